@@ -1,7 +1,6 @@
 package aggregate
 
 import (
-	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -9,28 +8,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Cluster reduces each curve, the values of one sample over many elements, to one number and summarises those (metrics
-// S6): values of one sample depend on each other, so intervals are made over samples and never over pairs. The sequence
-// yields sample indexes and curves. A curve that reduces to NaN counts as one NaN.
-func Cluster(curves iter.Seq2[int, []float32], reduce func(curve []float32) float64) Moments {
-	var m Moments
-	for i, c := range curves {
-		m.Add(reduce(c), i)
-	}
-	return m
-}
-
 // CurveMean reduces a curve to its mean under the weights, one for each value; nil weighs all alike. It is NaN if any
 // value is, even one that weighs nothing: a hole is never averaged away.
 func CurveMean(weights []float64) func(curve []float32) float64 {
 	return func(curve []float32) float64 { return weighted(curve, weights, func(x float64) float64 { return x }) }
-}
-
-// CurveRMS reduces a curve to its root mean square under the weights, as [CurveMean] does to its mean.
-func CurveRMS(weights []float64) func(curve []float32) float64 {
-	return func(curve []float32) float64 {
-		return math.Sqrt(weighted(curve, weights, func(x float64) float64 { return x * x }))
-	}
 }
 
 func weighted(curve []float32, weights []float64, f func(float64) float64) float64 {
@@ -49,93 +30,21 @@ func weighted(curve []float32, weights []float64, f func(float64) float64) float
 	return sum / total
 }
 
-// CurveMax reduces a curve to its largest value: NaN if any value is, or if there is none.
-func CurveMax(curve []float32) float64 {
-	if len(curve) == 0 {
-		return math.NaN()
-	}
-	out := math.Inf(-1)
-	for _, x := range curve {
-		out = max(out, float64(x)) // the built-in max of a NaN is NaN
-	}
-	return out
-}
-
-// CurveMin reduces a curve to its smallest value: NaN if any value is, or if there is none.
-func CurveMin(curve []float32) float64 {
-	if len(curve) == 0 {
-		return math.NaN()
-	}
-	out := math.Inf(1)
-	for _, x := range curve {
-		out = min(out, float64(x))
-	}
-	return out
-}
-
-// CurveQuantile reduces a curve to the k-th smallest of its n values, k = ⌈q·n⌉ (at least 1): NaN if any value is, if
-// there is none, or if q is not in [0,1].
-func CurveQuantile(q float64) func(curve []float32) float64 {
-	return func(curve []float32) float64 {
-		x := make([]float64, len(curve))
-		for i, v := range curve {
-			x[i] = float64(v)
-		}
-		return Quantile(x, q)
-	}
-}
-
-// Quantile is the k-th smallest of n values, k = ⌈q·n⌉ (at least 1), exactly: type 1 of Hyndman and Fan, The American
-// Statistician 50 (1996). It sorts a copy. It is NaN if any value is, if there is none, or if q is not in [0,1].
-func Quantile(values []float64, q float64) float64 {
-	if len(values) == 0 || !(q >= 0 && q <= 1) || slices.ContainsFunc(values, math.IsNaN) {
-		return math.NaN()
-	}
-	x := slices.Sorted(slices.Values(values))
-	return x[max(1, int(math.Ceil(q*float64(len(x)))))-1]
-}
-
-// Bootstrap is the interval of a statistic of clusters: whole clusters are drawn with replacement, so values within one
-// may depend on each other. It holds the percentile interval (Efron 1979) and the one corrected for bias and
-// acceleration (BCa: Efron, JASA 82, 1987), which moves the ends for a statistic that is biased or skewed; the
-// acceleration is that of leaving out one cluster at a time. The tails of both are expanded, which makes up for
-// bootstrap intervals being short for few clusters (Hesterberg, The American Statistician 69, 2015). For the mean of
-// very skewed clusters it remains short (its coverage is in testdata/coverage.golden), and [StudentBootstrap] of the
-// means of clusters is better.
+// Resample is the interval of a statistic of n samples, and its estimate, the statistic of all of them: whole samples
+// are drawn with replacement, so values within one may depend on each other. It holds the percentile interval (Efron
+// 1979) and the one corrected for bias and acceleration (BCa: Efron, JASA 82, 1987), which moves the ends for a statistic
+// that is biased or skewed; the acceleration is that of leaving out one sample at a time. The tails of both are
+// expanded, which makes up for bootstrap intervals being short for few samples (Hesterberg, The American Statistician
+// 69, 2015). For the mean of very skewed samples it remains short (its coverage is in testdata/coverage.golden), and
+// [StudentBootstrap] is better.
 //
-// The statistic gets the values of all clusters drawn, one after another, in a slice that it must not keep. It is asked
-// once for each resample and each cluster. The generator alone decides the draws.
+// The statistic is told how often each sample was drawn, in a slice that it must not keep or change: what is costly,
+// such as sorting, can then be done once for all resamples. The generator alone decides the draws.
 //
 // The bootstrap is right for smooth statistics and for quantiles away from the ends. For a maximum it is not: no
 // resample exceeds what was seen, so the upper end is too low, and [WilksN] says what a maximum may claim. The interval
-// is everything if the statistic is NaN on any resample, with fewer than 100 resamples, or with so few clusters that
-// all of them may well lie on one side of the truth: 2^(1-n) > 1-confidence, which is fewer than 6 for 95 %.
-func Bootstrap(clusters [][]float64, statistic func(values []float64) float64, resamples int, confidence float64,
-	r *rand.Rand,
-) Interval {
-	missing := 0
-	for _, c := range clusters {
-		if slices.ContainsFunc(c, math.IsNaN) {
-			missing++
-		}
-	}
-	var buf []float64
-	i := resample(len(clusters), func(drawn []int) float64 {
-		buf = buf[:0]
-		for _, k := range drawn {
-			buf = append(buf, clusters[k]...)
-		}
-		return statistic(buf)
-	}, resamples, confidence, r)
-	i.Missing = missing
-	return i
-}
-
-// Resample is the interval of [Bootstrap] for a statistic of n samples that is more than a function of their values,
-// such as an average precision, and its estimate, the statistic of all of them. The statistic is told how often each
-// sample was drawn, in a slice that it must not keep or change: what is costly, such as sorting, can then be done once
-// for all resamples. As there, the interval of few samples is everything. A statistic that is NaN on any resample, such
-// as one without any object, makes the interval everything.
+// is everything if the statistic is NaN on any resample, with fewer than 100 resamples, or with so few samples that all
+// of them may well lie on one side of the truth: 2^(1-n) > 1-confidence, which is fewer than 6 for 95 %.
 func Resample(n int, statistic func(count []int) float64, resamples int, confidence float64,
 	r *rand.Rand,
 ) (estimate float64, i Interval) {

@@ -12,8 +12,7 @@ import (
 // StudentBootstrap is the bootstrap-t interval of the mean of independent values, one per input, widened to hold
 // Student's interval: each resample gives a t value, and their quantiles take the place of Student's (Efron 1979; Hall,
 // Annals of Statistics 16, 1988, shows it to be right to the second order). It corrects for skewness, which
-// [MeanInterval] does not: errors are skewed, and their mean is mostly underestimated. Values in a known range have
-// [BettingInterval], which is never wrong. NaN values are left out and counted as missing. The generator alone decides
+// [MeanInterval] does not: errors are skewed, and their mean is mostly underestimated. NaN values are left out and counted as missing. The generator alone decides
 // the draws. With fewer than two numbers, an infinite one or fewer than 100 resamples it is everything.
 func StudentBootstrap(values []float64, resamples int, confidence float64, r *rand.Rand) Interval {
 	need(confidence)
@@ -64,58 +63,6 @@ func studentised(resamples int, confidence float64, draw func() (deviation, se f
 		return [2]float64{math.Inf(-1), math.Inf(1)}
 	}
 	return [2]float64{t[k-1], t[resamples-k]}
-}
-
-// CrossedInterval is the interval for the mean over inputs and elements when both were drawn at random and the claim is
-// about new ones of both (docs/METRICS.md S6): values that share an input depend on each other, and so do values that
-// share an element. z gives the value of input i at element g. Each way alone has its [StudentBootstrap] interval, of
-// the means of inputs and of the means of elements; their half widths, below and above apart, are added as squares
-// (variance recovery: Zou and Donner, Statistics in Medicine 27, 2008), less what both count, the interaction: the
-// factor √((MS_input + MS_element - MS_interaction) / (MS_input + MS_element)), which makes the variance that of
-// two-way clustering (Cameron, Gelbach and Miller, Journal of Business and Economic Statistics 29, 2011), and no less
-// than with the wider way alone. For a plan that is the whole group, or is fixed, use one number per input. An input
-// with a NaN is left out whole and counted as missing. With fewer than two inputs or elements, or an infinite value, it
-// is everything. N counts inputs.
-func CrossedInterval(nx, ng int, z func(i, g int) float64, resamples int, confidence float64, r *rand.Rand) Interval {
-	need(confidence)
-	var keep []int
-	for i := range nx {
-		whole := true
-		for g := range ng {
-			whole = whole && !math.IsNaN(z(i, g))
-		}
-		if whole {
-			keep = append(keep, i)
-		}
-	}
-	n := len(keep)
-	out := everything(confidence, n, nx-n)
-	if n < 2 || ng < 2 {
-		return out
-	}
-	t := SplitVariance(n, ng, 1, func(i, g, _ int) float64 { return z(keep[i], g) })
-	rows, cols, mean := make([]float64, n), make([]float64, ng), 0.0
-	for k, i := range keep {
-		for g := range ng {
-			rows[k] += z(i, g) / float64(ng)
-			cols[g] += z(i, g) / float64(n)
-		}
-		mean += rows[k] / float64(n)
-	}
-	a, b := t.SSInput/float64(n-1), t.SSElement/float64(ng-1)
-	c := t.SSInteract / float64((n-1)*(ng-1))
-	shared := 1.0
-	if a+b > 0 {
-		shared = math.Sqrt(max(a+b-c, a, b) / (a + b))
-	}
-	byInput, byElement := StudentBootstrap(rows, resamples, confidence, r),
-		StudentBootstrap(cols, resamples, confidence, r)
-	low := shared * math.Hypot(mean-byInput.Low, mean-byElement.Low)
-	high := shared * math.Hypot(byInput.High-mean, byElement.High-mean)
-	if finite(mean) && finite(low) && finite(high) {
-		out.Low, out.High = mean-low, mean+high
-	}
-	return out
 }
 
 // Verdict is what a comparison of errors says.

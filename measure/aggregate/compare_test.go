@@ -59,63 +59,6 @@ func TestStudentBootstrap(t *testing.T) {
 	})
 }
 
-func TestCrossed(t *testing.T) {
-	r := seeded()
-	const nx, ng = 40, 9
-	own, col, z := normal.sample(r, nx), normal.sample(r, ng), normal.sample(r, nx*ng)
-	at := func(a, b, c float64) func(i, g int) float64 {
-		return func(i, g int) float64 { return a*own[i] + b*col[g] + c*z[i*ng+g] }
-	}
-	width := func(i Interval) float64 { return i.High - i.Low }
-	rows := func(f func(i, g int) float64) []float64 {
-		x := make([]float64, nx)
-		for i := range x {
-			for g := range ng {
-				x[i] += f(i, g) / ng
-			}
-		}
-		return x
-	}
-	// Without an effect of the element it is about as wide as the interval over inputs; with one, much wider: for it
-	// claims more.
-	flat, steep := at(1, 0, 0.2), at(0.1, 1, 0.2)
-	if c, one := width(CrossedInterval(nx, ng, flat, 999, 0.95, r)),
-		width(StudentBootstrap(rows(flat), 999, 0.95, r)); !(c > 0.97*one && c < 1.2*one) {
-		t.Errorf("no effect of the element: %v, over inputs alone %v", c, one)
-	}
-	if c, one := width(CrossedInterval(nx, ng, steep, 999, 0.95, r)),
-		width(StudentBootstrap(rows(steep), 999, 0.95, r)); !(c > 5*one) {
-		t.Errorf("an effect of the element: %v, over inputs alone %v", c, one)
-	}
-	f := at(1, 1, 1)
-	a := CrossedInterval(nx, ng, f, 999, 0.95, seeded())
-	if b := CrossedInterval(nx, ng, func(i, g int) float64 { return 8*f(i, g) - 3 }, 999, 0.95, seeded()); !near(b.Low,
-		8*a.Low-3, 1e-9) || !near(b.High, 8*a.High-3, 1e-9) {
-		t.Errorf("%+v scaled to %+v", a, b)
-	}
-	b := CrossedInterval(nx+1, ng, func(i, g int) float64 {
-		if i == nx {
-			return math.NaN()
-		}
-		return f(i, g)
-	}, 999, 0.95, seeded())
-	if b.Missing != 1 || b.N != nx || b.Low != a.Low || b.High != a.High {
-		t.Errorf("an input without values: %+v, without it %+v", b, a)
-	}
-	if c := CrossedInterval(5, 5, func(int, int) float64 { return 2 }, 999, 0.95, r); c.Low != 2 || c.High != 2 {
-		t.Errorf("a constant: %+v", c)
-	}
-	for name, c := range map[string]Interval{
-		"one input": CrossedInterval(1, 5, f, 999, 0.95, r), "one element": CrossedInterval(5, 1, f, 999, 0.95, r),
-		"nothing":  CrossedInterval(0, 0, f, 999, 0.95, r),
-		"infinite": CrossedInterval(5, 5, func(i, g int) float64 { return 1 / float64(i*g) }, 999, 0.95, r),
-	} {
-		if !math.IsInf(c.Low, -1) || !math.IsInf(c.High, 1) {
-			t.Errorf("%s: %+v", name, c)
-		}
-	}
-}
-
 func TestCompare(t *testing.T) {
 	r := seeded()
 	before, after := exponential.sample(r, 60), make([]float64, 60)

@@ -160,7 +160,7 @@ func (c Contract) pBroken(k, n int) float64 {
 }
 
 // met and broken ask the binomial tail instead of comparing limits with P: it is the same question without a root to
-// find, and met agrees to the last bit with [OrderN], which plans the number of inputs.
+// find.
 func (c Contract) met(k, n int) bool    { return OrderConfidence(1-c.P, n, k+1) >= c.Confidence }
 func (c Contract) broken(k, n int) bool { return c.pBroken(k, n) < 1-c.Confidence }
 

@@ -87,7 +87,7 @@ func TestResampleIsBootstrap(t *testing.T) {
 		}
 		return s / float64(n)
 	}
-	want := Bootstrap(clusters, mean, 500, 0.9, rand.New(rand.NewPCG(1, 2)))
+	want := bootstrap(clusters, mean, 500, 0.9, rand.New(rand.NewPCG(1, 2)))
 	estimate, got := Resample(len(clusters), byCount, 500, 0.9, rand.New(rand.NewPCG(1, 2)))
 	if !(math.Abs(got.Low-want.Low) < 1e-12) || !(math.Abs(got.High-want.High) < 1e-12) || got.N != 30 ||
 		!(got.Low < estimate && estimate < got.High) ||

@@ -1,9 +1,6 @@
 package aggregate
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -95,12 +92,6 @@ func (s *Sketch) Merge(o *Sketch) {
 	}
 }
 
-// N is how many numbers the sketch holds, NaN not among them.
-func (s *Sketch) N() int { return s.n }
-
-// NaN is how many values were NaN.
-func (s *Sketch) NaN() int { return s.nan }
-
 // Quantile is an approximation of the k-th smallest number with k = ⌈q·N⌉ (at least 1), for q in [0,1]: off by at most
 // [SketchAccuracy] times its size. The quantiles 0 and 1 are exact. It is NaN if there are no numbers or q is not in
 // range.
@@ -121,61 +112,4 @@ func (s *Sketch) Quantile(q float64) float64 {
 		}
 	}
 	return s.max
-}
-
-// sketchJSON is the JSON form: buckets in ascending order.
-type sketchJSON struct {
-	N   int `json:"n"`
-	NaN int `json:"nan"`
-	// hexadecimal floating point: exact, and infinities too
-	Min     string   `json:"min,omitempty"`
-	Max     string   `json:"max,omitempty"`
-	Buckets [][2]int `json:"buckets"`
-}
-
-// MarshalJSON writes the sketch; equal sketches give equal bytes.
-func (s *Sketch) MarshalJSON() ([]byte, error) {
-	j := sketchJSON{N: s.n, NaN: s.nan, Buckets: [][2]int{}}
-	if s.n > 0 {
-		j.Min, j.Max = fmt.Sprintf("%x", s.min), fmt.Sprintf("%x", s.max)
-	}
-	for _, k := range slices.Sorted(maps.Keys(s.counts)) {
-		j.Buckets = append(j.Buckets, [2]int{int(k), s.counts[k]})
-	}
-	return json.Marshal(j)
-}
-
-// UnmarshalJSON reads what MarshalJSON writes, and refuses counts that contradict each other.
-func (s *Sketch) UnmarshalJSON(b []byte) error {
-	var j sketchJSON
-	if err := json.Unmarshal(b, &j); err != nil {
-		return err
-	}
-	out := Sketch{n: j.N, nan: j.NaN}
-	if j.N < 0 || j.NaN < 0 {
-		return errors.New("sketch: negative count")
-	}
-	if j.N > 0 {
-		out.counts = map[int32]int{}
-		if _, err := fmt.Sscanf(j.Min+" "+j.Max, "%g %g", &out.min, &out.max); err != nil {
-			return fmt.Errorf("sketch: bounds %q and %q: %w", j.Min, j.Max, err)
-		}
-	}
-	total, last := 0, math.MinInt
-	for _, kc := range j.Buckets {
-		k, c := kc[0], kc[1]
-		if k <= last || c < 1 || c > j.N-total || max(k, -k) > 0x7ff<<6 || k != 0 && max(k, -k) < 64 {
-			return fmt.Errorf("sketch: bucket %v is impossible", kc)
-		}
-		last, total = k, total+c
-		out.counts[int32(k)] = c
-	}
-	if total != j.N {
-		return fmt.Errorf("sketch: buckets hold %d numbers of %d", total, j.N)
-	}
-	if j.N > 0 && (!(out.min <= out.max) || int(bucket(out.min)) != j.Buckets[0][0] || int(bucket(out.max)) != last) {
-		return fmt.Errorf("sketch: bounds %v and %v do not fit the buckets", out.min, out.max)
-	}
-	*s = out
-	return nil
 }

@@ -2,7 +2,6 @@ package aggregate
 
 import (
 	"math"
-	"slices"
 )
 
 // Sup is an estimate of the largest error over a continuous orbit, of which a grid was evaluated (docs/METRICS.md S2).
@@ -18,7 +17,7 @@ type Sup struct {
 }
 
 // SupOrbit bounds the error between the points of a grid by Grid + L·h/2. The Lipschitz constant L is in units of the
-// error per unit of the coordinate, the spacing h is the largest distance between neighbors, see [Gap]. A NaN, or a
+// error per unit of the coordinate, the spacing h is the largest distance between neighbors. A NaN, or a
 // negative constant or spacing, makes the bound NaN. Say that L is proven only if it holds on the whole orbit: one that
 // is estimated from derivatives or differences at some points is not.
 func SupOrbit(grid, lipschitz, spacing float64, proven bool) Sup {
@@ -38,32 +37,6 @@ func (s Sup) Label() string {
 	return "heuristic"
 }
 
-// Gap is the largest distance between neighbors among points on a line, or on a circle if the period is above 0. The
-// points need no order. It is NaN if there are none, or if one is NaN; for a single point it is the period, or 0 on a
-// line.
-func Gap(points []float64, period float64) float64 {
-	if len(points) == 0 || slices.ContainsFunc(points, math.IsNaN) {
-		return math.NaN()
-	}
-	x := slices.Clone(points)
-	if period > 0 {
-		for i, v := range x {
-			if x[i] = math.Mod(v, period); x[i] < 0 {
-				x[i] += period
-			}
-		}
-	}
-	slices.Sort(x)
-	gap := 0.0
-	for i := 1; i < len(x); i++ {
-		gap = max(gap, x[i]-x[i-1])
-	}
-	if period > 0 {
-		gap = max(gap, x[0]+period-x[len(x)-1])
-	}
-	return gap
-}
-
 // MissProbability is the probability (1 - w/P)ⁿ that n independent uniform elements all miss a defect of width w in a
 // period P, both in the same unit (docs/METRICS.md S2). A defect at least as wide as the period is never missed. It is
 // NaN unless the width is not negative, the period above 0 and n not negative.
@@ -75,17 +48,4 @@ func MissProbability(width, period float64, n int) float64 {
 		return 1
 	}
 	return math.Exp(float64(n) * math.Log1p(-min(1, width/period)))
-}
-
-// ElementsToHit is the least n for which n independent uniform elements hit a defect of width w in a period P with the
-// given confidence: [MissProbability] is at most 1-confidence. It is 0, as no number will do, unless both are above 0.
-func ElementsToHit(width, period, confidence float64) int {
-	need(confidence)
-	if !(width > 0 && period > 0) {
-		return 0
-	}
-	if width >= period {
-		return 1
-	}
-	return WilksN(1-width/period, confidence)
 }

@@ -4,9 +4,10 @@
 //
 // The rules: scores, images, tensors and fields are averaged, fields also by the vector median; boxes are matched over
 // the elements, and of those of one object the coordinates have their median or mean and the class its mode. Rows,
-// pairs, signals and frames are averaged; rows of poses and quaternions have their chordal mean, see [ChordalMean] and
-// [QuaternionMean], the yaw of boxes in space its mean direction; the fields of records are brought together one by
-// one. Every element counts with the weight that the plan gives it. Masks and edges have no rule yet.
+// pairs, signals and frames are averaged; rows of poses and quaternions have their chordal mean (Hartley, Trumpf, Dai
+// and Li 2013; Markley, Cheng, Crassidis and Oshman 2007), the yaw of boxes in space its mean direction; the fields of
+// records are brought together one by one. Every element counts with the weight that the plan gives it. Masks and edges
+// have no rule yet.
 package consensus
 
 import (

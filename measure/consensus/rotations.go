@@ -117,8 +117,8 @@ func quaternions(mean []float64, _ float64) (x []float64, spread float64) {
 // R, tr(RᵀM) is the mean of 1 + 2 cos a.
 func matrices(mean []float64, _ float64) (x []float64, spread float64) {
 	for i := 0; i < len(mean); i += 9 {
-		r, err := project([9]float64(mean[i : i+9]))
-		if err != nil {
+		r, ok := project([9]float64(mean[i : i+9]))
+		if !ok {
 			return nil, 0
 		}
 		trace := 0.0
@@ -129,6 +129,37 @@ func matrices(mean []float64, _ float64) (x []float64, spread float64) {
 		spread += angle((trace + 1) / 4) // cos²(a/2) = (1 + cos a)/2
 	}
 	return x, spread / float64(len(mean)/9)
+}
+
+// project is the rotation nearest to a matrix, the orthogonal factor of determinant 1 (Hartley, Trumpf, Dai and Li,
+// International Journal of Computer Vision 103, 2013, section 5.3); ok is false where rotations cancel each other, such
+// as the half turns about three axes.
+func project(m [9]float64) (out [9]float64, ok bool) {
+	var f mat.SVD
+	if !f.Factorize(mat.NewDense(3, 3, m[:]), mat.SVDFull) {
+		return m, false
+	}
+	var u, v mat.Dense
+	f.UTo(&u)
+	f.VTo(&v)
+	s := f.Values(nil)
+	sign := 1.0
+	if mat.Det(&u)*mat.Det(&v) < 0 {
+		sign = -1
+	}
+	if !(s[1]+sign*s[2] > 1e-9) {
+		return m, false
+	}
+	for i := range 3 {
+		for j := range 3 {
+			x := 0.0
+			for k, d := range [3]float64{1, 1, sign} {
+				x += float64(u.At(i, k) * d * v.At(j, k))
+			}
+			out[3*i+j] = x
+		}
+	}
+	return out, true
 }
 
 // angle is that angle in degrees whose half has this squared cosine.

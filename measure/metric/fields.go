@@ -1,7 +1,6 @@
 package metric
 
 import (
-	"fmt"
 	"math"
 
 	"nero/data/space"
@@ -135,7 +134,7 @@ var (
 	// FieldRMSE is the root of the mean square of a component's error, and what a study of a flow shows first.
 	FieldRMSE = alsoOf(series,
 		ofField(Metric{
-			Name: "rmse", Unit: "px", OfOutput: "%", pixel: rootSquare,
+			Name: "rmse", Unit: "px", OfOutput: "%",
 			Doc: "√ of the mean over pixels of (du²+dv²)/2, of other outputs √ of the mean of the squared difference " +
 				"of a number; over samples the mean of these",
 		}, rmse), diff.rmse)
@@ -144,21 +143,21 @@ var (
 	// FieldMSE is the mean square of a component's error.
 	FieldMSE = alsoOf(series,
 		ofField(Metric{
-			Name: "mse", Unit: "px²", OfOutput: "%²", pixel: flow.square,
+			Name: "mse", Unit: "px²", OfOutput: "%²",
 			Doc: "mean over pixels of (du²+dv²)/2, of other outputs mean of the squared difference of a number",
 		},
 			func(f flow) float64 { return f.mean(f.square) }), diff.mse)
 	// FieldMAE is the mean absolute error of a component.
 	FieldMAE = alsoOf(series,
 		ofField(Metric{
-			Name: "mae", Unit: "px", OfOutput: "%", pixel: flow.absolute,
+			Name: "mae", Unit: "px", OfOutput: "%",
 			Doc: "mean over pixels of (|du|+|dv|)/2, of other outputs mean of |difference| of a number",
 		},
 			func(f flow) float64 { return f.mean(f.absolute) }), diff.mae)
 	// EndPoint is the mean length of the error vectors.
 	EndPoint = alsoOf(series[:3],
 		ofField(Metric{
-			Name: "aee", Unit: "px", OfOutput: "%", pixel: flow.distance,
+			Name: "aee", Unit: "px", OfOutput: "%",
 			Doc: "average end-point error: mean over pixels of √(du²+dv²), of rows mean length of the difference of " +
 				"two vectors",
 		}, func(f flow) float64 { return f.mean(f.distance) }),
@@ -166,7 +165,7 @@ var (
 	// EndPoint95 is a large, not the largest, length of the error vectors.
 	EndPoint95 = alsoOf(series[:3],
 		ofField(Metric{
-			Name: "aee95", Unit: "px", OfOutput: "%", pixel: flow.distance,
+			Name: "aee95", Unit: "px", OfOutput: "%",
 			Doc: "end-point error that 95 % of the pixels or rows do not exceed",
 		},
 			func(f flow) float64 {
@@ -178,32 +177,30 @@ var (
 			}), func(d diff) float64 { return percentile95(d.distances()) })
 	// AngularError is the mean angle between space-time directions.
 	AngularError = ofField(Metric{
-		Name: "angular_error", Unit: "°", pixel: flow.angle,
+		Name: "angular_error", Unit: "°",
 		Doc: "mean over pixels of the angle between (u,v,1) and its reference (Barron, Fleet and Beauchemin 1994), " +
 			"which weighs small vectors more",
 	}, func(f flow) float64 { return f.mean(f.angle) })
 	// VorticityError is how far the rotation of the field is wrong.
 	VorticityError = ofField(Metric{
-		Name: "vorticity_error", Unit: "1/frame", pixel: flow.curl, neighbors: true,
+		Name: "vorticity_error", Unit: "1/frame",
 		Doc: "root mean square error of dv/dx - du/dy, central differences at the inner pixels",
 	},
 		func(f flow) float64 { return f.inner(f.curl) })
 	// DivergenceError is how far the sources of the field are wrong.
 	DivergenceError = ofField(Metric{
-		Name: "divergence_error", Unit: "1/frame", pixel: flow.spread, neighbors: true,
+		Name: "divergence_error", Unit: "1/frame",
 		Doc: "root mean square error of du/dx + dv/dy, central differences at the inner pixels",
 	},
 		func(f flow) float64 { return f.inner(f.spread) })
 )
-
-func rootSquare(f flow, i int) float64 { return math.Sqrt(f.square(i)) }
 
 func rmse(f flow) float64 { return math.Sqrt(f.mean(f.square)) }
 
 // pooledRMSE is the root of the mean over the pixels of all samples, which have equally many.
 func pooledRMSE() *Metric {
 	m := ofField(Metric{
-		Name: "rmse_pooled", Unit: "px", OfOutput: "%", pixel: rootSquare,
+		Name: "rmse_pooled", Unit: "px", OfOutput: "%",
 		Doc: "as rmse, but over samples √ of the mean of their squares, which is the rmse of all pixels together " +
 			"where samples have equally many, and no less than the mean",
 	}, rmse)
@@ -224,34 +221,4 @@ func velocimetry() []*Metric {
 		FieldRMSE, FieldRMSEPooled, FieldMSE, FieldMAE, EndPoint, EndPoint95, AngularError, VorticityError,
 		DivergenceError,
 	}
-}
-
-// Map is the metric of fields called name, with a reference or without, at every pixel: H*W numbers, row-major, in the
-// frame of c.At. Each is what the metric makes of that pixel before the mean: rmse is √((du²+dv²)/2), aee95 the length
-// of the error; the errors of vorticity and divergence are absolute values, and NaN at the outermost pixels. The error
-// says what is not there or does not fit.
-func Map(name string, c Case) ([]float64, error) {
-	m, err := Find(name)
-	if err != nil {
-		return nil, err
-	}
-	if m.pixel == nil {
-		return nil, fmt.Errorf(
-			"metric %s has no value at every pixel; those of fields have, such as rmse, aee, angular_error", name)
-	}
-	f, ok := newFlow(c)
-	if !ok {
-		return nil, fmt.Errorf("metric %s needs two fields of one size with finite numbers, prediction and reference",
-			name)
-	}
-	out := make([]float64, len(f.at.Val)/2)
-	for i := range out {
-		r, c := i/f.at.W, i%f.at.W
-		if m.neighbors && (r == 0 || c == 0 || r == f.at.H-1 || c == f.at.W-1) {
-			out[i] = math.NaN()
-			continue
-		}
-		out[i] = math.Abs(m.pixel(f, i))
-	}
-	return out, nil
 }

@@ -2,7 +2,6 @@ package metric
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -72,40 +71,6 @@ func TestDerivativesOfFields(t *testing.T) {
 		if got := DivergenceError.Measure(Case{At: zero, Truth: c.f}); !(math.Abs(got-c.spread) < 1e-12) {
 			t.Errorf("%s: divergence error %g, want %g", name, got, c.spread)
 		}
-	}
-}
-
-func TestMap(t *testing.T) {
-	truth := space.NewField(3, 4)
-	at := made(3, 4, func(x, _ float64) (float64, float64) { return 3 * x, 4 * x })
-	for name, at1 := range map[string]float64{
-		"aee": 5, "aee95": 5, "rmse": math.Sqrt(12.5),
-		"rmse_pooled": math.Sqrt(12.5), "mse@self": 12.5, "mae@consensus": 3.5,
-		"angular_error": math.Atan(5) * 180 / math.Pi,
-	} {
-		m, err := Map(name, Case{At: at, Truth: truth})
-		if err != nil || len(m) != 12 || m[4] != 0 || !(math.Abs(m[5]-at1) < 1e-12) {
-			t.Errorf("%s: %v, %v, want %g in the second column", name, m, err, at1)
-		}
-	}
-	// du/dx = 3, dv/dx = 4, nothing along y.
-	for name, want := range map[string]float64{"vorticity_error": 4, "divergence_error": 3} {
-		m, err := Map(name, Case{At: at, Truth: truth})
-		if err != nil || !(math.Abs(m[5]-want) < 1e-12) || !math.IsNaN(m[0]) || !math.IsNaN(m[7]) || math.IsNaN(m[6]) {
-			t.Errorf("%s: %v, %v", name, m, err)
-		}
-	}
-	for name, want := range map[string]string{
-		"iou": "no value at every pixel", "relative": "no value at every pixel",
-		"nothing": "unknown metric",
-	} {
-		if _, err := Map(name, Case{At: at, Truth: truth}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if _, err := Map("rmse", Case{At: at, Truth: space.NewField(4, 3)}); err == nil ||
-		!strings.Contains(err.Error(), "of one size") {
-		t.Errorf("another size: %v", err)
 	}
 }
 

@@ -97,10 +97,6 @@ type Metric struct {
 	// Measure returns NaN where the comparison has no value, such as a NaN in the prediction. It never hides one.
 	Measure func(c Case) float64
 
-	// of a metric of vector fields: its value at pixel i; nil for others
-	pixel func(f flow, i int) float64
-	// pixel reads the neighbors, which the outermost pixels lack
-	neighbors bool
 	// of a metric of a field: what it makes of that field
 	inner *Metric
 	// Measure of a movable metric, where the reference makes a difference
