@@ -43,7 +43,36 @@ func MeanInterval(x []float64, confidence float64) Interval {
 // Student's limits on the linearised residuals a - R·b (Cochran 1977, Sampling Techniques, 6.4). Pairs with NaN are
 // left out. A mean of b that is not above zero has no ratio.
 func RatioInterval(a, b []float64, confidence float64) Interval {
-	var n int
+	r, spread, mean, n := ratio(a, b)
+	iv := Interval{Value: r, Lo: math.NaN(), Hi: math.NaN(), N: n}
+	if n < 2 {
+		return iv
+	}
+	h := tQuantile(confidence, n-1) * spread / mean
+	iv.Lo, iv.Hi = r-h, r+h
+	return iv
+}
+
+// RatioChance is the p-value against "E a / E b is at most 1": at most (1-c)/2 where the lower end of [RatioInterval]
+// with the confidence c is at least 1. It is 1 where there is no interval.
+func RatioChance(a, b []float64) float64 {
+	r, spread, mean, n := ratio(a, b)
+	switch t := (r - 1) * mean / spread; {
+	case n < 2 || math.IsNaN(t):
+		return 1
+	case math.IsInf(t, 0):
+		if t > 0 {
+			return 0
+		}
+		return 1
+	default:
+		return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Survival(t)
+	}
+}
+
+// ratio is the ratio of means over pairs without NaN, the standard error of the mean residual a - r·b, the mean of b, and
+// how many pairs there are; NaN and no pairs where the mean of b is not above zero.
+func ratio(a, b []float64) (r, spread, mean float64, n int) {
 	var sa, sb float64
 	for i := range a {
 		if !math.IsNaN(a[i]) && !math.IsNaN(b[i]) {
@@ -51,13 +80,9 @@ func RatioInterval(a, b []float64, confidence float64) Interval {
 		}
 	}
 	if n == 0 || !(sb > 0) {
-		return noInterval()
+		return math.NaN(), math.NaN(), math.NaN(), 0
 	}
-	r := sa / sb
-	iv := Interval{Value: r, Lo: math.NaN(), Hi: math.NaN(), N: n}
-	if n < 2 {
-		return iv
-	}
+	r = sa / sb
 	var ss float64
 	for i := range a {
 		if !math.IsNaN(a[i]) && !math.IsNaN(b[i]) {
@@ -66,9 +91,7 @@ func RatioInterval(a, b []float64, confidence float64) Interval {
 		}
 	}
 	m := float64(n)
-	h := tQuantile(confidence, n-1) * math.Sqrt(ss/(m-1)/m) / (sb / m)
-	iv.Lo, iv.Hi = r-h, r+h
-	return iv
+	return r, math.Sqrt(ss / (m - 1) / m), sb / m, n
 }
 
 // Bounds of the bootstrap: how many resamples there are at most and at least, how many draws are made in all, and from

@@ -425,3 +425,29 @@ func keep(into **audit.Set) func(context.Context, *audit.Pass) (any, error) {
 		return *into, nil
 	}
 }
+
+// The p-value of a ratio and its interval are two computations of one decision.
+func TestRatioChance(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 12).Draw(t, "n")
+		a := rapid.SliceOfN(rapid.Float64Range(0, 3), n, n).Draw(t, "a")
+		b := rapid.SliceOfN(rapid.Float64Range(0.5, 1.5), n, n).Draw(t, "b")
+		c := rapid.Float64Range(0.5, 0.999).Draw(t, "confidence")
+		lo, p := audit.RatioInterval(a, b, c).Lo, audit.RatioChance(a, b)
+		if (lo > 1) != (p < (1-c)/2) && math.Abs(lo-1) > 1e-9 && math.Abs(p-(1-c)/2) > 1e-9 {
+			t.Fatalf("lower end %g with confidence %g, p-value %g", lo, c, p)
+		}
+	})
+	nan := math.NaN()
+	for want, x := range map[float64][2][]float64{
+		0: {{3, 3}, {1, 1}}, // no spread, far above
+		1: {{1, nan}, {1, 1}},
+	} {
+		if p := audit.RatioChance(x[0], x[1]); p != want {
+			t.Errorf("%v: %g, want %g", x, p, want)
+		}
+	}
+	if p := audit.RatioChance([]float64{1, 1}, []float64{1, 1}); p != 1 {
+		t.Errorf("equal numbers: %g, want 1", p)
+	}
+}

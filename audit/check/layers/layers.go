@@ -108,6 +108,8 @@ type Row struct {
 	Flows []float64
 	// resamples tells that some element resamples before or after the layer, so that its floor is not rounding alone.
 	resamples bool
+	// chance is the p-value against an injected error of at most the resampling floor.
+	chance float64
 	// Together are the layers before it that could not be told apart from it.
 	Together []string
 	// "tested", "untestable: why", "exempt: why"

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nero/audit"
+	"nero/measure/aggregate"
 	"nero/model/onnx"
 	"nero/model/onnx/onnxpb"
 	"nero/symmetry/feature"
@@ -18,8 +19,25 @@ const (
 	otherShare  = 0.2 // of every other one
 )
 
+// hold leaves an error of a layer that resamples above its floor only where it is larger than resampling would give. The
+// question is asked of every such layer, so that their p-values are adjusted together (docs/METRICS.md S7).
+func (l *look) hold() {
+	var asked []int
+	var chances []float64
+	for i, w := range l.rows {
+		if w.resamples {
+			asked, chances = append(asked, i), append(chances, w.chance)
+		}
+	}
+	for k, chance := range aggregate.Holm(chances) {
+		w := &l.rows[asked[k]]
+		w.Above = w.Above && chance < (1-l.p.Policy.Confidence)/2
+	}
+}
+
 // result puts together what was measured.
 func (l *look) result() *Result {
+	l.hold()
 	r := &Result{Body: l.m.Body(), Rows: l.rows, First: -1, NoFlows: l.noFlows, Exact: l.exact, Field: l.field}
 	if l.finite != nil {
 		d := l.finite.decomposition(l.scale)

@@ -458,7 +458,7 @@ func (l *look) measure(ctx context.Context, part *interior.Part, cur, next *cut,
 		if floors != nil {
 			row.resamples = true
 			row.Floor = math.Hypot(row.Floor, mean(floors)/s)
-			row.Above = row.Above && audit.RatioInterval(injected, floors, l.p.Policy.Confidence).Lo > 1
+			row.chance = audit.RatioChance(injected, floors)
 		}
 	}
 	return nil
