@@ -70,8 +70,8 @@ func RatioChance(a, b []float64) float64 {
 	}
 }
 
-// ratio is the ratio of means over pairs without NaN, the standard error of the mean residual a - r·b, the mean of b, and
-// how many pairs there are; NaN and no pairs where the mean of b is not above zero.
+// ratio is the ratio of means over pairs without NaN, the standard error of the mean residual a - r·b, the mean of b,
+// and how many pairs there are; NaN and no pairs where the mean of b is not above zero.
 func ratio(a, b []float64) (r, spread, mean float64, n int) {
 	var sa, sb float64
 	for i := range a {

@@ -155,8 +155,8 @@ func TestMomentsSpecial(t *testing.T) {
 	}
 }
 
-// exactly is the k-th smallest of n values, k = ⌈q·n⌉ (at least 1): type 1 of Hyndman and Fan, The American Statistician
-// 50 (1996).
+// exactly is the k-th smallest of n values, k = ⌈q·n⌉ (at least 1): type 1 of Hyndman and Fan, The American
+// Statistician 50 (1996).
 func exactly(values []float64, q float64) float64 {
 	x := slices.Sorted(slices.Values(values))
 	return x[max(1, int(math.Ceil(q*float64(len(x)))))-1]

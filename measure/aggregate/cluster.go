@@ -32,11 +32,11 @@ func weighted(curve []float32, weights []float64, f func(float64) float64) float
 
 // Resample is the interval of a statistic of n samples, and its estimate, the statistic of all of them: whole samples
 // are drawn with replacement, so values within one may depend on each other. It holds the percentile interval (Efron
-// 1979) and the one corrected for bias and acceleration (BCa: Efron, JASA 82, 1987), which moves the ends for a statistic
-// that is biased or skewed; the acceleration is that of leaving out one sample at a time. The tails of both are
-// expanded, which makes up for bootstrap intervals being short for few samples (Hesterberg, The American Statistician
-// 69, 2015). For the mean of very skewed samples it remains short (its coverage is in testdata/coverage.golden), and
-// [StudentBootstrap] is better.
+// 1979) and the one corrected for bias and acceleration (BCa: Efron, JASA 82, 1987), which moves the ends for a
+// statistic that is biased or skewed; the acceleration is that of leaving out one sample at a time. The tails of both
+// are expanded, which makes up for bootstrap intervals being short for few samples (Hesterberg, The American
+// Statistician 69, 2015). For the mean of very skewed samples it remains short (its coverage is in
+// testdata/coverage.golden), and [StudentBootstrap] is better.
 //
 // The statistic is told how often each sample was drawn, in a slice that it must not keep or change: what is costly,
 // such as sorting, can then be done once for all resamples. The generator alone decides the draws.

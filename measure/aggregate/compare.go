@@ -12,8 +12,9 @@ import (
 // StudentBootstrap is the bootstrap-t interval of the mean of independent values, one per input, widened to hold
 // Student's interval: each resample gives a t value, and their quantiles take the place of Student's (Efron 1979; Hall,
 // Annals of Statistics 16, 1988, shows it to be right to the second order). It corrects for skewness, which
-// [MeanInterval] does not: errors are skewed, and their mean is mostly underestimated. NaN values are left out and counted as missing. The generator alone decides
-// the draws. With fewer than two numbers, an infinite one or fewer than 100 resamples it is everything.
+// [MeanInterval] does not: errors are skewed, and their mean is mostly underestimated. NaN values are left out and
+// counted as missing. The generator alone decides the draws. With fewer than two numbers, an infinite one or fewer than
+// 100 resamples it is everything.
 func StudentBootstrap(values []float64, resamples int, confidence float64, r *rand.Rand) Interval {
 	need(confidence)
 	x := make([]float64, 0, len(values))

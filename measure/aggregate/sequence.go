@@ -19,10 +19,10 @@ func logLikelihood(p, k, n float64) float64 {
 }
 
 // ContractSequence judges a [Contract] while inputs come one after another: one may stop as soon as it is decided, and
-// the probability of ever deciding wrongly is at most 1 - Confidence. It is Robbins'
-// mixture of likelihood ratios (Annals of Mathematical Statistics 41, 1970) with the weights of Jeffreys, against P alone
-// and with all weight on the side that is to be shown, once for each side: with no failure it needs some more inputs
-// than [Contract.Judge] does with a number fixed beforehand, and for models that are clearly better or worse many fewer.
+// the probability of ever deciding wrongly is at most 1 - Confidence. It is Robbins' mixture of likelihood ratios
+// (Annals of Mathematical Statistics 41, 1970) with the weights of Jeffreys, against P alone and with all weight on the
+// side that is to be shown, once for each side: with no failure it needs some more inputs than [Contract.Judge] does
+// with a number fixed beforehand, and for models that are clearly better or worse many fewer.
 type ContractSequence struct {
 	c       Contract
 	t       Tally

@@ -19,8 +19,8 @@ const (
 	otherShare  = 0.2 // of every other one
 )
 
-// hold leaves an error of a layer that resamples above its floor only where it is larger than resampling would give. The
-// question is asked of every such layer, so that their p-values are adjusted together (docs/METRICS.md S7).
+// hold leaves an error of a layer that resamples above its floor only where it is larger than resampling would give.
+// The question is asked of every such layer, so that their p-values are adjusted together (docs/METRICS.md S7).
 func (l *look) hold() {
 	var asked []int
 	var chances []float64
