@@ -45,6 +45,9 @@ type boxes struct {
 // anchor is where raw offsets are measured from: a centre and a size in pixels.
 type anchor struct{ x, y, w, h float64 }
 
+// boxesKind is labelled boxes with scores.
+var boxesKind = kind{of: space.KindBoxes, found: readBoxes}
+
 // readBoxes finds the outputs of a detector and checks the specification against them.
 func readBoxes(sig onnx.Signature, out OutputSpec, p port, win [2]int) (outputs, error) {
 	b := &boxes{

@@ -12,6 +12,9 @@ import (
 	"nero/model/onnx"
 )
 
+// fieldKind is a vector at every pixel.
+var fieldKind = kind{of: space.KindField, one: readField}
+
 // fields reads one output as vector fields of the size of the window.
 type fields struct {
 	name string
@@ -32,7 +35,7 @@ type fields struct {
 }
 
 // readField fits the specification to the model's output.
-func readField(x onnx.Port, out OutputSpec, p port, win [2]int) (outputs, error) {
+func readField(_ *kind, x onnx.Port, out OutputSpec, p port, win [2]int) (outputs, error) {
 	s := out.Field
 	f := &fields{
 		name: x.Name, layout: strings.ToLower(s.Layout), u: s.Scale, win: win, shape: x.Sizes(),

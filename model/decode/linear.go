@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -303,9 +304,7 @@ func (c *codec) BatchAxis() bool { return c.e[0].axes.n >= 0 }
 // plain is the decoder of the model's own numbers.
 func (d *decoder) plain() outputs {
 	p := *d
-	if p.space == space.KindScores {
-		p.how = logits
-	}
+	p.how = cmp.Or(d.k.decoded.plain, d.how)
 	return &p
 }
 
@@ -338,26 +337,10 @@ func (d *decoder) raw(predictions []space.Value) (tensor.Named, error) {
 
 // rawOne is one prediction as the model returns it, with its shape.
 func (d *decoder) rawOne(p space.Value) ([]float64, []int, error) {
-	s := slices.Clone(d.sampleShapeOrNil())
-	switch p := p.(type) {
-	case *space.Scores:
-		return fill(p.Output(), s, len(p.Output()))
-	case *space.Tensor:
-		return fill(p.Val, slices.Clone(p.Shape), p.Shape...)
-	case *space.Image:
-		if d.nhwc && (s == nil || len(s) == 3) {
-			v := make([]float64, len(p.Pix))
-			for c := range p.C {
-				for i, x := range p.Plane(c) {
-					v[i*p.C+c] = x
-				}
-			}
-			return v, []int{p.H, p.W, p.C}, nil
+	if l, ok := p.(space.Linear); ok {
+		if k := kindFor(p.Kind()); k.decoded != nil && k.decoded.raw != nil {
+			return k.decoded.raw(d, l.Output(), p.Dims())
 		}
-		if len(s) == 2 {
-			return fill(p.Pix, []int{p.H, p.W}, p.H, p.W)
-		}
-		return fill(p.Pix, []int{p.C, p.H, p.W}, p.C, p.H, p.W)
 	}
 	return nil, nil, fmt.Errorf("%s: %w", kindOf(p), ErrNotLinear)
 }

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -96,7 +97,7 @@ func NewRecord(sig onnx.Signature, spec RecordSpec) (Codec, error) {
 		return nil, errors.New("the model has no output")
 	}
 	if len(outs) == 0 {
-		outs = []OutputField{{Port: sig.Outputs[0].Name, Kind: space.KindScores}}
+		outs = []OutputField{{Port: sig.Outputs[0].Name, Kind: scoresKind.of}}
 	}
 	for i, o := range outs {
 		a, err := c.readAnswer(sig, o, len(outs))
@@ -133,6 +134,7 @@ type record struct {
 // feed is one input of the model and what is fed to it.
 type feed struct {
 	InputField
+	k     *kind
 	x     onnx.Port
 	dtype tensor.DType
 	// of the field's values
@@ -151,52 +153,30 @@ type form struct {
 	axes string
 	// the last axis of the value comes first
 	swap bool
+	// axes of the value that the form has not, and that must have the length 1
+	ones string
 }
 
-// forms are those of each kind, the natural one first.
-func forms(k space.Kind) []form {
-	switch k {
-	case space.KindRows:
-		return []form{{"rw", false}, {"wr", true}, {"f", false}, {"rxx", false}, {"xx", false}, {"", false}}
-	case space.KindLinks:
-		return []form{{"2e", false}, {"e2", true}}
-	case space.KindPairs:
-		return []form{{"iiw", false}, {"wii", true}, {"ii", false}, {"f", false}}
-	case space.KindSignal:
-		return []form{{"ct", false}, {"tc", true}, {"f", false}}
-	case space.KindTensor:
-		return []form{{"*", false}}
-	case space.KindImage, space.KindMask, space.KindScores, space.KindBoxes, space.KindField, space.KindFrames,
-		space.KindRecord:
-	}
-	return nil
-}
+// extent is the lengths that a value has, as its dims are; -1 for any.
+type extent struct{ shape []int }
 
-// extent is the lengths that a value of a kind has by their letters; -1 for any.
-type extent struct {
-	kind space.Kind
-	// as the value's parts have it
-	shape []int
-}
-
-// known is what a spec says of its lengths.
-func known(s space.Spec) extent {
-	n := map[space.Kind]int{space.KindRows: 2, space.KindLinks: 2, space.KindPairs: 3, space.KindSignal: 2}[s.Kind]
-	e := extent{kind: s.Kind, shape: slices.Clone(s.Shape)}
-	if n == 0 {
+// known is what a spec says of the lengths of a kind.
+func (k *fed) known(s space.Spec) extent {
+	e := extent{shape: slices.Clone(s.Shape)}
+	if k.axes == 0 {
 		return e
 	}
-	for len(e.shape) < n {
+	for len(e.shape) < k.axes {
 		e.shape = append(e.shape, -1)
 	}
-	e.shape = e.shape[:n]
+	e.shape = e.shape[:k.axes]
 	for i, x := range e.shape {
 		if x <= 0 {
 			e.shape[i] = -1
 		}
 	}
-	if s.Kind == space.KindLinks {
-		e.shape[0] = 2
+	if k.first > 0 {
+		e.shape[0] = k.first
 	}
 	return e
 }
@@ -258,21 +238,18 @@ func (e extent) fit(f form, declared []int) (match, strain int, ok bool) {
 			match++
 		}
 	}
-	// Axes that the form has not must have the length 1.
-	one := func(axis byte) bool {
-		n := e.length(axis)
-		if n < 0 {
-			strain++
-		}
-		return n < 0 || n == 1
-	}
 	switch {
-	case e.kind == space.KindRows && f.axes == "":
-		ok = one('r') && one('w')
-	case e.kind == space.KindRows && f.axes == "xx":
-		ok = one('r')
-	case e.kind == space.KindPairs && f.axes == "ii":
-		ok = one('w')
+	case f.ones != "":
+		ok = true
+		for _, axis := range []byte(f.ones) {
+			n := e.length(axis)
+			if n < 0 {
+				strain++
+			}
+			if ok = n < 0 || n == 1; !ok {
+				break
+			}
+		}
 	case f.axes == "f":
 		ok = true
 		// Flat is natural where only one axis is longer than 1.
@@ -354,7 +331,7 @@ func assign(sig onnx.Signature, spec RecordSpec) ([]InputField, error) {
 
 // guess feeds the sample to the only input, or the inputs with the fields of their names.
 func guess(sig onnx.Signature, s space.Spec) []InputField {
-	if s.Kind != space.KindRecord {
+	if !several(s) {
 		if len(sig.Inputs) == 1 {
 			return []InputField{{}}
 		}
@@ -394,22 +371,22 @@ func has(s space.Spec) string {
 // specOf is what is known of the values of a field.
 func specOf(sample space.Spec, f InputField) (space.Spec, error) {
 	s := sample
-	if f.Field != "" && sample.Kind == space.KindRecord {
+	if f.Field != "" && several(sample) {
 		at := slices.IndexFunc(sample.Fields, func(s space.Spec) bool { return s.Name == f.Field })
 		if at < 0 {
 			return s, fmt.Errorf("input.fields: the data has no field %q; there are%s", f.Field, has(sample))
 		}
 		s = sample.Fields[at]
-	} else if sample.Kind == space.KindRecord && len(sample.Fields) > 0 {
+	} else if several(sample) && len(sample.Fields) > 0 {
 		return s, fmt.Errorf("input.fields: input %q takes which field of the data%s? Set name", f.Port, has(sample))
 	}
 	switch {
-	case f.Kind != "" && s.Kind != "" && f.Kind != s.Kind && s.Kind != space.KindRecord:
+	case f.Kind != "" && s.Kind != "" && f.Kind != s.Kind && !several(s):
 		return s, fmt.Errorf("input.fields: %q is %s in the data, not %s; leave kind out", cmpName(f), s.Kind, f.Kind)
 	case f.Kind != "":
 		s.Kind = f.Kind
-	case s.Kind == "" || s.Kind == space.KindRecord:
-		s.Kind = space.KindRows
+	case s.Kind == "" || several(s):
+		s.Kind = rowsKind.of
 	}
 	s.Name = f.Field
 	return s, nil
@@ -509,23 +486,22 @@ func readFeed(x onnx.Port, in InputField, spec RecordSpec, batched bool) (*feed,
 	if f.spec, err = specOf(spec.Sample, in); err != nil {
 		return nil, 0, err
 	}
-	if f.Kind = f.spec.Kind; in.Pad > 0 && f.Kind != space.KindRows && f.Kind != space.KindPairs {
+	f.Kind = f.spec.Kind
+	f.k = kindFor(f.Kind)
+	switch k := f.k.fed; {
+	case in.Pad > 0 && (k == nil || k.nodes == 0):
 		return nil, 0, fmt.Errorf("input.fields: %q is %s, which is not padded; pad belongs to rows and pairs",
 			cmpName(in), f.Kind)
-	}
-	if f.Kind == space.KindImage || f.Kind == space.KindFrames {
-		return f, 0, f.readPixels(spec.Pixels, batched)
-	}
-	list := forms(f.Kind)
-	if list == nil {
+	case k == nil:
 		return nil, 0, fmt.Errorf(
 			"input.fields: values of kind %s are not fed to models; say rows, links, pairs, signal, frames or image",
 			f.Kind)
-	}
-	if !floating(f.dtype) && f.Kind == space.KindTensor {
+	case k.pictures:
+		return f, 0, f.readPixels(spec.Pixels, batched)
+	case k.floats && !floating(f.dtype):
 		return nil, 0, fmt.Errorf("input %s: want floating-point numbers", x)
 	}
-	return f.choose(list, batched)
+	return f.choose(f.k.fed.forms, batched)
 }
 
 func floating(d tensor.DType) bool {
@@ -540,7 +516,7 @@ func named(d onnx.Dim) bool {
 
 // choose finds the form that fits best.
 func (f *feed) choose(list []form, batched bool) (*feed, int, error) {
-	e := known(f.spec)
+	e := f.k.fed.known(f.spec)
 	if f.Pad > 0 { // what is fed has that many rows
 		for i, s := range e.shape[:len(e.shape)-1] {
 			if s > f.Pad {
@@ -553,7 +529,7 @@ func (f *feed) choose(list []form, batched bool) (*feed, int, error) {
 	if !f.x.Ranked {
 		f.form = list[0]
 		n := "N, "
-		if !batched || f.Kind == space.KindLinks {
+		if !batched || f.k.fed.whole {
 			n = ""
 		}
 		f.notes = append(f.notes, fmt.Sprintf("input %q: the file does not say its shape; [%s%s] is fed", f.x.Name, n,
@@ -605,32 +581,14 @@ func legend(f form) string {
 
 // misfit says why nothing fits.
 func (f *feed) misfit(e extent, batched bool) error {
-	var have string
-	remedy := "choose another field with name, or the right kind"
-	switch f.Kind {
-	case space.KindRows:
-		have = fmt.Sprintf("%s rows of %s numbers", any1(e.shape[0]), any1(e.shape[1]))
-		for _, n := range f.x.Sizes() {
-			if n > 1 && e.shape[0] > 0 && n > e.shape[0] && f.Pad == 0 {
-				remedy = fmt.Sprintf("%s; set pad: %d if the model takes rows of zeros, or data.cloud.points: %d",
-					remedy, n, n)
-				break
-			}
-		}
-	case space.KindPairs:
-		have = fmt.Sprintf("%s x %s pairs of %s numbers", any1(e.shape[0]), any1(e.shape[0]), any1(e.shape[2]))
-	case space.KindLinks:
-		have = "links"
-		if batched {
-			have = "links with an axis of samples"
-		}
-	case space.KindSignal:
-		have = fmt.Sprintf("signals of %s channels and %s numbers each", any1(e.shape[0]), any1(e.shape[1]))
-		remedy = "set data.sound.length and data.sound.mono, or input.recurrent for a model that reads frame by frame"
-	case space.KindImage, space.KindMask, space.KindScores, space.KindTensor, space.KindBoxes, space.KindField,
-		space.KindFrames, space.KindRecord:
-		have = fmt.Sprintf("%s of shape %s", f.Kind, sizes(e.shape))
+	k, have, remedy := f.k.fed, fmt.Sprintf("%s of shape %s", f.Kind, sizes(e.shape)), ""
+	if k.have != nil {
+		have = k.have(e, batched)
 	}
+	if k.remedy != nil {
+		remedy = k.remedy(f, e)
+	}
+	remedy = cmp.Or(remedy, "choose another field with name, or the right kind")
 	return fmt.Errorf("input %s does not take the field %q: the data has %s; %s", f.x, cmpName(f.InputField), have,
 		remedy)
 }
@@ -712,7 +670,7 @@ func (f *feed) readConstant(batched bool) error {
 // readPixels prepares images and frames.
 func (f *feed) readPixels(px InputSpec, batched bool) error {
 	s := f.spec.Shape
-	if f.Kind == space.KindFrames {
+	if f.k.fed.sequence {
 		if px.Frames == 0 && len(s) > 0 {
 			px.Frames = max(0, s[0])
 		}

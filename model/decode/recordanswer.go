@@ -14,6 +14,7 @@ import (
 // answer is one output of a model as a field.
 type answer struct {
 	OutputField
+	k *kind
 	x onnx.Port
 	// of the field
 	name string
@@ -57,8 +58,9 @@ func (c *record) readAnswer(sig onnx.Signature, o OutputField, total int) (*answ
 		a.name = a.x.Name
 	}
 	if a.Kind == "" {
-		a.Kind = space.KindRows
+		a.Kind = rowsKind.of
 	}
+	a.k = kindFor(a.Kind)
 	if err := numbers(a.x); err != nil {
 		return nil, err
 	}
@@ -68,8 +70,8 @@ func (c *record) readAnswer(sig onnx.Signature, o OutputField, total int) (*answ
 		return nil, fmt.Errorf("output.fields: per %q of %q is not known; say node, edge or sample", a.Per, a.name)
 	}
 	a.batched = c.batched
-	switch a.Kind {
-	case space.KindScores, space.KindMask, space.KindImage, space.KindTensor:
+	switch {
+	case a.k.decoded != nil:
 		p := port{axes: axes{n: 0}}
 		if !c.batched {
 			p.axes.n = -1
@@ -79,16 +81,10 @@ func (c *record) readAnswer(sig onnx.Signature, o OutputField, total int) (*answ
 				p.nhwc = f.img.nhwc
 			}
 		}
-		d, err := readOutput(a.x, OutputSpec{Space: a.Kind, Decode: o.Decode, Type: o.Type}, p)
-		if err != nil {
-			return nil, err
-		}
-		a.d = &d
-		return a, nil
-	case space.KindRows, space.KindPairs, space.KindSignal, space.KindFrames:
-	case space.KindBoxes, space.KindField, space.KindLinks, space.KindRecord:
-		fallthrough
-	default:
+		var err error
+		a.d, err = readOutput(a.k, a.x, OutputSpec{Space: a.Kind, Decode: o.Decode, Type: o.Type}, p)
+		return a, err
+	case a.k.laid == nil:
 		return nil, fmt.Errorf(
 			"output.fields: kind %q of %q is not known; say rows, scores, pairs, signal, frames, image, mask or tensor",
 			a.Kind, a.name)
@@ -103,10 +99,8 @@ func (c *record) readAnswer(sig onnx.Signature, o OutputField, total int) (*answ
 // layAnswer finds out what the axes of an output mean.
 func (c *record) layAnswer(a *answer) error {
 	for _, f := range c.feeds {
-		if f.constant() || f.Kind != space.KindRows && f.Kind != space.KindPairs {
-			continue
-		}
-		if f.Kind == space.KindRows && (f.spec.Per == space.PerEdge || f.spec.Per == space.PerSample) {
+		if f.constant() || f.k.fed.nodes == 0 ||
+			f.k.owned && (f.spec.Per == space.PerEdge || f.spec.Per == space.PerSample) {
 			continue
 		}
 		if f.Pad > 0 && a.padded == nil {
@@ -123,14 +117,9 @@ func (c *record) layAnswer(a *answer) error {
 			a.nodes = n
 		}
 	}
+	k := a.k.laid
 	if !a.x.Ranked {
-		if a.Kind == space.KindRows && a.per == "" {
-			a.per = space.PerSample
-			a.notes = append(a.notes,
-				fmt.Sprintf("output %q: the file does not say its shape; its rows are taken for those of the sample, "+
-					"set per in output.fields to change it", a.x.Name))
-		}
-		a.drop()
+		a.settle(c, nil)
 		return nil
 	}
 	s := a.x.Sizes()
@@ -144,132 +133,20 @@ func (c *record) layAnswer(a *answer) error {
 	if slices.Contains(s, 0) {
 		return fmt.Errorf("%s has no numbers", what)
 	}
-	if a.Kind == space.KindRows {
-		a.layRows(c, s)
-	}
-	if a.Kind == space.KindSignal && len(s) == 2 {
-		for _, f := range c.feeds {
-			a.swap = a.swap || f.Kind == space.KindSignal && f.form.swap
-		}
-		if a.swap {
-			a.notes = append(a.notes, what+": time comes before the channels, as in the input")
-		}
-	}
-	a.drop()
-	_, err := a.extent(s, what)
+	a.settle(c, s)
+	_, err := k.extent(a, s, what)
 	return err
 }
 
-// drop forgets padding where the output has no rows per node.
-func (a *answer) drop() {
-	if a.Kind == space.KindRows && a.per != space.PerNode || a.Kind == space.KindSignal || a.Kind == space.KindFrames {
+// settle decides what the axes of an output mean, and forgets padding where it has no rows per node.
+func (a *answer) settle(c *record, s []int) {
+	k := a.k.laid
+	if k.settle != nil {
+		k.settle(a, c, s)
+	}
+	if k.padded == nil || !k.padded(a) {
 		a.padded = nil
 	}
-}
-
-// layRows decides what rows belong to and whether they stand along the last axis.
-func (a *answer) layRows(c *record, s []int) {
-	node := func(n int) bool { return n < 0 || n == a.nodes }
-	swapped := false
-	for _, f := range c.feeds {
-		swapped = swapped || f.Kind == space.KindRows && f.form.swap
-	}
-	flip := swapped && len(s) == 2 && s[0] > 0 && s[0] != a.nodes && node(s[1])
-	if a.per == "" {
-		switch {
-		case len(s) < 2 || a.nodes == 1 || a.squared(s) && len(s) == 2:
-			a.per = space.PerSample
-		case node(s[0]) || flip:
-			a.per = space.PerNode
-		default:
-			a.per = space.PerSample
-		}
-		if len(s) >= 2 && s[0] != a.nodes {
-			a.notes = append(a.notes,
-				fmt.Sprintf("output %s: its rows are taken for those of the %ss; set per in output.fields to change it",
-					a.x, a.per))
-		}
-	}
-	if flip && a.per == space.PerNode {
-		a.swap = true
-		a.notes = append(a.notes, fmt.Sprintf("output %s: its rows stand along the last axis, as in the input", a.x))
-	}
-}
-
-// squared tells whether the last two axes are the sides of a square of numbers that belong together.
-func (a *answer) squared(s []int) bool {
-	n := len(s)
-	return (a.Type == space.TypeTensors || a.Type == space.TypePoses) && n >= 2 && s[n-1] == s[n-2] && s[n-1] > 1
-}
-
-// extent is the shape of the value that one sample of an output makes.
-func (a *answer) extent(s []int, what string) ([]int, error) {
-	times := func(v ...int) int {
-		n := 1
-		for _, x := range v {
-			if x < 0 {
-				return -1
-			}
-			n *= x
-		}
-		return n
-	}
-	switch a.Kind {
-	case space.KindRows:
-		switch {
-		case a.swap && len(s) == 2:
-			return []int{s[1], s[0]}, nil
-		case a.squared(s) && len(s) == 2 && a.per == space.PerSample:
-			return []int{1, times(s...)}, nil
-		case len(s) == 0:
-			return []int{1, 1}, nil
-		case len(s) == 1 && a.per == space.PerSample:
-			return []int{1, s[0]}, nil
-		case len(s) == 1:
-			return []int{s[0], 1}, nil
-		case len(s) == 2, len(s) == 3 && a.squared(s):
-			return []int{s[0], times(s[1:]...)}, nil
-		}
-		return nil, fmt.Errorf(
-			"%s has %d axes per sample; rows have two, [rows, numbers], or one; set kind in output.fields, or type: "+
-				"tensors where rows are squares", what, len(s))
-	case space.KindPairs:
-		if len(s) < 2 || len(s) > 3 || s[0] != s[1] && s[0] > 0 && s[1] > 0 {
-			return nil, fmt.Errorf(
-				"%s holds no pairs: want [nodes, nodes] or [nodes, nodes, numbers] per sample; set kind in "+
-					"output.fields", what)
-		}
-		n := max(s[0], s[1])
-		if len(s) == 2 {
-			return []int{n, n, 1}, nil
-		}
-		return []int{n, n, s[2]}, nil
-	case space.KindSignal:
-		switch {
-		case len(s) == 1:
-			return []int{1, s[0]}, nil
-		case len(s) == 2 && a.swap:
-			return []int{s[1], s[0]}, nil
-		case len(s) == 2:
-			return s, nil
-		}
-		return nil, fmt.Errorf(
-			"%s has %d axes per sample; a signal has [channels, time], or time alone; set kind in output.fields", what,
-			len(s))
-	case space.KindFrames:
-		switch len(s) {
-		case 3:
-			return []int{s[0], 1, s[1], s[2]}, nil
-		case 4:
-			return s, nil
-		}
-	// never here
-	case space.KindImage, space.KindMask, space.KindScores, space.KindTensor, space.KindBoxes, space.KindField,
-		space.KindLinks, space.KindRecord:
-	}
-	return nil, fmt.Errorf(
-		"%s has %d axes per sample; frames have [time, channels, height, width]; set kind in output.fields", what,
-		len(s))
 }
 
 // spec describes the field.
@@ -280,21 +157,19 @@ func (a *answer) spec() space.Spec {
 		return s
 	}
 	s := space.Spec{Name: a.name, Kind: a.Kind, Type: a.Type, Per: a.per, Unit: a.Unit}
-	n := map[space.Kind]int{space.KindRows: 2, space.KindPairs: 3, space.KindSignal: 2, space.KindFrames: 4}[a.Kind]
-	s.Shape = slices.Repeat([]int{-1}, n)
+	s.Shape = slices.Repeat([]int{-1}, a.k.laid.axes)
 	if a.x.Ranked {
 		d := a.x.Sizes()
 		if a.batched {
 			d = d[1:]
 		}
-		if e, err := a.extent(d, ""); err == nil {
+		if e, err := a.k.laid.extent(a, d, ""); err == nil {
 			s.Shape = slices.Clone(e)
 		}
 	}
 	if a.padded != nil {
-		s.Shape[0] = -1
-		if a.Kind == space.KindPairs {
-			s.Shape[1] = -1
+		for i := range a.k.fed.nodes {
+			s.Shape[i] = -1
 		}
 	}
 	return s
@@ -338,9 +213,10 @@ func (c *record) decode(out []tensor.Named, n int, batch []space.Value) ([]space
 	if len(c.answers) == 1 {
 		return c.answers[0].decode(out, n, rows, batch)
 	}
-	all := make([]space.Value, n)
+	all, records := make([]space.Value, n), make([]space.Record, n)
 	for i := range all {
-		all[i] = &space.Record{Names: make([]string, 0, len(c.answers)), Values: make([]space.Value, 0, len(c.answers))}
+		records[i] = space.Record{Names: make([]string, 0, len(c.answers)), Values: make([]space.Value, 0, len(c.answers))}
+		all[i] = &records[i]
 	}
 	for _, a := range c.answers {
 		v, err := a.decode(out, n, rows, batch)
@@ -348,7 +224,7 @@ func (c *record) decode(out []tensor.Named, n int, batch []space.Value) ([]space
 			return nil, err
 		}
 		for i := range v {
-			r, _ := all[i].(*space.Record)
+			r := &records[i]
 			r.Names, r.Values = append(r.Names, a.name), append(r.Values, v[i])
 		}
 	}
@@ -382,7 +258,7 @@ func (a *answer) decode(out []tensor.Named, n, rows int, batch []space.Value) ([
 	if slices.Contains(s, 0) {
 		return nil, fmt.Errorf("%s has no numbers", what)
 	}
-	e, err := a.extent(s, what)
+	e, err := a.k.laid.extent(a, s, what)
 	if err != nil {
 		return nil, err
 	}
@@ -403,7 +279,7 @@ func (a *answer) decode(out []tensor.Named, n, rows int, batch []space.Value) ([
 				return nil, fmt.Errorf("%s, sample %d: %w", what, i, err)
 			}
 		}
-		values[i] = a.value(v, e, keep)
+		values[i] = a.k.laid.value(a, v, e, keep)
 	}
 	return values, nil
 }
@@ -414,54 +290,15 @@ func (a *answer) count(sample space.Value, have int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n := 0
-	switch v := v.(type) {
-	case *space.Rows:
-		n = v.N
-	case *space.Pairs:
-		n = v.N
-	default:
+	counted, ok := v.(space.Counted)
+	if !ok || v.Kind() != a.padded.Kind {
 		return 0, fmt.Errorf("field %q is %s, want %s", cmpName(a.padded.InputField), kindOf(v), a.padded.Kind)
 	}
+	n := counted.Count()
 	if n > have {
 		return 0, fmt.Errorf("%d rows for %d nodes", have, n)
 	}
 	return n, nil
-}
-
-// value makes the value of one sample; keep is the number of rows that stay, below 0 for all.
-func (a *answer) value(v []float64, e []int, keep int) space.Value {
-	switch a.Kind {
-	case space.KindRows:
-		r := &space.Rows{N: e[0], W: e[1], Val: v}
-		if keep >= 0 {
-			r.N, r.Val = keep, v[:keep*e[1]:keep*e[1]]
-		}
-		return r
-	case space.KindPairs:
-		p := &space.Pairs{N: e[0], W: e[2], Val: v}
-		if keep >= 0 && keep < e[0] {
-			q := space.NewPairs(keep, e[2])
-			for i := range keep {
-				copy(q.Val[i*keep*e[2]:(i+1)*keep*e[2]], v[i*e[0]*e[2]:])
-			}
-			return q
-		}
-		return p
-	case space.KindSignal:
-		return &space.Signal{C: e[0], T: e[1], Rate: a.Rate, Val: v}
-	case space.KindFrames:
-		f := &space.Frames{Images: make([]*space.Image, e[0])}
-		one := e[1] * e[2] * e[3]
-		for t := range f.Images {
-			f.Images[t] = &space.Image{C: e[1], H: e[2], W: e[3], Pix: v[t*one : (t+1)*one : (t+1)*one]}
-		}
-		return f
-	// never here
-	case space.KindImage, space.KindMask, space.KindScores, space.KindTensor, space.KindBoxes, space.KindField,
-		space.KindLinks, space.KindRecord:
-	}
-	return nil
 }
 
 // raw is the transpose of decode for the number of rows that a model returns.
@@ -505,25 +342,12 @@ func (a *answer) rawOne(v space.Value) ([]float64, []int, error) {
 			declared--
 		}
 	}
-	var x []float64
-	var e []int
-	switch v := v.(type) {
-	case *space.Rows:
-		x, e = v.Val, []int{v.N, v.W}
-	case *space.Pairs:
-		x, e = v.Val, []int{v.N, v.N, v.W}
-	case *space.Signal:
-		x, e = v.Val, []int{v.C, v.T}
-	case *space.Frames:
-		e = []int{len(v.Images), 0, 0, 0}
-		for _, m := range v.Images {
-			if e[1] > 0 && !slices.Equal(e[1:], []int{m.C, m.H, m.W}) {
-				return nil, nil, errors.New("frames of several sizes")
-			}
-			e[1], e[2], e[3] = m.C, m.H, m.W
-			x = append(x, m.Pix...)
+	if check := a.k.laid.check; check != nil {
+		if err := check(v); err != nil {
+			return nil, nil, err
 		}
 	}
+	x, e := v.Numbers(), v.Dims()
 	if tensor.Count(e) != len(x) {
 		return nil, nil, fmt.Errorf("%d numbers for the shape %v", len(x), e)
 	}
@@ -533,71 +357,17 @@ func (a *answer) rawOne(v space.Value) ([]float64, []int, error) {
 			return nil, nil, err
 		}
 	}
-	return a.unfold(x, e, declared)
-}
-
-// widen is the transpose of cutting off what was padded.
-func (a *answer) widen(x []float64, e []int) ([]float64, []int, error) {
-	f := feed{InputField: InputField{Field: a.name, Pad: a.padded.Pad}}
-	f.Kind = a.Kind
-	y, wide, err := f.pad(x, extent{a.Kind, e})
-	return y, wide.shape, err
-}
-
-// unfold gives numbers the axes that the model has.
-func (a *answer) unfold(x []float64, e []int, declared int) ([]float64, []int, error) {
-	switch a.Kind {
-	case space.KindRows:
-		d := square(e[1])
-		switch {
-		case a.swap && declared == 2:
-			return transposed(x, e[0], e[1]), []int{e[1], e[0]}, nil
-		case declared == 0 && len(x) == 1:
-			return x, []int{}, nil
-		case declared == 1 && a.per == space.PerSample && e[0] == 1, declared == 1 && e[1] == 1,
-			declared < 0 && e[0] == 1 && a.per == space.PerSample:
-			return x, []int{len(x)}, nil
-		case declared == 2 && e[0] == 1 && d > 1 && a.squared([]int{d, d}) && a.per == space.PerSample && a.sidesOf(d):
-			return x, []int{d, d}, nil
-		case declared == 3 && d > 1:
-			return x, []int{e[0], d, d}, nil
-		case declared == 2 || declared < 0:
-			return x, e, nil
-		}
-	case space.KindPairs:
-		if declared == 2 && e[2] == 1 {
-			return x, e[:2], nil
-		}
-		if declared != 2 {
-			return x, e, nil
-		}
-	case space.KindSignal:
-		switch {
-		case declared == 1 && e[0] == 1:
-			return x, e[1:], nil
-		case declared == 2 && a.swap:
-			return transposed(x, e[0], e[1]), []int{e[1], e[0]}, nil
-		case declared != 1:
-			return x, e, nil
-		}
-	case space.KindFrames:
-		if declared == 3 && e[1] == 1 {
-			return x, []int{e[0], e[2], e[3]}, nil
-		}
-		if declared != 3 {
-			return x, e, nil
-		}
-	// never here
-	case space.KindImage, space.KindMask, space.KindScores, space.KindTensor, space.KindBoxes, space.KindField,
-		space.KindLinks, space.KindRecord:
+	if y, s, ok := a.k.laid.unfold(a, x, e, declared); ok {
+		return y, s, nil
 	}
 	return nil, nil, fmt.Errorf("the shape %v does not fit output %s", e, a.x)
 }
 
-// sidesOf tells whether the output's own axes are the sides of a square of this length.
-func (a *answer) sidesOf(d int) bool {
-	s := a.x.Sizes()
-	return len(s) >= 2 && s[len(s)-1] == d && s[len(s)-2] == d
+// widen is the transpose of cutting off what was padded.
+func (a *answer) widen(x []float64, e []int) ([]float64, []int, error) {
+	f := feed{InputField: InputField{Field: a.name, Pad: a.padded.Pad}, k: a.k}
+	y, wide, err := f.pad(x, extent{e})
+	return y, wide.shape, err
 }
 
 // Raw is the transpose of Decode for a codec of one output, see [Tangents].

@@ -32,17 +32,15 @@ func (c *record) describe() {
 		}
 	}
 	if len(c.in.Fields) > 0 {
-		c.in.Kind = space.KindRecord
-		// data without fields: the one value, whatever its name
-		if c.whole.Kind != "" && c.whole.Kind != space.KindRecord {
-			c.in = c.in.Fields[0]
+		if c.in.Kind = space.KindRecord; c.whole.Kind != "" && !several(c.whole) {
+			c.in = c.in.Fields[0] // data without fields: the one value, whatever its name
 		}
 	}
 }
 
 // shape is that of a sample's value, as far as data and model know it.
 func (f *feed) shape(batched bool) []int {
-	e := known(f.spec)
+	e := f.k.fed.known(f.spec)
 	declared := f.x.Sizes()
 	if batched {
 		declared = declared[1:]
@@ -72,9 +70,9 @@ func (f *feed) shape(batched bool) []int {
 		}
 	}
 	switch {
-	case f.form.axes == "f" && f.Kind != space.KindPairs && e.shape[0] > 0 && declared[0] > 0 && f.Pad == 0:
+	case f.form.axes == "f" && len(e.shape) == 2 && e.shape[0] > 0 && declared[0] > 0 && f.Pad == 0:
 		take(1, declared[0]/e.shape[0])
-	case f.form.axes == "f" && f.Kind != space.KindPairs && e.shape[1] > 0 && declared[0] > 0 && f.Pad == 0:
+	case f.form.axes == "f" && len(e.shape) == 2 && e.shape[1] > 0 && declared[0] > 0 && f.Pad == 0:
 		take(0, declared[0]/e.shape[1])
 	}
 	return e.shape
@@ -115,39 +113,17 @@ func (f *feed) value(v space.Value) (space.Value, error) {
 // content is the numbers of a value and its lengths.
 func (f *feed) content(v space.Value) ([]float64, extent, error) {
 	bad := func(form string, a ...any) ([]float64, extent, error) {
-		return nil, extent{}, fmt.Errorf("field %q: %s", cmpName(f.InputField), fmt.Sprintf(form, a...))
+		return nil, extent{}, fmt.Errorf("field %q: %w", cmpName(f.InputField), fmt.Errorf(form, a...))
 	}
 	if v == nil || v.Kind() != f.Kind {
 		return bad("is %s, want %s", kindOf(v), f.Kind)
 	}
-	var x []float64
-	e := extent{kind: f.Kind}
-	switch v := v.(type) {
-	case *space.Rows:
-		x, e.shape = v.Val, []int{v.N, v.W}
-	case *space.Pairs:
-		x, e.shape = v.Val, []int{v.N, v.N, v.W}
-	case *space.Signal:
-		x, e.shape = v.Val, []int{v.C, v.T}
-	case *space.Tensor:
-		x, e.shape = v.Val, v.Shape
-	case *space.Links:
-		n := len(v.From)
-		if len(v.To) != n {
-			return bad("%d edges begin and %d end", n, len(v.To))
+	if f.k.fed.check != nil {
+		if err := f.k.fed.check(v); err != nil {
+			return bad("%w", err)
 		}
-		x, e.shape = make([]float64, 2*n), []int{2, n}
-		for k, side := range [2][]int32{v.From, v.To} {
-			for i, at := range side {
-				if at < 0 || int(at) >= v.Nodes {
-					return bad("edge %d names the node %d of %d; want 0 to %d", i, at, v.Nodes, v.Nodes-1)
-				}
-				x[k*n+i] = float64(at)
-			}
-		}
-	default:
-		return bad("%T is not fed to models", v)
 	}
+	x, e := v.Numbers(), extent{v.Dims()}
 	if n := tensor.Count(e.shape); n != len(x) {
 		return bad("%d numbers for the shape %v", len(x), e.shape)
 	}
@@ -166,16 +142,16 @@ func (f *feed) pad(x []float64, e extent) ([]float64, extent, error) {
 			cmpName(f.InputField), n, f.Pad)
 	}
 	w := e.shape[len(e.shape)-1]
-	if f.Kind == space.KindRows {
+	if f.k.fed.nodes == 1 {
 		y := make([]float64, f.Pad*w)
 		copy(y, x)
-		return y, extent{e.kind, []int{f.Pad, w}}, nil
+		return y, extent{[]int{f.Pad, w}}, nil
 	}
 	y := make([]float64, f.Pad*f.Pad*w)
 	for i := range n {
 		copy(y[i*f.Pad*w:], x[i*n*w:(i+1)*n*w])
 	}
-	return y, extent{e.kind, []int{f.Pad, f.Pad, w}}, nil
+	return y, extent{[]int{f.Pad, f.Pad, w}}, nil
 }
 
 // dims is the shape of a sample in the input, checked against what the model declares.
@@ -427,29 +403,15 @@ func (c *record) Adjoint(grads []tensor.Named, like []space.Value) ([]space.Valu
 
 // still is a value whose numbers are zeros.
 func still(v space.Value) space.Value {
-	switch v := v.(type) {
-	case *space.Rows:
-		return space.NewRows(v.N, v.W)
-	case *space.Pairs:
-		return space.NewPairs(v.N, v.W)
-	case *space.Signal:
-		return space.NewSignal(v.C, v.T, v.Rate)
-	case *space.Tensor:
-		return &space.Tensor{Shape: slices.Clone(v.Shape), Val: make([]float64, len(v.Val))}
-	case *space.Image:
-		return space.NewImage(v.C, v.H, v.W)
-	case *space.Frames:
-		f := &space.Frames{Images: make([]*space.Image, len(v.Images))}
-		for i, m := range v.Images {
-			f.Images[i] = space.NewImage(m.C, m.H, m.W)
+	if r, ok := v.(*space.Record); ok {
+		out := &space.Record{Names: slices.Clone(r.Names)}
+		for _, x := range r.Values {
+			out.Values = append(out.Values, still(x))
 		}
-		return f
-	case *space.Record:
-		r := &space.Record{Names: slices.Clone(v.Names)}
-		for _, x := range v.Values {
-			r.Values = append(r.Values, still(x))
-		}
-		return r
+		return out
+	}
+	if _, ok := v.(space.Linear); ok {
+		return v.Like()
 	}
 	return v
 }
