@@ -215,7 +215,10 @@ func (c *record) decode(out []tensor.Named, n int, batch []space.Value) ([]space
 	}
 	all, records := make([]space.Value, n), make([]space.Record, n)
 	for i := range all {
-		records[i] = space.Record{Names: make([]string, 0, len(c.answers)), Values: make([]space.Value, 0, len(c.answers))}
+		records[i] = space.Record{
+			Names:  make([]string, 0, len(c.answers)),
+			Values: make([]space.Value, 0, len(c.answers)),
+		}
 		all[i] = &records[i]
 	}
 	for _, a := range c.answers {

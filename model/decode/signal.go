@@ -30,7 +30,8 @@ var signalKind = kind{
 				a.swap = a.swap || f.k == a.k && f.form.swap
 			}
 			if a.swap {
-				a.notes = append(a.notes, fmt.Sprintf("output %s: time comes before the channels, as in the input", a.x))
+				a.notes = append(a.notes, fmt.Sprintf("output %s: time comes before the channels, as in the input",
+					a.x))
 			}
 		},
 		extent: func(a *answer, s []int, what string) ([]int, error) {
