@@ -122,21 +122,14 @@ func latticeCandidates(G group.Group, shifts bool) []group.Element {
 
 // cubeLattice are the symmetries of the cube in a chart with a rotation vector, and steps along each axis.
 func cubeLattice(G group.Group, steps bool) []group.Element {
-	at := map[string]int{}
-	for i, a := range G.Chart() {
-		at[a.Name] = i
-	}
-	id := G.Identity()
-	x, turns := at["rx"]
-	_, y := at["ry"]
-	_, z := at["rz"]
-	turns = turns && y && z
-	_, angle := at["angle"]
-	if !turns && angle {
-		return chartLattice(G.Chart(), id, steps)
+	chart, id := G.Chart(), G.Identity()
+	x, inversion := group.First(chart, group.KindVector), group.First(chart, group.KindInversion)
+	turns := x >= 0
+	if !turns && group.First(chart, group.KindTurn) >= 0 {
+		return chartLattice(chart, id, steps)
 	}
 	inversions := []float64{0}
-	if _, ok := at["inversion"]; ok {
+	if inversion >= 0 {
 		inversions = []float64{0, 1}
 	}
 	out := []group.Element{slices.Clone(id)}
@@ -146,15 +139,15 @@ func cubeLattice(G group.Group, steps bool) []group.Element {
 			for _, i := range inversions {
 				g := slices.Clone(id)
 				copy(g[x:x+3], r[:])
-				if k, ok := at["inversion"]; ok {
-					g[k] = i
+				if inversion >= 0 {
+					g[inversion] = i
 				}
 				out = append(out, g)
 			}
 		}
 	}
-	for _, name := range []string{"tx", "ty", "tz"} {
-		if k, ok := at[name]; ok && steps {
+	if t := group.First(chart, group.KindLength); t >= 0 && steps {
+		for k := t; k < len(chart) && chart[k].Kind == group.KindLength && k < t+3; k++ {
 			g := slices.Clone(id)
 			g[k] = 1
 			out = append(out, g)
@@ -221,11 +214,11 @@ func chartLattice(chart []group.Axis, identity group.Element, shifts bool) []gro
 	for i, a := range chart {
 		values := []float64{identity[i]}
 		switch {
-		case a.Unit == "deg" && a.Periodic && a.Max-a.Min == 360:
+		case a.Circle() && a.Max-a.Min == 360:
 			values = []float64{0, 90, 180, 270}
-		case (a.Unit == "px" || a.Unit == "samples") && shifts:
+		case (a.Form() == group.FormPixels || a.Form() == group.FormSamples) && shifts:
 			values = []float64{0, 1, -1}
-		case a.Unit == "" && a.Min == 0 && a.Max >= 1 && a.Max <= 2: // a switch
+		case a.Switch():
 			values = []float64{0, 1}
 		}
 		var next []group.Element

@@ -511,7 +511,7 @@ func (f *figures) orbit(r *audit.Report, pts []point, chart []group.Axis, name, 
 	}
 	if chart != nil {
 		l.x = audit.Scale{Name: chart[0].Name, Unit: chart[0].Unit}
-		l.turn = chart[0].Unit == "deg"
+		l.turn = chart[0].Form() == group.FormAngle
 	}
 	if len(between) > 0 {
 		l.series = append(l.series,

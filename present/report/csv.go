@@ -19,8 +19,8 @@ func CSV(w io.Writer, s *fold.Summary) error {
 	head := []string{"model", "metric", "slice"}
 	for _, a := range s.Chart {
 		name := a.Name
-		if a.Unit != "" && a.Unit != "factor" {
-			name += "_" + a.Unit
+		if unit := a.Suffix(); unit != "" {
+			name += "_" + unit
 		}
 		head = append(head, name)
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"nero/present/view"
+	"nero/symmetry/group"
 
 	"gonum.org/v1/plot/font"
 )
@@ -126,7 +127,7 @@ func (d *drawing) lines(y float64, t string, s style, height float64) float64 {
 // switchOf is the name of the switch that tells the thin lines of a figure from the others.
 func switchOf(f *view.Figure) string {
 	for _, a := range f.Axes {
-		if a.Unit == "" && a.Min == 0 && a.Max == 1 {
+		if a.Switch() {
 			return a.Name
 		}
 	}
@@ -209,7 +210,7 @@ func (d *drawing) legend(y float64) float64 {
 				"hollow, thin: inverted",
 				func(p *pen, x, y float64) { p.mark(pt{x + 14, y}, 0, 3.6, pal.muted, pal.background, true) },
 			})
-	case f.Mirrored && f.Layout == view.Line && f.Axes[0].Name != "angle":
+	case f.Mirrored && f.Layout == view.Line && f.Axes[0].Kind != group.KindTurn:
 		marks = append(marks,
 			entry{
 				"thin: " + switchOf(f),

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"nero/present/view"
+	"nero/symmetry/group"
 )
 
 // edges are the borders of cells, halfway between neighbours, as fractions of the way.
@@ -162,7 +163,7 @@ func labelled(cells []view.Cell, edges []float64, length, room float64) iter.Seq
 
 func axisName(f *view.Figure, i int, way string) string {
 	for _, a := range f.Axes {
-		if a.Unit != "px" {
+		if a.Form() != group.FormPixels {
 			continue
 		}
 		if i == 0 {

@@ -11,6 +11,7 @@ import (
 	"nero/measure/metric"
 	"nero/present/view"
 	"nero/run/fold"
+	"nero/symmetry/group"
 
 	"github.com/goccy/go-yaml"
 )
@@ -548,13 +549,9 @@ func (p *page) axes() string {
 		for _, e := range p.s.Elements {
 			lo, hi = min(lo, e[i]), max(hi, e[i])
 		}
-		unit := a.Unit
-		switch unit {
-		case "deg":
+		unit := strings.TrimRight(" "+a.Unit, " ")
+		if a.Form() == group.FormAngle {
 			unit = "°"
-		case "":
-		default:
-			unit = " " + unit
 		}
 		parts = append(parts, fmt.Sprintf("%s from %.6g%s to %.6g%s", md(a.Name), lo, unit, hi, unit))
 	}
@@ -857,7 +854,9 @@ func (p *page) howToRead(figures []*view.Figure) []string {
 		out = append(out, "Filled marks are exact elements: there the input is moved without computing new pixels. "+
 			"Steps between them and their neighbours show what resampling does.")
 	}
-	if some(func(f *view.Figure) bool { return f.Mirrored && (f.Layout == view.Polar || f.Axes[0].Name == "angle") }) {
+	if some(func(f *view.Figure) bool {
+		return f.Mirrored && (f.Layout == view.Polar || f.Axes[0].Kind == group.KindTurn)
+	}) {
 		out = append(out, "Thin lines are mirrored elements: left and right are exchanged first, then the picture is "+
 			"turned.")
 	}

@@ -582,10 +582,10 @@ func Slug(name string) string {
 // side is the word for elements beyond the switch of the group.
 func (b *builder) side() string {
 	for _, a := range b.s.Chart {
-		switch a.Name {
-		case "inversion":
+		switch a.Kind {
+		case group.KindInversion:
 			return "inverted"
-		case "reversal":
+		case group.KindReversal:
 			return "reversed"
 		}
 	}
@@ -655,7 +655,7 @@ func (b *builder) lines(f *Figure, p Panel, several bool) {
 				e := b.s.Elements[pt.Element]
 				alone := true
 				for k := range chart {
-					alone = alone && (k == i || e[k] == rest(chart[k]))
+					alone = alone && (k == i || e[k] == chart[k].Rest())
 				}
 				if alone {
 					pt.X = e[i]

@@ -12,17 +12,17 @@ import (
 
 // LayoutOf is the layout for a chart and the elements of a plan.
 func LayoutOf(chart []group.Axis, elements []group.Element) Layout {
-	if _, n := rows(chart); n > 0 {
+	if _, n := group.Places(chart); n > 0 {
 		return Ranked
 	}
-	angle := len(chart) > 0 && chart[0].Unit == "deg" && chart[0].Periodic && chart[0].Max-chart[0].Min == 360
+	angle := len(chart) > 0 && chart[0].Circle() && chart[0].Max-chart[0].Min == 360
 	switch {
-	case angle && len(chart) == 1, angle && len(chart) == 2 && mirrorAxis(chart[1]):
+	case angle && len(chart) == 1, angle && len(chart) == 2 && chart[1].Switch():
 		return Polar
 	case len(chart) == 2 && chart[0].Unit == chart[1].Unit && plain(chart[0]) && plain(chart[1]):
 		// Scattered shifts, such as a random sample, would leave nearly every cell of a map empty.
 		cols, rows := distinct(elements, 0), distinct(elements, 1)
-		if len(cols)*len(rows) <= 4*len(elements) && (chart[0].Unit == "px" || !single(chart, elements)) {
+		if len(cols)*len(rows) <= 4*len(elements) && (chart[0].Form() == group.FormPixels || !single(chart, elements)) {
 			return HeatMap
 		}
 	}
@@ -45,7 +45,7 @@ func LayoutOf(chart []group.Axis, elements []group.Element) Layout {
 }
 
 // plain reports whether an axis is a length of some kind: neither a switch nor a circle.
-func plain(a group.Axis) bool { return !mirrorAxis(a) && (a.Unit != "deg" || !a.Periodic) }
+func plain(a group.Axis) bool { return !a.Switch() && !a.Circle() }
 
 // motion is where a chart of turns and shifts keeps its axes; mirror is -1 if there is none.
 type motion struct{ angle, mirror, dx, dy int }
@@ -55,13 +55,13 @@ func moves(chart []group.Axis) (motion, bool) {
 	m := motion{-1, -1, -1, -1}
 	for i, a := range chart {
 		switch {
-		case a.Name == "angle" && a.Unit == "deg" && m.angle < 0:
+		case a.Kind == group.KindTurn && m.angle < 0:
 			m.angle = i
-		case a.Name == "mirror" && mirrorAxis(a) && m.mirror < 0:
+		case a.Kind == group.KindMirror && m.mirror < 0:
 			m.mirror = i
-		case a.Name == "dx" && a.Unit == "px" && m.dx < 0:
+		case a.Kind == group.KindRight && m.dx < 0:
 			m.dx = i
-		case a.Name == "dy" && a.Unit == "px" && m.dy < 0:
+		case a.Kind == group.KindDown && m.dy < 0:
 			m.dy = i
 		default:
 			return m, false
@@ -82,8 +82,6 @@ func along(a group.Axis, v []float64) *Scale {
 	s := linear(axisLabel(a), lo, hi, true, true)
 	return &s
 }
-
-func mirrorAxis(a group.Axis) bool { return a.Unit == "" && !a.Periodic && a.Min == 0 && a.Max == 1 }
 
 func distinct(elements []group.Element, axis int) []float64 {
 	var v []float64
@@ -121,38 +119,35 @@ func named(g group.Group, e group.Element, number func(float64) string) string {
 	if s, ok := SpatialOf(chart); ok {
 		return s.words(e, number)
 	}
-	if _, n := rows(chart); n > 0 {
+	if _, n := group.Places(chart); n > 0 {
 		return strings.ReplaceAll(group.Title(g, e), " deg", "°")
 	}
 	if _, ok := group.Number(g, e); ok && len(e) == 3 {
 		return strings.ReplaceAll(group.Title(g, e), " deg", "°")
 	}
-	if len(e) == 1 && chart[0].Unit == "factor" {
-		return "×" + number(e[0])
-	}
-	if len(e) == 1 && chart[0].Unit == "deg" {
-		return number(e[0]) + "°"
-	}
 	if len(e) == 1 {
-		t := strings.ReplaceAll(group.Format(g, e), " deg", "°")
-		if len(chart) == 1 && chart[0].Unit == "factor" {
-			t = "×" + strings.TrimPrefix(t, "x")
+		switch chart[0].Form() { //nolint:exhaustive // others as they are
+		case group.FormFactor:
+			return "×" + number(e[0])
+		case group.FormAngle:
+			return number(e[0]) + "°"
 		}
-		return t
+		return strings.ReplaceAll(group.Format(g, e), " deg", "°")
 	}
+	turn, mirror := group.First(chart, group.KindTurn), group.First(chart, group.KindMirror)
 	mirrored := ""
 	var parts []string
 	for i, a := range chart {
 		switch n := number(e[i]); {
-		case a.Name == "mirror" && mirrorAxis(a):
+		case i == mirror:
 			if e[i] != 0 {
 				mirrored = " mirrored"
 			}
-		case a.Name == "angle" && a.Unit == "deg":
+		case i == turn:
 			parts = append(parts, n+"°")
-		case a.Unit == "deg":
+		case a.Form() == group.FormAngle:
 			parts = append(parts, a.Name+" "+n+"°")
-		case a.Unit == "factor":
+		case a.Form() == group.FormFactor:
 			parts = append(parts, a.Name+" ×"+n)
 		default:
 			parts = append(parts, strings.TrimSpace(a.Name+" "+n+" "+a.Unit))
@@ -249,13 +244,13 @@ func cells(v []float64) []Cell {
 
 // axisLabel is the name of an axis with its unit.
 func axisLabel(a group.Axis) string {
-	switch a.Unit {
-	case "":
-		return a.Name
-	case "deg":
+	switch {
+	case a.Form() == group.FormAngle:
 		return a.Name + " in °"
-	case "factor":
+	case a.Form() == group.FormFactor:
 		return a.Name + " (factor)"
+	case a.Unit == "":
+		return a.Name
 	}
 	return a.Name + " in " + a.Unit
 }
@@ -269,12 +264,12 @@ func horizontal(a group.Axis, v []float64) *Scale {
 	label := axisLabel(a)
 	var s Scale
 	switch {
-	case a.Unit == "deg" && a.Periodic:
+	case a.Circle():
 		s = Scale{Label: label, Lo: a.Min, Hi: a.Max}
 		for d := math.Ceil(a.Min/45) * 45; d <= a.Max; d += 45 {
 			s.Ticks = append(s.Ticks, Tick{At: d, Label: fmt.Sprintf("%g°", d)})
 		}
-	case a.Unit == "factor" && lo > 0:
+	case a.Form() == group.FormFactor && lo > 0:
 		s = factors(label, lo, hi)
 	default:
 		s = linear(label, lo, hi, true, true)

@@ -24,27 +24,20 @@ type Spatial struct {
 func SpatialOf(chart []group.Axis) (Spatial, bool) {
 	s := Spatial{R: -1, Inversion: -1, T: -1}
 	for i := 0; i < len(chart); {
-		switch n := names(chart[i:]); {
-		case strings.HasPrefix(n, "rx ry rz ") && s.R < 0:
+		k := chart[i].Kind
+		three := i+3 <= len(chart) && chart[i+1].Kind == k && chart[i+2].Kind == k
+		switch {
+		case k == group.KindVector && three && s.R < 0:
 			s.R, i = i, i+3
-		case strings.HasPrefix(n, "tx ty tz ") && s.T < 0:
+		case k == group.KindLength && three && s.T < 0:
 			s.T, i = i, i+3
-		case strings.HasPrefix(n, "inversion ") && s.Inversion < 0:
+		case k == group.KindInversion && s.Inversion < 0:
 			s.Inversion, i = i, i+1
 		default:
 			return s, false
 		}
 	}
 	return s, s.R >= 0
-}
-
-func names(chart []group.Axis) string {
-	var b strings.Builder
-	for _, a := range chart[:min(3, len(chart))] {
-		b.WriteString(a.Name)
-		b.WriteByte(' ')
-	}
-	return b.String()
 }
 
 // Turn is the angle of the rotation of an element in degrees, 0 to 180.
@@ -219,19 +212,6 @@ func triple(x, y, z float64, number func(float64) string) string {
 	return "(" + strings.Join(t[:], ", ") + ")"
 }
 
-// rows is where the coordinates of the permutations of rows stand in a chart, p0, p1 and so on, where each of them
-// goes; n is 0 if there are none.
-func rows(chart []group.Axis) (from, n int) {
-	from = slices.IndexFunc(chart, func(a group.Axis) bool { return a.Name == "p0" })
-	if from < 0 {
-		return 0, 0
-	}
-	for from+n < len(chart) && chart[from+n].Name == "p"+strconv.Itoa(n) {
-		n++
-	}
-	return from, n
-}
-
 // Cycles are the cycles of a permutation that moves row i to place e[i], those of one row left out; false if it is
 // none.
 func Cycles(e group.Element) (cycles [][]int, ok bool) {
@@ -277,14 +257,14 @@ func KindOf(chart []group.Axis, e group.Element) string {
 		}
 		return "proper"
 	}
-	from, n := rows(chart)
+	from, n := group.Places(chart)
 	cycles, ok := Cycles(e[from : from+n])
 	if n == 0 || !ok {
 		return ""
 	}
 	moves := false
 	for i, a := range chart {
-		moves = moves || (i < from || i >= from+n) && e[i] != rest(a)
+		moves = moves || (i < from || i >= from+n) && e[i] != a.Rest()
 	}
 	switch k := kind(cycles); {
 	case !moves:
@@ -303,7 +283,7 @@ func single(chart []group.Axis, elements []group.Element) bool {
 	for _, e := range elements {
 		on := -1
 		for i, a := range chart {
-			if e[i] == rest(a) {
+			if e[i] == a.Rest() {
 				continue
 			}
 			if on >= 0 {
@@ -317,7 +297,7 @@ func single(chart []group.Axis, elements []group.Element) bool {
 	}
 	n := 0
 	for i, u := range used {
-		if u && mirrorAxis(chart[i]) {
+		if u && chart[i].Switch() {
 			return false
 		}
 		if u {
@@ -327,22 +307,14 @@ func single(chart []group.Axis, elements []group.Element) bool {
 	return n >= 2
 }
 
-// rest is the coordinate of the identity on an axis.
-func rest(a group.Axis) float64 {
-	if a.Unit == "factor" {
-		return 1
-	}
-	return 0
-}
-
 // level is the axis of a chart of one axis with or without a switch, and that switch, -1 if there is none.
 func level(chart []group.Axis) (axis, branch int, ok bool) {
 	switch {
 	case len(chart) == 1:
 		return 0, -1, true
-	case len(chart) == 2 && mirrorAxis(chart[1]) && !mirrorAxis(chart[0]):
+	case len(chart) == 2 && chart[1].Switch() && !chart[0].Switch():
 		return 0, 1, true
-	case len(chart) == 2 && mirrorAxis(chart[0]) && !mirrorAxis(chart[1]):
+	case len(chart) == 2 && chart[0].Switch() && !chart[1].Switch():
 		return 1, 0, true
 	}
 	return 0, -1, false

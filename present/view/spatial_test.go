@@ -108,8 +108,8 @@ func TestSpatialLayouts(t *testing.T) {
 		t.Errorf("permutations: %s", got)
 	}
 	shifts := []group.Axis{
-		{Name: "dt", Unit: "samples", Min: math.Inf(-1), Max: math.Inf(1)},
-		{Name: "reversal", Max: 1},
+		{Name: "dt", Unit: "samples", Kind: group.KindDelay, Min: math.Inf(-1), Max: math.Inf(1)},
+		{Name: "reversal", Kind: group.KindReversal, Max: 1},
 	}
 	if got := LayoutOf(shifts, []group.Element{{0, 0}, {1, 0}, {0, 1}}); got != Line {
 		t.Errorf("shifts in time and reversals: %s", got)

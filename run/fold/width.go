@@ -30,7 +30,7 @@ func widths(chart []group.Axis, elements []group.Element, m *metric.Metric, mean
 	}
 	var axes []int
 	for a, x := range chart {
-		if x.Unit == "px" && !x.Periodic {
+		if x.Form() == group.FormPixels && !x.Periodic {
 			axes = append(axes, a)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"nero/symmetry/group"
 )
@@ -56,14 +57,14 @@ func bounds(g group.Group, plan []group.Element) [][2]float64 {
 	for i, a := range g.Chart() {
 		lo, hi := a.Min, a.Max
 		reach := 0.0
-		switch a.Unit {
-		case "px":
+		switch a.Form() { //nolint:exhaustive // others are numbers
+		case group.FormPixels:
 			reach = mostPixels
-		case "samples", "length":
+		case group.FormSamples, group.FormLength:
 			reach = mostSteps
-		case "deg":
+		case group.FormAngle:
 			reach = 360
-		case "factor":
+		case group.FormFactor:
 			lo, hi = max(lo, 1./mostFactor), min(hi, mostFactor)
 		default:
 			reach = mostNumber
@@ -118,10 +119,7 @@ func (s *Service) element(g group.Element) (group.Element, error) {
 			continue
 		}
 		e.Nearest = s.nearest(g, steps)
-		unit := ""
-		if a.Unit != "" && a.Unit != "factor" {
-			unit = " " + a.Unit
-		}
+		unit := strings.TrimRight(" "+a.Suffix(), " ")
 		e.text = fmt.Sprintf("%s of %s is %g%s: want %s from %g to %g%s", a.Name, grp.Name(), v, unit, wanted, lo, hi,
 			unit)
 		if e.Nearest != nil {

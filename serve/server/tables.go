@@ -60,8 +60,8 @@ func place(doc *api.Run) []table.Column {
 	cs := []table.Column{{Name: "element", Text: true}}
 	for _, a := range doc.Orbit.Chart {
 		name := a.Name
-		if a.Unit != "" && a.Unit != "factor" {
-			name += "_" + a.Unit
+		if unit := a.Suffix(); unit != "" {
+			name += "_" + unit
 		}
 		cs = append(cs, table.Column{Name: name})
 	}

@@ -38,8 +38,8 @@ func Flows(g group.Group) []Flow {
 	var out []Flow
 	turns, px := false, false
 	for _, a := range g.Chart() {
-		turns = turns || a.Unit == "deg" && a.Periodic
-		px = px || a.Unit == "px"
+		turns = turns || a.Circle()
+		px = px || a.Form() == group.FormPixels
 	}
 	if f, ok := g.(group.Finite); ok && turns && len(f.Elements()) < 3 {
 		turns = false // nothing but the identity and one other element, which may be a mirror

@@ -1,5 +1,7 @@
 package group
 
+import "slices"
+
 // Kind says what a coordinate of an element does. Layouts, texts, marks and buttons are chosen by the kind of an axis,
 // never by its name. A group sets the kinds of its axes where it makes its chart; the kinds below are those of the
 // groups of this house, and another package may add a kind of its own as one more value.
@@ -137,4 +139,32 @@ func (a Axis) Rest() float64 {
 		return 1
 	}
 	return 0
+}
+
+// First is the first axis of a kind in a chart, -1 if there is none. Later ones, as in products of a group with itself,
+// have no name that needs no number.
+func First(chart []Axis, k *Kind) int {
+	return slices.IndexFunc(chart, func(a Axis) bool { return a.Kind == k })
+}
+
+// Places is where the axes of a permutation of rows stand in a chart, side by side; n is 0 if there are none. Of
+// several permutations it is the first.
+func Places(chart []Axis) (from, n int) {
+	if from = First(chart, KindPlace); from < 0 {
+		return 0, 0
+	}
+	rows := int(chart[from].Max) + 1 // a row goes to a place from 0 to Max; of one row, Max is 0.5
+	for n < rows && from+n < len(chart) && chart[from+n].Kind == KindPlace {
+		n++
+	}
+	return from, n
+}
+
+// Suffix is the unit that stands behind a number of the axis: none behind one that has no unit, and none behind a
+// factor.
+func (a Axis) Suffix() string {
+	if a.Form() == FormFactor {
+		return ""
+	}
+	return a.Unit
 }

@@ -127,17 +127,16 @@ func (p *Plan) refine(r Refine) error {
 
 func refinement(g group.Group, r Refine) ([]group.Element, string, error) {
 	chart := g.Chart()
-	steps := group.Steps(g)
 	if r.Radius == nil {
 		r.Radius = make([]float64, len(chart))
 		for i, a := range chart {
-			switch {
-			case a.Unit == "" && steps[i] == 1: // a switch stays as it is
-			case a.Unit == "deg":
+			switch a.Form() { //nolint:exhaustive // others move a little
+			case group.FormSwitch: // stays as it is
+			case group.FormAngle:
 				r.Radius[i] = 5
-			case a.Unit == "px" || a.Unit == "samples":
+			case group.FormPixels, group.FormSamples:
 				r.Radius[i] = 2
-			case a.Unit == "factor":
+			case group.FormFactor:
 				r.Radius[i] = 1.1
 			default:
 				r.Radius[i] = 0.1
@@ -149,7 +148,7 @@ func refinement(g group.Group, r Refine) ([]group.Element, string, error) {
 		moving := 0
 		for i, x := range r.Radius {
 			r.Grid[i] = 1
-			if i < len(chart) && x > 0 && !(chart[i].Unit == "factor" && x == 1) {
+			if i < len(chart) && x > 0 && !(chart[i].Form() == group.FormFactor && x == 1) {
 				moving++
 			}
 		}

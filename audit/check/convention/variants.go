@@ -62,13 +62,13 @@ func chartOf(G group.Group) chart {
 	c := chart{-1, -1, -1, -1}
 	for i, a := range G.Chart() {
 		switch {
-		case a.Unit == "deg" && a.Periodic && c.angle < 0:
+		case a.Circle() && c.angle < 0:
 			c.angle = i
-		case a.Name == "mirror":
+		case a.Kind == group.KindMirror && c.mirror < 0:
 			c.mirror = i
-		case a.Name == "dx":
+		case a.Kind == group.KindRight && c.dx < 0:
 			c.dx = i
-		case a.Name == "dy":
+		case a.Kind == group.KindDown && c.dy < 0:
 			c.dy = i
 		}
 	}

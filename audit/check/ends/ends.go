@@ -42,7 +42,7 @@ func run(_ context.Context, p *audit.Pass) (any, error) {
 		if chart[a].Periodic && hi-lo >= (chart[a].Max-chart[a].Min)/2 {
 			continue // the plan goes round
 		}
-		if !(hi > lo) || (chart[a].Unit == "" && hi-lo <= 1) {
+		if !(hi > lo) || chart[a].Switch() {
 			continue // one value, or a switch
 		}
 		bounded = true

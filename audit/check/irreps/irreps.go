@@ -347,8 +347,8 @@ func perBlock(x []float64, widths []int, f func(d, k int) (place int, sign float
 // turned conjugates elements by the rotation by ±120 degrees about (1, 1, 1), which carries the axes of coordinates
 // into each other; nil for groups that do not hold it.
 func turned(G group.Group, sign float64) func(g group.Element) group.Element {
-	at := slices.IndexFunc(G.Chart(), func(a group.Axis) bool { return a.Name == "rx" })
-	if at < 0 || at+2 >= len(G.Chart()) || G.Chart()[at+1].Name != "ry" {
+	at := group.First(G.Chart(), group.KindVector)
+	if at < 0 {
 		return nil
 	}
 	if _, ok := G.(group.Finite); ok {

@@ -111,14 +111,14 @@ func (g gap) size() float64 { return g.to - g.from }
 
 // scale turns a coordinate into the scale on which steps are equal: the logarithm of a factor.
 func (o *orbit) scale(axis int, x float64) float64 {
-	if o.chart[axis].Unit == "factor" {
+	if o.chart[axis].Form() == group.FormFactor {
 		return math.Log(x)
 	}
 	return x
 }
 
 func (o *orbit) unscale(axis int, x float64) float64 {
-	if o.chart[axis].Unit == "factor" {
+	if o.chart[axis].Form() == group.FormFactor {
 		return math.Exp(x)
 	}
 	return x
@@ -435,8 +435,8 @@ func (s *seeker) report(r *Result, scanned []probe) {
 func (s *seeker) bound(top float64, scanned []probe) {
 	p, o := s.p, s.o
 	a := o.free[0]
-	unit := o.chart[a].Unit
-	if unit == "factor" {
+	unit, form := o.chart[a].Unit, o.chart[a].Form()
+	if form == group.FormFactor {
 		unit = "log-factor"
 	}
 	h := o.step[a]
@@ -449,7 +449,7 @@ func (s *seeker) bound(top float64, scanned []probe) {
 	sup := aggregate.SupOrbit(top, l, h, false)
 	p.Measure(audit.Number("steepest slope of the error seen", l, "per "+unit),
 		audit.Number("bound of the largest error on the orbit, "+sup.Label(), sup.Bound, ""))
-	if P := o.period(a); unit == "deg" && P > 0 {
+	if P := o.period(a); form == group.FormAngle && P > 0 {
 		p.Measure(audit.Number(fmt.Sprintf("chance that this plan misses a defect of %g deg that lies anywhere", width),
 			o.missed(a, p.Elements, width), "share"))
 		n := len(p.Elements) + 1
@@ -511,7 +511,7 @@ func (s *seeker) picture(r *Result, scanned []probe) audit.Exhibit {
 	a := s.o.free[0]
 	ax := s.o.chart[a]
 	c := &audit.Curve{
-		X: audit.Scale{Name: ax.Name, Unit: ax.Unit, Log: ax.Unit == "factor"},
+		X: audit.Scale{Name: ax.Name, Unit: ax.Unit, Log: ax.Form() == group.FormFactor},
 		Y: audit.Scale{Name: "error", Log: true}, Limit: s.p.Policy.Threshold,
 	}
 	if s.sw.Mask {

@@ -47,8 +47,7 @@ func translation(G group.Group, dx, dy int) group.Element {
 		return nil
 	}
 	c := G.Chart()
-	at := func(name string) int { return slices.IndexFunc(c, func(a group.Axis) bool { return a.Name == name }) }
-	x, y := at("dx"), at("dy")
+	x, y := group.First(c, group.KindRight), group.First(c, group.KindDown)
 	if x < 0 || y < 0 {
 		return nil
 	}

@@ -262,10 +262,9 @@ func kind(g group.Group) part {
 	}
 	turns, shifts := false, false
 	for _, a := range s.Chart() {
-		switch a.Name {
-		case "tx", "ty", "tz", "dx", "dy":
+		if shifting(a) {
 			shifts = true
-		default:
+		} else {
 			turns = true
 		}
 	}
@@ -276,6 +275,11 @@ func kind(g group.Group) part {
 		return shift
 	}
 	return linear
+}
+
+// shifting reports whether a coordinate is a component of a shift of the plane or of space.
+func shifting(a group.Axis) bool {
+	return a.Kind == group.KindLength || a.Kind == group.KindRight || a.Kind == group.KindDown
 }
 
 // visited are the elements of a candidate: seeded random ones, half of them improper where the group has such elements,
@@ -291,8 +295,7 @@ func visited(p *audit.Pass, c candidate, n int, size float64) ([]group.Element, 
 	}
 	window := slices.Clone(group.Window(c.group))
 	for i, a := range c.group.Chart() {
-		if (a.Name == "tx" || a.Name == "ty" || a.Name == "tz" || a.Name == "dx" || a.Name == "dy") &&
-			i < len(window) && size > 0 {
+		if shifting(a) && i < len(window) && size > 0 {
 			window[i] = [2]float64{-size, size}
 		}
 	}
@@ -307,7 +310,7 @@ func visited(p *audit.Pass, c candidate, n int, size float64) ([]group.Element, 
 func halved(G group.Group, all []group.Element) []group.Element {
 	out := slices.Clone(all)
 	for i, a := range G.Chart() {
-		if a.Name != "inversion" && a.Name != "mirror" {
+		if a.Kind != group.KindInversion && a.Kind != group.KindMirror {
 			continue
 		}
 		for k, g := range out {

@@ -176,7 +176,7 @@ func candidates(p *audit.Pass, v space.Value, most int) ([]candidate, error) {
 
 // steps are the shifts of time by multiples of 1, 2, 4, 8 and 16 that lie in the plan's window.
 func steps(p *audit.Pass, s group.Shifting) []candidate {
-	at := slices.IndexFunc(s.Chart(), func(a group.Axis) bool { return a.Unit == "samples" })
+	at := group.First(s.Chart(), group.KindDelay)
 	if at < 0 {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"nero/audit"
 	"nero/data/space"
 	"nero/measure/metric"
+	"nero/symmetry/group"
 )
 
 // BoxErrors is what a distance between sets of boxes does not say: where matched boxes lie, how large they are and how
@@ -230,7 +231,7 @@ func (r *Result) showBoxes(p *audit.Pass) {
 		Name: "boxes-along", Title: "What is left of the boxes along the orbit",
 		Note: "Sum of the scores of the boxes that were found again over that of the unmoved input, and their share.",
 		Curve: &audit.Curve{
-			X: audit.Scale{Name: chart[at].Name, Unit: chart[at].Unit, Log: chart[at].Unit == "factor"},
+			X: audit.Scale{Name: chart[at].Name, Unit: chart[at].Unit, Log: chart[at].Form() == group.FormFactor},
 			Y: audit.Scale{Name: "left"}, Limit: math.NaN(),
 			Series: []audit.Series{kept, found},
 		},

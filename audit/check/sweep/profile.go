@@ -70,7 +70,7 @@ func (r *Result) ShowProfile(p *audit.Pass, sets ...*audit.Set) {
 func line(chart []group.Axis) (at int, ok bool) {
 	at = -1
 	for i, a := range chart {
-		if isSwitch(a) {
+		if a.Switch() {
 			continue
 		}
 		if at >= 0 {
@@ -81,17 +81,13 @@ func line(chart []group.Axis) (at int, ok bool) {
 	return at, at >= 0
 }
 
-func isSwitch(a group.Axis) bool {
-	return a.Unit == "" && !a.Periodic && a.Min == 0 && (a.Max == 1 || a.Max == 2)
-}
-
 // curves shows one profile for each setting of the switches.
 func (r *Result) curves(p *audit.Pass, sets []*audit.Set, worst []audit.Point, at int, floors audit.Floors) {
 	chart := p.Subject.Plan.Group.Chart()
 	setting := func(g group.Element) string {
 		var words strings.Builder
 		for i, a := range chart {
-			if isSwitch(a) && i < len(g) {
+			if a.Switch() && i < len(g) {
 				fmt.Fprintf(&words, ", %s %g", a.Name, g[i])
 			}
 		}
@@ -116,7 +112,7 @@ func (r *Result) curves(p *audit.Pass, sets []*audit.Set, worst []audit.Point, a
 			y.Log = false
 		}
 		c := &audit.Curve{
-			X: audit.Scale{Name: chart[at].Name, Unit: chart[at].Unit, Log: chart[at].Unit == "factor"},
+			X: audit.Scale{Name: chart[at].Name, Unit: chart[at].Unit, Log: chart[at].Form() == group.FormFactor},
 			Y: y, Limit: p.Policy.Threshold,
 		}
 		c.Series = series(points[w], worst, at, floors)

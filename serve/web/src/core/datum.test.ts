@@ -31,7 +31,8 @@ test('what is not as it says it is, is nothing', () => {
 });
 
 test('a report moves rows of space as the models were fed them', () => {
-  const axis = (name: string) => ({ name, unit: '', min: null, max: null, periodic: false });
+  const kinds: Record<string, string> = { r: 'vector', i: 'inversion', t: 'length' };
+  const axis = (name: string) => ({ name, unit: '', kind: { name: kinds[name[0]], form: 'number' }, min: null, max: null, periodic: false });
   const s = spatial(['rx', 'ry', 'rz', 'inversion', 'tx', 'ty', 'tz'].map(axis))!;
   const g = [0, 0, 90, 1, 10, 0, 0];
   const moved = (type: string) => {

@@ -15,7 +15,7 @@ export function fakeRun(n = 9, more: Partial<api.Run> = {}): api.Run {
     id: 'fake', name: 'fake', digest: 'd', group: 'SO(2)', task: 'classification', models: ['plain', 'turned'], metrics: ['confidence', 'error'], samples: n, elements: e,
     state: { complete: true, done: n, total: n, running: false, seconds: null },
     orbit: {
-      name: 'SO(2)', title: 'turns, 12 angles', chart: [{ name: 'angle', unit: 'deg', min: 0, max: 360, periodic: true }], steps: [0], layout: 'polar', elements,
+      name: 'SO(2)', title: 'turns, 12 angles', chart: [{ name: 'angle', unit: 'deg', kind: { name: 'turn', form: 'angle' }, min: 0, max: 360, periodic: true }], steps: [0], layout: 'polar', elements,
       labels: elements.map((g) => `${g[0]}°`), exact: elements.map((g) => g[0] % 90 === 0), identity: 0, measure: 'uniform grid of 12 angles', weights: [], finite: false,
       moves: [{ name: 'turn left 90°', short: '+90°', element: [90], to: elements.map((_, k) => (k + 3) % e) }], indexed: false, kinds: [],
     },

@@ -25,11 +25,11 @@ test('significant digits', () => {
   ] as const) assert.equal(general(v, digits), want);
 });
 
-const angle: Axis = { name: 'angle', unit: 'deg', min: 0, max: 360, periodic: true };
-const mirror: Axis = { name: 'mirror', unit: '', min: 0, max: 1, periodic: false };
-const dx: Axis = { name: 'dx', unit: 'px', min: null, max: null, periodic: false };
-const dy: Axis = { ...dx, name: 'dy' };
-const factor: Axis = { name: 'scale', unit: 'factor', min: 0, max: null, periodic: false };
+const angle: Axis = { name: 'angle', unit: 'deg', kind: { name: 'turn', form: 'angle' }, min: 0, max: 360, periodic: true };
+const mirror: Axis = { name: 'mirror', unit: '', kind: { name: 'mirror', form: 'switch' }, min: 0, max: 1, periodic: false };
+const dx: Axis = { name: 'dx', unit: 'px', kind: { name: 'right', form: 'pixels' }, min: null, max: null, periodic: false };
+const dy: Axis = { ...dx, name: 'dy', kind: { name: 'down', form: 'pixels' } };
+const factor: Axis = { name: 'scale', unit: 'factor', kind: { name: 'scale', form: 'factor' }, min: 0, max: null, periodic: false };
 
 test('elements', () => {
   assert.equal(tick([factor], [0.561231]), '×0.561');

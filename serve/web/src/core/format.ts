@@ -3,6 +3,7 @@
  * present/view, and testdata/texts.json, which that package writes, holds them to it.
  */
 import type { Axis, Element } from './api';
+import { firstOf, form, isAngle, isFactor } from './axis';
 import { motionWords, spatial } from './rotation';
 
 /**
@@ -114,26 +115,28 @@ export function words(name: string): string {
   return name.replace(/_/g, ' ');
 }
 
-const isSwitch = (a: Axis) => a.unit === '' && !a.periodic && a.min === 0 && a.max === 1;
+/** What a number of an element is: a coordinate of an axis, or of a motion of space the angle of its turn or a part of its axis. */
+type Of = Axis | 'turn' | 'part';
 
 /** An element in words, its numbers written by `text`. */
-function named(chart: readonly Axis[], e: Element, text: (v: number, a: Axis) => string): string {
+function named(chart: readonly Axis[], e: Element, text: (v: number, of: Of) => string): string {
   if (chart.length !== e.length) return `[${e.join(' ')}]`;
   if (e.length === 0) return 'identity';
   const s = spatial(chart);
-  if (s) return motionWords(s, e, (v, k) => text(v, k === s.r ? { ...(chart[k] as Axis), name: 'turn' } : (chart[k] as Axis)), (v) => text(v, { ...(chart[0] as Axis), name: 'part' }));
+  if (s) return motionWords(s, e, (v, k) => text(v, k === s.r ? 'turn' : (chart[k] as Axis)), (v) => text(v, 'part'));
+  const [turn, mirror] = [firstOf(chart, 'turn'), firstOf(chart, 'mirror')];
   const part = (a: Axis, v: number, name: boolean): string => {
     const n = text(v, a);
     const before = name ? `${a.name} ` : '';
-    if (a.unit === 'factor') return `${before}×${n}`;
-    if (a.unit === 'deg') return `${name && a.name !== 'angle' ? before : ''}${n}°`;
+    if (isFactor(a)) return `${before}×${n}`;
+    if (isAngle(a)) return `${name && a !== chart[turn] ? before : ''}${n}°`;
     return `${before}${n} ${a.unit}`.trim();
   };
   if (e.length === 1) return part(chart[0] as Axis, e[0] as number, false);
   let mirrored = '';
   const parts: string[] = [];
   chart.forEach((a, k) => {
-    if (a.name === 'mirror' && isSwitch(a)) mirrored = e[k] !== 0 ? ' mirrored' : '';
+    if (k === mirror) mirrored = e[k] !== 0 ? ' mirrored' : '';
     else parts.push(part(a, e[k] as number, true));
   });
   return (parts.join(', ') + mirrored).trim();
@@ -141,12 +144,12 @@ function named(chart: readonly Axis[], e: Element, text: (v: number, a: Axis) =>
 
 /** An element of a plan: "90°", "90° mirrored", "×1.25", "dx 3 px, dy -1 px", with six significant digits. */
 export function label(chart: readonly Axis[], e: Element): string {
-  return named(chart, e, (v, a) => general(v + 0, a.name === 'part' ? 3 : a.name === 'turn' ? 4 : 6));
+  return named(chart, e, (v, of) => general(v + 0, of === 'part' ? 3 : of === 'turn' ? 4 : 6));
 }
 
 /** An element with three significant digits, as there is room for beside an axis; whole degrees and pixels keep theirs. */
 export function tick(chart: readonly Axis[], e: Element): string {
-  return named(chart, e, (v, a) => (a.name === 'turn' ? general(v, 4) : Math.abs(v) >= 99.95 && Math.abs(v) < 1e6 ? fixed(v, 0) : general(v + 0, 3)));
+  return named(chart, e, (v, of) => (of === 'turn' ? general(v, 4) : Math.abs(v) >= 99.95 && Math.abs(v) < 1e6 ? fixed(v, 0) : general(v + 0, 3)));
 }
 
 /**
@@ -154,8 +157,8 @@ export function tick(chart: readonly Axis[], e: Element): string {
  * where it is; whole pixels and counts have none.
  */
 export function position(chart: readonly Axis[], e: Element): string {
-  return named(chart, e, (v, a) => {
-    const decimals = a.name === 'part' ? 2 : a.unit === 'deg' ? 1 : a.unit === 'factor' ? 3 : a.unit === 'px' ? (Number.isInteger(v) ? 0 : 1) : Number.isInteger(v) ? 0 : 2;
+  return named(chart, e, (v, of) => {
+    const decimals = of === 'part' ? 2 : of === 'turn' || isAngle(of) ? 1 : isFactor(of) ? 3 : Number.isInteger(v) ? 0 : form(of) === 'pixels' ? 1 : 2;
     const s = v.toFixed(decimals);
     return Number(s) === 0 ? s.replace(/^-/, '') : s.replace(/^-/, '−');
   });

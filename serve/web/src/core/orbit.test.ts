@@ -4,11 +4,11 @@ import type { Axis, Group } from './api';
 import * as orbit from './orbit';
 import { Random } from './random';
 
-const angle: Axis = { name: 'angle', unit: 'deg', min: 0, max: 360, periodic: true };
-const mirror: Axis = { name: 'mirror', unit: '', min: 0, max: 1, periodic: false };
-const dx: Axis = { name: 'dx', unit: 'px', min: null, max: null, periodic: false };
-const dy: Axis = { ...dx, name: 'dy' };
-const scale: Axis = { name: 'scale', unit: 'factor', min: 0, max: null, periodic: false };
+const angle: Axis = { name: 'angle', unit: 'deg', kind: { name: 'turn', form: 'angle' }, min: 0, max: 360, periodic: true };
+const mirror: Axis = { name: 'mirror', unit: '', kind: { name: 'mirror', form: 'switch' }, min: 0, max: 1, periodic: false };
+const dx: Axis = { name: 'dx', unit: 'px', kind: { name: 'right', form: 'pixels' }, min: null, max: null, periodic: false };
+const dy: Axis = { ...dx, name: 'dy', kind: { name: 'down', form: 'pixels' } };
+const scale: Axis = { name: 'scale', unit: 'factor', kind: { name: 'scale', form: 'factor' }, min: 0, max: null, periodic: false };
 
 const group = (chart: Axis[], elements: number[][], more: Partial<Group> = {}): Group => ({
   name: 'G', title: '', chart, steps: chart.map(() => 0), layout: 'polar', elements, labels: elements.map((e) => orbit.identity(chart).map((_, k) => e[k]).join()),

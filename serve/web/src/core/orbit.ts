@@ -1,19 +1,11 @@
 // Elements in the chart of their group: which of them is which, how far apart they are, and what people call them. Pure functions.
 
 import type { Axis, Element, Group } from './api';
+import { form, isAngle, isCircle, isFactor, isSwitch, period } from './axis';
 import { between, spatial, vector, wrapped, type Spatial } from './rotation';
 
-/** An axis that is a switch, such as mirror: 0 or 1. */
-export const isSwitch = (a: Axis): boolean => a.unit === '' && !a.periodic && a.min === 0 && a.max === 1;
-
-/** The period of an axis, 0 if it has none. */
-export const period = (a: Axis): number => (a.periodic && a.min !== null && a.max !== null ? a.max - a.min : 0);
-
-/** An angle that goes all the way round. */
-export const isCircle = (a: Axis): boolean => a.unit === 'deg' && period(a) === 360;
-
 /** The coordinates of the identity: no turn, no shift, factor 1, not mirrored. */
-export const identity = (chart: readonly Axis[]): number[] => chart.map((a) => (a.unit === 'factor' ? 1 : 0));
+export const identity = (chart: readonly Axis[]): number[] => chart.map((a) => (isFactor(a) ? 1 : 0));
 
 /** What lies in the chart: periodic coordinates in their period, others within their bounds and on their steps. NaN becomes the identity's. */
 export function canonical(chart: readonly Axis[], steps: readonly (number | null)[], g: Element): number[] {
@@ -36,7 +28,7 @@ export function canonical(chart: readonly Axis[], steps: readonly (number | null
     } else {
       if (a.min !== null && v < a.min) v = a.min;
       if (a.max !== null && v > a.max) v = a.max;
-      if (a.unit === 'factor' && !(v > 0)) v = 1;
+      if (isFactor(a) && !(v > 0)) v = 1;
     }
     return v === 0 ? 0 : +v.toPrecision(12); // no -0, and nothing that the URL would not give back
   });
@@ -50,7 +42,7 @@ export function spans(o: Pick<Group, 'chart' | 'elements'>): number[] {
     let lo = Infinity;
     let hi = -Infinity;
     for (const e of o.elements) {
-      const v = a.unit === 'factor' ? Math.log(e[k]) : e[k];
+      const v = isFactor(a) ? Math.log(e[k]) : e[k];
       if (v < lo) lo = v;
       if (v > hi) hi = v;
     }
@@ -60,7 +52,7 @@ export function spans(o: Pick<Group, 'chart' | 'elements'>): number[] {
 
 /** How far apart two coordinates of an axis are, round the period, factors by their ratio. */
 export function apart(a: Axis, x: number, y: number): number {
-  if (a.unit === 'factor') return Math.abs(Math.log(x / y));
+  if (isFactor(a)) return Math.abs(Math.log(x / y));
   const p = period(a);
   const d = Math.abs(x - y);
   return p > 0 ? Math.min(d % p, p - (d % p)) : d;
@@ -90,10 +82,6 @@ export function nearest(o: Pick<Group, 'chart' | 'elements'>, g: Element, span: 
 
 const turnBetween = (s: Spatial, g: Element, h: Element): number => between(vector(s, g), vector(s, h));
 
-/** An axis with its unit, for a label beside it. */
-export const axisLabel = (a: Axis): string =>
-  a.unit === '' ? a.name : a.unit === 'deg' ? `${a.name} in °` : a.unit === 'factor' ? `${a.name} (factor)` : `${a.name} in ${a.unit}`;
-
 /** Coordinates that a person typed: numbers separated by anything, "mirrored" for the switch. null if they do not fit the chart. */
 export function parse(chart: readonly Axis[], text: string): number[] | null {
   const t = text.trim().toLowerCase().replace(/[−–]/g, '-');
@@ -121,7 +109,7 @@ export function parse(chart: readonly Axis[], text: string): number[] | null {
 export function keyStep(a: Axis, step: number | null): number {
   if (isSwitch(a)) return 1;
   if (step) return step;
-  return a.unit === 'deg' ? 1 : a.unit === 'px' ? 1 : a.unit === 'factor' ? 0.01 : 0.01;
+  return isAngle(a) || form(a) === 'pixels' ? 1 : 0.01;
 }
 
 /** The element one step to a side along an axis; for plans with nothing between elements, the next element of the plan. */
@@ -129,7 +117,7 @@ export function stepped(o: Group, g: Element, axis: number, by: number): number[
   const a = o.chart[axis];
   if (o.finite || o.layout === 'strip') return [...nextInPlan(o, g, by)];
   const h = [...g];
-  h[axis] = isSwitch(a) ? (by > 0 ? 1 : 0) : a.unit === 'factor' ? g[axis] * (1 + keyStep(a, o.steps[axis])) ** by : g[axis] + by * keyStep(a, o.steps[axis]);
+  h[axis] = isSwitch(a) ? (by > 0 ? 1 : 0) : isFactor(a) ? g[axis] * (1 + keyStep(a, o.steps[axis])) ** by : g[axis] + by * keyStep(a, o.steps[axis]);
   return canonical(o.chart, o.steps, h);
 }
 
@@ -150,7 +138,7 @@ function nextInPlan(o: Group, g: Element, by: number): Element {
 
 /** The element on the other side: half a turn further on a circle, mirrored coordinates for shifts, the inverse factor. */
 export function opposite(o: Group, g: Element): number[] {
-  const h = o.chart.map((a, k) => (isCircle(a) ? g[k] + 180 : isSwitch(a) ? g[k] : a.unit === 'factor' ? 1 / g[k] : -g[k]));
+  const h = o.chart.map((a, k) => (isCircle(a) ? g[k] + 180 : isSwitch(a) ? g[k] : isFactor(a) ? 1 / g[k] : -g[k]));
   return canonical(o.chart, o.steps, h);
 }
 

@@ -57,7 +57,7 @@ const card = { id: 'r', name: 'r', digest: 'd', group: 'SO(2)', task: 'classific
 const classSlice = (label: number): api.Slice => ({ name: `c${label}`, label, n: 3, set: { label } });
 const run = {
   ...card,
-  orbit: { chart: [{ name: 'angle', unit: 'deg', min: 0, max: 360, periodic: true }], steps: [0], elements: [[0], [90], [180], [270]], exact: [true, true, true, true], identity: 0, weights: [], finite: false, labels: ['0°', '90°', '180°', '270°'] },
+  orbit: { chart: [{ name: 'angle', unit: 'deg', kind: { name: 'turn', form: 'angle' }, min: 0, max: 360, periodic: true }], steps: [0], elements: [[0], [90], [180], [270]], exact: [true, true, true, true], identity: 0, weights: [], finite: false, labels: ['0°', '90°', '180°', '270°'] },
   model_list: [{ name: 'one' }, { name: 'two' }],
   metric_list: [{ name: 'first', title: 'First', better: 'higher', range: [0, 1] }, { name: 'second', title: 'Second', better: 'lower', range: [0, null] }],
   classes: ['zero', 'one'],

@@ -4,9 +4,9 @@ import type { Axis } from './api';
 import { canonical, nearest, parse } from './orbit';
 import { after, angle, between, fromQuat, mul, spatial, toQuat, turned, type Vec3 } from './rotation';
 
-const axis = (name: string, unit: string, min: number | null, max: number | null): Axis => ({ name, unit, min, max, periodic: false });
-const so3 = ['rx', 'ry', 'rz'].map((n) => axis(n, 'deg', -180, 180));
-const e3 = [...so3, axis('inversion', '', 0, 1), ...['tx', 'ty', 'tz'].map((n) => axis(n, 'length', null, null))];
+const axis = (name: string, unit: string, kind: string, form: string, min: number | null, max: number | null): Axis => ({ name, unit, kind: { name: kind, form }, min, max, periodic: false });
+const so3 = ['rx', 'ry', 'rz'].map((n) => axis(n, 'deg', 'vector', 'angle', -180, 180));
+const e3 = [...so3, axis('inversion', '', 'inversion', 'switch', 0, 1), ...['tx', 'ty', 'tz'].map((n) => axis(n, 'length', 'length', 'length', null, null))];
 
 /** Numbers that are the same every time. */
 function* draws(): Generator<number> {
@@ -45,8 +45,8 @@ test('an element acts after another: turns, inversions and shifts', () => {
   // A quarter turn about z with an inversion and a shift, after a shift along x.
   assert.ok(near(after(s, [0, 0, 90, 1, 0, 0, 5], [0, 0, 0, 0, 2, 0, 0]), [0, 0, 90, 1, 0, -2, 5]));
   assert.ok(near(after(s, [0, 0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 2, 0, 0]), [0, 0, 0, 0, -2, 0, 0]));
-  assert.equal(spatial([axis('angle', 'deg', 0, 360)]), null);
-  assert.equal(spatial([...so3, axis('dt', 'samples', null, null)]), null);
+  assert.equal(spatial([axis('angle', 'deg', 'turn', 'angle', 0, 360)]), null);
+  assert.equal(spatial([...so3, axis('dt', 'samples', 'delay', 'samples', null, null)]), null);
 });
 
 test('elements of a chart of rotations', () => {

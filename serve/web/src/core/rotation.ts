@@ -27,10 +27,10 @@ export function spatial(chart: readonly Axis[]): Spatial | null {
 function find(chart: readonly Axis[]): Spatial | null {
   const s = { r: -1, inversion: -1, t: -1 };
   for (let i = 0; i < chart.length; ) {
-    const n = chart.slice(i, i + 3).map((a) => a.name).join(' ');
-    if (n === 'rx ry rz' && s.r < 0) [s.r, i] = [i, i + 3];
-    else if (n === 'tx ty tz' && s.t < 0) [s.t, i] = [i, i + 3];
-    else if (chart[i].name === 'inversion' && s.inversion < 0) [s.inversion, i] = [i, i + 1];
+    const three = (kind: string) => i + 3 <= chart.length && chart.slice(i, i + 3).every((a) => a.kind?.name === kind);
+    if (three('vector') && s.r < 0) [s.r, i] = [i, i + 3];
+    else if (three('length') && s.t < 0) [s.t, i] = [i, i + 3];
+    else if (chart[i].kind?.name === 'inversion' && s.inversion < 0) [s.inversion, i] = [i, i + 1];
     else return null;
   }
   return s.r >= 0 ? s : null;

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import type { Axis } from '../core/api';
 import { motions, squareNumber, stepTile, tiles } from './tileorder';
 
-const angle: Axis = { name: 'angle', unit: 'deg', min: 0, max: 360, periodic: true };
-const mirror: Axis = { name: 'mirror', unit: '', min: 0, max: 1, periodic: false };
-const reverse: Axis = { ...mirror, name: 'reverse' };
+const angle: Axis = { name: 'angle', unit: 'deg', kind: { name: 'turn', form: 'angle' }, min: 0, max: 360, periodic: true };
+const mirror: Axis = { name: 'mirror', unit: '', kind: { name: 'mirror', form: 'switch' }, min: 0, max: 1, periodic: false };
+const reverse: Axis = { ...mirror, name: 'reverse', kind: { name: 'time reversal', form: 'switch' } };
 
 // The elements by their number, as symmetry/group gives their coordinates: even ones turn by 45 degrees times the number, odd ones mirror left and right first.
 const d4 = [[0, 0], [270, 1], [90, 0], [0, 1], [180, 0], [90, 1], [270, 0], [180, 1]];

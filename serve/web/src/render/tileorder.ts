@@ -1,7 +1,7 @@
 // Where the elements of a finite group lie as tiles, and how each turns a letter. Pure functions.
 
 import type { Axis, Element } from '../core/api';
-import { isCircle, isSwitch } from '../core/orbit';
+import { firstOf, isCircle } from '../core/axis';
 
 /** A tile: an element of the plan, what it is called in short, and how it turns a letter F. */
 export interface Tile {
@@ -16,9 +16,7 @@ export interface Tile {
 /** Which axes of a chart turn, mirror and reverse; -1 for none. */
 export function motions(chart: readonly Axis[]): { angle: number; mirror: number; reverse: number } {
   const angle = chart.findIndex(isCircle);
-  const mirror = chart.findIndex((a) => isSwitch(a) && /mirror|flip/i.test(a.name));
-  const reverse = chart.findIndex((a, k) => isSwitch(a) && k !== mirror && /time|revers/i.test(a.name));
-  return { angle, mirror, reverse };
+  return { angle, mirror: firstOf(chart, 'mirror'), reverse: firstOf(chart, 'time reversal', 'reversal') };
 }
 
 /**

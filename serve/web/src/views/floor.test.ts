@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Document } from '../core/audit';
 import { floorOf } from './floor';
 
-const axis = { name: 'angle', unit: 'deg', min: 0, max: 360, periodic: true };
+const axis = { name: 'angle', unit: 'deg', kind: { name: 'turn', form: 'angle' }, min: 0, max: 360, periodic: true };
 const point = (deg: number, exact: boolean, floor: number | null) => ({ element: '', coordinates: [deg], exact, n: 1, non_finite: 0, mean: 1, p95: 1, max: 1, resampling_floor: floor, state: '' });
 const doc = (error?: string, group = 'C8') => ({ format: 1, verdict: 'FAIL', models: [{ model: 'm', claim: { group }, error, checks: [{ sets: [{ rounding_floor: 1e-6, profile: [point(90, true, null)] }, { rounding_floor: 2e-6, profile: [point(45, false, 0.25), point(90, true, null), point(10, false, 0.1)] }] }] }] }) as unknown as Document;
 

@@ -2,6 +2,7 @@
 
 import { computed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { isAngle } from '../core/axis';
 import { label as elementLabel } from '../core/format';
 import { parse } from '../core/orbit';
 import { at as matrixAt } from '../core/source';
@@ -140,7 +141,7 @@ function Typed({ s }: { s: State }) {
   return (
     <input
       class="typed"
-      aria-label={`Element: ${o.chart.map((a) => a.name + (a.unit === 'deg' ? ' in degrees' : a.unit ? ` in ${a.unit}` : '')).join(', ')}`}
+      aria-label={`Element: ${o.chart.map((a) => a.name + (isAngle(a) ? ' in degrees' : a.unit ? ` in ${a.unit}` : '')).join(', ')}`}
       aria-invalid={bad.value}
       value={draft.value ?? s.place.here.value}
       size={Math.max(6, s.place.here.value.length, longest)}

@@ -4,7 +4,7 @@ import type { Group } from '../core/api';
 import { spark } from './spark';
 
 const group = (part: Partial<Group>): Group => ({
-  name: 'SO(2)', title: '', chart: [{ name: 'angle', unit: 'deg', min: 0, max: 360, periodic: true }], steps: [0], layout: 'polar', elements: [[0], [90], [180], [270]], labels: [], exact: [],
+  name: 'SO(2)', title: '', chart: [{ name: 'angle', unit: 'deg', kind: { name: 'turn', form: 'angle' }, min: 0, max: 360, periodic: true }], steps: [0], layout: 'polar', elements: [[0], [90], [180], [270]], labels: [], exact: [],
   identity: 0, measure: '', weights: [], finite: false, moves: [], indexed: false, kinds: [], ...part,
 });
 
@@ -17,11 +17,11 @@ test('a gap stays open', () => {
 });
 
 test('a line goes from left to right, in the order of the coordinate', () => {
-  const o = group({ layout: 'line', chart: [{ name: 'dx', unit: 'px', min: -9, max: 9, periodic: false }], elements: [[0], [5], [-5]] });
+  const o = group({ layout: 'line', chart: [{ name: 'dx', unit: 'px', kind: { name: 'right', form: 'pixels' }, min: -9, max: 9, periodic: false }], elements: [[0], [5], [-5]] });
   assert.equal(spark([0, 1, 1], o, 0, 1, 22), 'M1.0 1.0L11.0 21.0L21.0 1.0');
 });
 
 test('of two axes it is drawn along the first, where the other is as at the identity', () => {
-  const o = group({ chart: [{ name: 'angle', unit: 'deg', min: 0, max: 360, periodic: true }, { name: 'mirror', unit: '', min: 0, max: 1, periodic: false }], elements: [[0, 0], [180, 0], [0, 1], [180, 1]] });
+  const o = group({ chart: [{ name: 'angle', unit: 'deg', kind: { name: 'turn', form: 'angle' }, min: 0, max: 360, periodic: true }, { name: 'mirror', unit: '', kind: { name: 'mirror', form: 'switch' }, min: 0, max: 1, periodic: false }], elements: [[0, 0], [180, 0], [0, 1], [180, 1]] });
   assert.equal(spark([1, 1, 0, 0], o, 0, 1, 22), 'M21.0 11.0L1.0 11.0');
 });

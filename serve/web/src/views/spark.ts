@@ -1,7 +1,7 @@
 // The orbit of a sample as a small drawing without axes, for previews.
 
 import type { Group } from '../core/api';
-import { isCircle } from '../core/orbit';
+import { isCircle } from '../core/axis';
 
 /** spark is the path of a curve over the elements of a plan in a box of side x side, values from lo at the middle or bottom to hi. */
 export function spark(values: ArrayLike<number>, o: Group, lo: number, hi: number, side: number): string {

@@ -3,7 +3,8 @@
 
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { label } from '../../core/format';
-import { axisLabel, nearest, spans } from '../../core/orbit';
+import { axisLabel, firstOf, form } from '../../core/axis';
+import { nearest, spans } from '../../core/orbit';
 import { along, back, cells, lane } from '../grid';
 import type { Scale } from '../scale';
 import { Frame, navKey, Tip, usePointer, type OrbitProps, type Series } from './common';
@@ -57,7 +58,7 @@ function OneMap({ p, s, first }: { p: OrbitProps; s: Series; first: boolean }) {
   const w = cols.at.length;
   const h = rows.at.length;
   // Between whole pixels the picture would be resampled: who wants that types it.
-  const whole = o.chart.every((a) => a.unit === 'px') && cols.at.every(Number.isInteger) && rows.at.every(Number.isInteger);
+  const whole = o.chart.every((a) => form(a) === 'pixels') && cols.at.every(Number.isInteger) && rows.at.every(Number.isInteger);
   const tidy = (v: number) => (whole ? Math.round(v) + 0 : +v.toPrecision(4));
   const to = (x: number, y: number) => [tidy(back(cols, x)), tidy(back(rows, y))];
   const { svg, hover, handlers } = usePointer(p, to, (g) => nearest(o, g, span).index);
@@ -146,8 +147,7 @@ export function Shifts(p: OrbitProps) {
 
 function OneShifts({ p, s, first }: { p: OrbitProps; s: Series; first: boolean }) {
   const o = p.orbit;
-  const axis = (name: string) => o.chart.findIndex((a) => a.name === name);
-  const [ia, ix, iy, im] = [axis('angle'), axis('dx'), axis('dy'), axis('mirror')];
+  const [ia, ix, iy, im] = [firstOf(o.chart, 'turn'), firstOf(o.chart, 'right'), firstOf(o.chart, 'down'), firstOf(o.chart, 'mirror')];
   const box = useMemo(() => {
     let m = 1;
     for (const e of o.elements) m = Math.max(m, Math.abs(e[ix]), Math.abs(e[iy]));

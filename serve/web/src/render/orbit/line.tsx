@@ -3,7 +3,8 @@
 import { scaleLinear, scaleLog } from 'd3-scale';
 import { useMemo } from 'preact/hooks';
 import { tick } from '../../core/format';
-import { axisLabel, canonical, isSwitch, nearest, period, reach, spans } from '../../core/orbit';
+import { axisLabel, isAngle, isFactor, isSwitch, period } from '../../core/axis';
+import { canonical, nearest, reach, spans } from '../../core/orbit';
 import { lineBand, linePath } from '../path';
 import { Frame, Mark, navKey, Tip, usePointer, type OrbitProps } from './common';
 
@@ -25,12 +26,12 @@ function alongAxis(o: OrbitProps['orbit'], now: OrbitProps['at']): Axis {
   const m = Math.max(0, o.chart.findIndex((a) => !isSwitch(a)));
   const a = o.chart[m];
   let [lo, hi] = reach(o, m);
-  if (a.unit === 'deg' && period(a) > 0) [lo, hi] = [a.min as number, a.max as number];
+  if (isAngle(a) && period(a) > 0) [lo, hi] = [a.min as number, a.max as number];
   const order = o.elements.map((_, k) => k).sort((x, y) => o.elements[x][m] - o.elements[y][m]);
-  const factor = a.unit === 'factor' && lo > 0;
+  const factor = isFactor(a) && lo > 0;
   if (!(hi > lo)) [lo, hi] = factor ? [lo / 2, hi * 2] : [lo - 1, hi + 1];
   const s = factor ? scaleLog().domain([lo, hi]).range([0, 1]) : scaleLinear().domain([lo, hi]).range([0, 1]);
-  const at = a.unit === 'deg' && hi - lo >= 90 ? Array.from({ length: Math.floor((hi - lo) / 90 + 1e-9) + 1 }, (_, k) => lo + k * 90) : factor ? [0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 4].filter((v) => v >= lo * 0.999 && v <= hi * 1.001) : s.ticks(5);
+  const at = isAngle(a) && hi - lo >= 90 ? Array.from({ length: Math.floor((hi - lo) / 90 + 1e-9) + 1 }, (_, k) => lo + k * 90) : factor ? [0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 4].filter((v) => v >= lo * 0.999 && v <= hi * 1.001) : s.ticks(5);
   const thin = Math.ceil(at.length / 7);
   return {
     x: (k) => s(o.elements[k][m]),
@@ -39,7 +40,7 @@ function alongAxis(o: OrbitProps['orbit'], now: OrbitProps['at']): Axis {
       const v = Math.max(lo, Math.min(hi, +s.invert(Math.max(0, Math.min(1, x))).toPrecision(4)));
       return canonical(o.chart, o.steps, o.chart.map((_, k) => (k === m ? v : (now.peek()[k] ?? 0))));
     },
-    ticks: at.filter((_, k) => k % thin === 0).map((v) => ({ x: s(v), label: a.unit === 'deg' ? `${+v.toPrecision(4)}°` : factor ? `×${+v.toPrecision(3)}` : String(+v.toPrecision(4)) })),
+    ticks: at.filter((_, k) => k % thin === 0).map((v) => ({ x: s(v), label: isAngle(a) ? `${+v.toPrecision(4)}°` : factor ? `×${+v.toPrecision(3)}` : String(+v.toPrecision(4)) })),
     label: axisLabel(a),
     order,
     bars: false,

@@ -2,7 +2,8 @@
 // of mirrored elements, is drawn over it with dots.
 
 import { useMemo } from 'preact/hooks';
-import { isSwitch, nearest, spans } from '../../core/orbit';
+import { isSwitch } from '../../core/axis';
+import { nearest, spans } from '../../core/orbit';
 import { angleAt, arc, onDisc, polarBand, polarPath, stretches, surrounds } from '../path';
 import { Frame, Mark, navKey, Tip, usePointer, type OrbitProps, type Series } from './common';
 

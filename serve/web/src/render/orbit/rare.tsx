@@ -3,7 +3,8 @@
 import { computed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { Axis, Element, Group } from '../../core/api';
-import { axisLabel, identity, nearest, spans } from '../../core/orbit';
+import { axisLabel } from '../../core/axis';
+import { identity, nearest, spans } from '../../core/orbit';
 import { angle, spatial, vector } from '../../core/rotation';
 import { linePath } from '../path';
 import { Frame, Mark, Tip, usePointer, type Nav, type OrbitProps, type Series } from './common';

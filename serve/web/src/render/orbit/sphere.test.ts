@@ -3,7 +3,7 @@ import test from 'node:test';
 import type { Axis } from '../../core/api';
 import { bins, cellAt, discsOf, lookup, ranking } from './sphere';
 
-const so3: Axis[] = ['rx', 'ry', 'rz'].map((name) => ({ name, unit: 'deg', min: -180, max: 180, periodic: false }));
+const so3: Axis[] = ['rx', 'ry', 'rz'].map((name) => ({ name, unit: 'deg', kind: { name: 'vector', form: 'angle' }, min: -180, max: 180, periodic: false }));
 
 /** Rotations by multiples of 15° to 180° about axes every 5° in the planes, each once: 829 of a plane. */
 function slices(planes: readonly (readonly [number, number])[]): number[][] {

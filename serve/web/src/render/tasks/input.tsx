@@ -3,6 +3,7 @@
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Axis, Element } from '../../core/api';
+import { firstOf, isFactor } from '../../core/axis';
 import { label, position } from '../../core/format';
 import { spatial } from '../../core/rotation';
 import type { Picture } from '../../core/source';
@@ -27,11 +28,12 @@ export function done(chart: readonly Axis[], g: Element): string {
   if (spatial(chart)) return position(chart, g).replace(/^identity$/, 'not moved');
   chart.forEach((a, k) => {
     const v = num2(g[k]);
-    if (a.name === 'angle' && a.unit === 'deg') parts.push(`rotated ${v}°`);
-    else if ((a.name === 'dx' || a.name === 'dy') && a.unit === 'px') shift.push(v);
-    else if (a.unit === 'factor') parts.push(`${a.name === 'scale' ? 'scaled' : a.name} ×${v}`);
-    else if (a.name === 'mirror') g[k] && parts.push('mirrored');
-    else if (a.name === 'reverse') g[k] && parts.push('time reversed');
+    const kind = a.kind?.name;
+    if (kind === 'turn') parts.push(`rotated ${v}°`);
+    else if (kind === 'right' || kind === 'down') shift.push(v);
+    else if (isFactor(a)) parts.push(`${kind === 'scale' ? 'scaled' : a.name} ×${v}`);
+    else if (kind === 'mirror') g[k] && parts.push('mirrored');
+    else if (kind === 'time reversal') g[k] && parts.push('time reversed');
     else parts.push(label([a], [g[k]]));
   });
   if (shift.length) parts.push(`shifted by ${shift.join(', ')} px`);
@@ -71,8 +73,7 @@ export function PictureInput({ s }: { s: State }) {
   if (!o || !run) return <></>;
   const able = s.data.ability.value;
   if (s.client.live && !able.inputs && !now) return /being opened/.test(able.reason ?? '') ? <div class="skeleton square" role="status"><span>Opening the models</span></div> : <p class="note">The input cannot be shown{able.reason ? `: ${able.reason}` : ''}.</p>;
-  const axis = (f: (a: Axis) => boolean) => o.chart.findIndex(f);
-  const [ia, ix, iy, is] = [axis((a) => a.name === 'angle' && a.unit === 'deg'), axis((a) => a.name === 'dx'), axis((a) => a.name === 'dy'), axis((a) => a.unit === 'factor')];
+  const [ia, ix, iy, is] = [firstOf(o.chart, 'turn'), firstOf(o.chart, 'right'), firstOf(o.chart, 'down'), o.chart.findIndex(isFactor)];
   const can = ia >= 0 || ix >= 0 || iy >= 0 || is >= 0 || o.chart.length > 0;
   const drag = (e: PointerEvent) => {
     const from = start.current;

@@ -3,6 +3,7 @@
 
 import { signal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { firstOf } from '../../core/axis';
 import { luts } from '../../core/color';
 import { field, type Datum, type Rows } from '../../core/datum';
 import { after, spatial, type Vec3 } from '../../core/rotation';
@@ -129,7 +130,7 @@ export function Space({ s, of, words }: { s: State; of: Placed; words: string })
       s.place.moveTo(g.map((v, k) => (k >= at.r && k < at.r + 3 ? +v.toPrecision(6) : v)));
       return;
     }
-    const k = o.chart.findIndex((a) => a.name === 'angle');
+    const k = firstOf(o.chart, 'turn');
     if (k >= 0) s.place.moveTo(g0.map((v, j) => (j === k ? +(v + 0.6 * dx).toFixed(1) : v)));
   };
   const wheel = (e: WheelEvent) => {
@@ -227,7 +228,7 @@ export function Space({ s, of, words }: { s: State; of: Placed; words: string })
 
 const turnable = (s: State): boolean => {
   const o = s.data.group.value;
-  return !!o && !o.indexed && (spatial(o.chart) !== null || o.chart.some((a) => a.name === 'angle'));
+  return !!o && !o.indexed && (spatial(o.chart) !== null || firstOf(o.chart, 'turn') >= 0);
 };
 
 function pointErrors(a: Pulls | null, n: number): Float32Array | null {

@@ -1,6 +1,7 @@
 // Signals as lines over time: where there are more values than pixels, from the lowest to the highest of each stretch.
 
 import { useMemo } from 'preact/hooks';
+import { firstOf } from '../../core/axis';
 import type { Signal } from '../../core/datum';
 import type { State } from '../../core/state';
 import { num } from '../text';
@@ -62,10 +63,10 @@ export function Traces({ list, words, height = 60, lo, hi, marks = [] }: { list:
   );
 }
 
-/** Where in a moved signal its first moment came to lie: the coordinate dt of the chart, in values; null if the element does not shift. */
+/** Where in a moved signal its first moment came to lie: the shift of time of the chart, in values; null if the element does not shift. */
 export function shiftOf(s: State): number | null {
   const o = s.data.group.value;
-  const k = o ? o.chart.findIndex((a) => a.name === 'dt' || a.name === 'shift') : -1;
+  const k = o ? firstOf(o.chart, 'delay') : -1;
   const v = k < 0 ? NaN : s.place.g.value[k];
   return Number.isFinite(v) && v !== 0 ? v : null;
 }

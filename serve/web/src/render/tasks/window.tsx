@@ -3,6 +3,7 @@
 
 import { useRef } from 'preact/hooks';
 import type { Element } from '../../core/api';
+import { firstOf } from '../../core/axis';
 import type { State } from '../../core/state';
 import { found } from './boxes';
 import { done, PictureInput } from './input';
@@ -30,8 +31,8 @@ export function WindowInput({ s }: { s: State }) {
   const o = s.data.group.value;
   const scene = s.data.scene.state.value.value;
   if (!run || !o) return <></>;
-  const ix = o.chart.findIndex((a) => a.name === 'dx');
-  const iy = o.chart.findIndex((a) => a.name === 'dy');
+  const ix = firstOf(o.chart, 'right');
+  const iy = firstOf(o.chart, 'down');
   if (!scene || scene.sample !== s.place.sample.value || !scene.window || ix < 0 || iy < 0 || o.chart.length !== 2) return <PictureInput s={s} />;
   const { picture: p, window: win } = scene;
   const g = s.place.g.value;
