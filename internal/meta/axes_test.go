@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestAxes finds guesses: what an axis of a chart does is told by its kind ([group.Kind]), never by its name or unit, in
-// Go and in the page. Below symmetry/group the groups themselves are written.
+// TestAxes finds guesses: what an axis of a chart does is told by its kind ([group.Kind]), never by its name or unit,
+// in Go and in the page. Below symmetry/group the groups themselves are written.
 //
 // A guess is a comparison of an axis's name or unit with a text, or a switch, a prefix or a regular expression over
 // them. That a unit is empty may be asked where it is written, not to tell what the axis is. Axes are found without
@@ -176,9 +176,10 @@ func (w *axisWalk) look(n ast.Node) bool {
 }
 
 // pageGuess is a guess in TypeScript: a name or a unit beside a text that axes have, or before a regular expression.
-var pageGuess = regexp.MustCompile(`\.(name|unit)\b\)? *[!=]==? *'(deg|px|factor|samples|length|place|number|angle|mirror|` +
-	`inversion|reversal|reverse|rotate|scale|shift|element|phase|d[xyt]|[rt][xyz]|[rt]x [rt]y [rt]z|p0|part|turn)'` +
-	`|\.unit *[!=]==? *''|/[^/\n]*(mirror|flip|revers|angle|deg|px)[^/\n]*/[a-z]*\.(test|exec)\([\w.\[\]]*\.(name|unit)\)`)
+var pageGuess = regexp.MustCompile(
+	`\.(name|unit)\b\)? *[!=]==? *'(deg|px|factor|samples|length|place|number|angle|mirror|` +
+		`inversion|reversal|reverse|rotate|scale|shift|element|phase|d[xyt]|[rt][xyz]|[rt]x [rt]y [rt]z|p0|part|turn)'` +
+		`|\.unit *[!=]==? *''|/[^/\n]*(mirror|flip|revers|angle|deg|px)[^/\n]*/[a-z]*\.(test|exec)\([\w.\[\]]*\.(name|unit)\)`)
 
 // kindNames takes out what asks for the name of a kind.
 var kindNames = strings.NewReplacer("kind.name", "kind", "kind?.name", "kind")
@@ -209,7 +210,8 @@ func walk(t *testing.T, root fs.FS, dir string, f func(p string, text []byte)) {
 			return err
 		}
 		if d.IsDir() {
-			if n := d.Name(); p != "." && (strings.HasPrefix(n, ".") || n == "node_modules" || n == "testdata" || n == "dist") {
+			if n := d.Name(); p != "." && (strings.HasPrefix(n, ".") || n == "node_modules" || n == "testdata" ||
+				n == "dist") {
 				return fs.SkipDir
 			}
 			return nil

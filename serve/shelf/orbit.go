@@ -14,7 +14,8 @@ import (
 // orbitOf is the group of a job and the plan of its orbit.
 func orbitOf(g group.Group, j *job.Job, identity int) api.Group {
 	o := api.Group{
-		Name: g.Name(), Title: view.OrbitTitle(g, len(j.Elements)), Chart: append([]group.Axis{}, g.Chart()...), Steps: []fold.Number{},
+		Name: g.Name(), Title: view.OrbitTitle(g, len(j.Elements)), Chart: append([]group.Axis{}, g.Chart()...),
+		Steps:  []fold.Number{},
 		Layout: layoutOf(g, j.Elements), Elements: j.Elements, Labels: make([]string, len(j.Elements)), Exact: j.Exact,
 		Identity: identity, Measure: j.Measure, Weights: append([]float64{}, j.Weights...),
 		Finite: view.Whole(g, j.Elements), Moves: moves(g, j.Elements),
