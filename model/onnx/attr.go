@@ -260,3 +260,24 @@ func shallow[M proto.Message](m M) M {
 	}
 	return out
 }
+
+// NodeLabel names a node for people: its name, else its first output, else its operator.
+func NodeLabel(n *onnxpb.NodeProto) string {
+	if n.GetName() != "" {
+		return n.GetName()
+	}
+	for _, o := range n.GetOutput() {
+		if o != "" {
+			return o
+		}
+	}
+	return n.GetOpType()
+}
+
+// OpLabel names an operator for people: its type, behind its domain unless that is ONNX's own.
+func OpLabel(n *onnxpb.NodeProto) string {
+	if d := n.GetDomain(); d != "" && d != "ai.onnx" {
+		return d + "." + n.GetOpType()
+	}
+	return n.GetOpType()
+}

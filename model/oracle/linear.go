@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"nero/data/tensor"
+	"nero/model/onnx/facts"
 )
 
 // linearOps are matrix products and convolutions.
@@ -302,34 +303,20 @@ func (w window) fit(in, kernel []int) (window, []int, error) {
 		return w, nil, fmt.Errorf("kernel %v, strides %v, dilations %v and pads %v for %d spatial axes", kernel,
 			w.stride, w.dilation, w.pads, r)
 	}
-	out := make([]int, r)
-	for k, n := range in {
-		reach := (kernel[k]-1)*w.dilation[k] + 1
-		if kernel[k] < 1 || reach > size {
+	for k := range in {
+		if kernel[k] < 1 || (kernel[k]-1)*w.dilation[k]+1 > size {
 			return w, nil, fmt.Errorf("kernel %v with dilations %v", kernel, w.dilation)
 		}
-		switch w.auto {
-		case "SAME_UPPER", "SAME_LOWER":
-			out[k] = (n + w.stride[k] - 1) / w.stride[k]
-			total := max((out[k]-1)*w.stride[k]+reach-n, 0)
-			w.pads[k] = total / 2
-			if w.auto == "SAME_LOWER" {
-				w.pads[k] = total - total/2
-			}
-			w.pads[r+k] = total - w.pads[k]
-			continue
-		}
-		room := n + w.pads[k] + w.pads[r+k] - reach
-		if room < 0 {
-			return w, nil, fmt.Errorf("axis %d has the length %d with pads, the kernel reaches over %d", k, room+reach,
-				reach)
-		}
-		out[k] = room/w.stride[k] + 1
-		if w.ceil && room%w.stride[k] != 0 && out[k]*w.stride[k] < n+w.pads[k] { // the last window begins inside
-			out[k]++
-		}
 	}
-	return w, out, nil
+	pads := slices.Clone(w.pads)
+	at := facts.Window{
+		Kernel: kernel, Stride: w.stride, Dilation: w.dilation, Begin: pads[:r], End: pads[r:], In: in,
+	}
+	if err := at.Slide(w.auto, w.ceil); err != nil {
+		return w, nil, err
+	}
+	w.pads = pads
+	return w, at.Out, nil
 }
 
 // three is a list with ones before it, for three axes.

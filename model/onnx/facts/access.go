@@ -8,32 +8,6 @@ import (
 	"nero/model/onnx"
 )
 
-// Window is the geometry of a convolution or pooling along its spatial axes. All lists have one entry per axis.
-type Window struct {
-	Kernel, Stride, Dilation []int
-	// padding as it is applied: automatic padding is resolved
-	Begin, End []int
-	// lengths before and after
-	In, Out    []int
-	Transposed bool
-}
-
-// Extent is the reach of the kernel along axis i: (kernel-1)*dilation + 1.
-func (w Window) Extent(i int) int { return (w.Kernel[i]-1)*w.Dilation[i] + 1 }
-
-// Window is the geometry of the node; ok is false if it is no convolution or pooling, or if its shapes are not known.
-func (n Node) Window() (w Window, ok bool) {
-	if n.win == nil {
-		return Window{}, false
-	}
-	return Window{
-		Kernel: slices.Clone(n.win.kernel), Stride: slices.Clone(n.win.stride), Dilation: slices.Clone(n.win.dilation),
-		Begin: slices.Clone(n.win.begin), End: slices.Clone(n.win.end), In: slices.Clone(n.win.in),
-		Out:        slices.Clone(n.win.out),
-		Transposed: n.win.transposed,
-	}, true
-}
-
 // Model is the model that the facts are about.
 func (f *Facts) Model() *onnx.Model { return f.model }
 

@@ -54,7 +54,7 @@ type Node struct {
 	Out [][]int
 
 	// of convolutions and poolings on two axes
-	win *window
+	win *Window
 }
 
 // Gap is a node that inference did not get past.

@@ -111,7 +111,7 @@ func Inspect(m *onnx.Model, o Options) (*Report, error) {
 	case err != nil:
 		r.WithoutShapes = err.Error() + ", such as " + exampleFlag(m.Signature())
 		for _, n := range bare.graph.GetNode() {
-			count(opName(n), 0)
+			count(onnx.OpLabel(n), 0)
 		}
 	default:
 		f, err := Infer(m, in, o.Measured)

@@ -335,15 +335,15 @@ func conv(c *call) error {
 	if group < 1 || mul(int64(w.shape[1]), group) != int64(x.shape[1]) {
 		return fmt.Errorf("%d channels and %d groups of %d", x.shape[1], group, w.shape[1])
 	}
-	g, err := c.geometry(x.shape[2:], w.shape[2:])
+	g, err := ReadWindow(c.NodeProto, x.shape[2:], w.shape[2:])
 	if err != nil {
 		return err
 	}
-	if err := c.slide(g, false); err != nil {
+	if err := g.Slide(onnx.String(c.NodeProto, "auto_pad", "NOTSET"), false); err != nil {
 		return err
 	}
 	c.rec.win = g
-	c.ret(0, append([]int{x.shape[0], w.shape[0]}, g.out...))
+	c.ret(0, append([]int{x.shape[0], w.shape[0]}, g.Out...))
 	return nil
 }
 
@@ -359,45 +359,45 @@ func convTranspose(c *call) error {
 	if len(x.shape) < 3 || len(w.shape) != len(x.shape) || w.shape[0] != x.shape[1] {
 		return fmt.Errorf("a convolution of %v with weights %v", x.shape, w.shape)
 	}
-	g, err := c.geometry(x.shape[2:], w.shape[2:])
+	g, err := ReadWindow(c.NodeProto, x.shape[2:], w.shape[2:])
 	if err != nil {
 		return err
 	}
-	g.transposed = true
-	extra := onnx.Ints(c.NodeProto, "output_padding", make([]int64, len(g.in)))
+	g.Transposed = true
+	extra := onnx.Ints(c.NodeProto, "output_padding", make([]int64, len(g.In)))
 	want := onnx.Ints(c.NodeProto, "output_shape", nil)
 	auto := onnx.String(c.NodeProto, "auto_pad", "NOTSET")
-	if len(extra) != len(g.in) || len(want) != 0 && len(want) != len(g.in) {
+	if len(extra) != len(g.In) || len(want) != 0 && len(want) != len(g.In) {
 		return errors.New("output_padding or output_shape of another rank")
 	}
-	for i, n := range g.in {
+	for i, n := range g.In {
 		if extra[i] < 0 || extra[i] > 1<<20 {
 			return fmt.Errorf("output_padding %d", extra[i])
 		}
-		full := g.stride[i]*(n-1) + int(extra[i]) + g.extent(i)
-		o := full - g.begin[i] - g.end[i]
+		full := g.Stride[i]*(n-1) + int(extra[i]) + g.Extent(i)
+		o := full - g.Begin[i] - g.End[i]
 		if same := auto == "SAME_UPPER" || auto == "SAME_LOWER"; len(want) > 0 || same {
-			o = n * g.stride[i]
+			o = n * g.Stride[i]
 			if len(want) > 0 {
 				o = int(min(max(want[i], 0), 1<<31-1))
 			}
 			total := max(full-o, 0)
-			g.begin[i] = total - total/2
+			g.Begin[i] = total - total/2
 			if auto == "SAME_UPPER" {
-				g.begin[i] = total / 2
+				g.Begin[i] = total / 2
 			}
-			g.end[i] = total - g.begin[i]
+			g.End[i] = total - g.Begin[i]
 		}
 		if o < 1 {
 			return fmt.Errorf("an output of %d places", o)
 		}
-		g.out = append(g.out, o)
+		g.Out = append(g.Out, o)
 	}
 	c.rec.win = g
 	c.ret(0, append([]int{
 		x.shape[0],
 		int(min(mul(int64(w.shape[1]), max(onnx.Int(c.NodeProto, "group", 1), 1)), maxElements)),
-	}, g.out...))
+	}, g.Out...))
 	return nil
 }
 
@@ -413,15 +413,15 @@ func pool(c *call) error {
 	for _, k := range onnx.Ints(c.NodeProto, "kernel_shape", nil) {
 		kernel = append(kernel, int(min(max(k, 0), 1<<31)))
 	}
-	g, err := c.geometry(x.shape[2:], kernel)
+	g, err := ReadWindow(c.NodeProto, x.shape[2:], kernel)
 	if err != nil {
 		return err
 	}
-	if err := c.slide(g, onnx.Int(c.NodeProto, "ceil_mode", 0) != 0); err != nil {
+	if err := g.Slide(onnx.String(c.NodeProto, "auto_pad", "NOTSET"), onnx.Int(c.NodeProto, "ceil_mode", 0) != 0); err != nil {
 		return err
 	}
 	c.rec.win = g
-	s := append([]int{x.shape[0], x.shape[1]}, g.out...)
+	s := append([]int{x.shape[0], x.shape[1]}, g.Out...)
 	c.ret(0, s)
 	c.ret(1, s).dtype = tensor.Int64
 	return nil

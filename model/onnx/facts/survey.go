@@ -129,7 +129,7 @@ func (v *surveyor) windowed(x field) field {
 		return x
 	case x.state == tokens:
 		return v.lose("a window over a map whose two axes are folded into one")
-	case w == nil || len(w.in) != 2 || x.at != [2]int{2, 3} && x.at != [2]int{3, 2}:
+	case w == nil || len(w.In) != 2 || x.at != [2]int{2, 3} && x.at != [2]int{3, 2}:
 		return v.lose("slides along other axes than the picture's")
 	}
 	out := field{state: grid, at: x.at}
@@ -141,27 +141,27 @@ func (v *surveyor) windowed(x field) field {
 		v.period(i, out.line[i].step)
 		v.rolls(x.line[i], w, k)
 	}
-	switch down, across := w.extent(x.at[0]-2), w.extent(x.at[1]-2); {
+	switch down, across := w.Extent(x.at[0]-2), w.Extent(x.at[1]-2); {
 	case down > across && v.tall == "":
 		v.tall = v.rec.Name
 	case down < across && v.wide == "":
 		v.wide = v.rec.Name
 	}
-	v.judge(off, w.same() && (!v.square || w.out[0] == w.out[1]),
+	v.judge(off, w.same() && (!v.square || w.Out[0] == w.Out[1]),
 		func(axis int) string { return explain(w, x.at[axis]-2) }, "")
 	return out
 }
 
 // same tells whether a window is the same along both axes, up to where it begins and ends.
-func (w *window) same() bool {
-	return w.kernel[0] == w.kernel[1] && w.stride[0] == w.stride[1] && w.dilation[0] == w.dilation[1]
+func (w *Window) same() bool {
+	return w.Kernel[0] == w.Kernel[1] && w.Stride[0] == w.Stride[1] && w.Dilation[0] == w.Dilation[1]
 }
 
 // slideLine is the sampling after a window, and how far off centre it is: twice the distance, in pixels.
-func slideLine(l line, w *window, k int) (line, rat) {
-	ext, s, b := int64(w.extent(k)), int64(w.stride[k]), int64(w.begin[k])
-	o := line{n: w.out[k], pend: whole(0)}
-	if w.transposed {
+func slideLine(l line, w *Window, k int) (line, rat) {
+	ext, s, b := int64(w.Extent(k)), int64(w.Stride[k]), int64(w.Begin[k])
+	o := line{n: w.Out[k], pend: whole(0)}
+	if w.Transposed {
 		// Output j is the middle of the kernel put down at input (j + b - (ext-1)/2) / s.
 		o.start = l.start.add(l.step.mul(frac(2*b-ext+1, 2*s)))
 		o.step = l.step.mul(frac(1, s))
@@ -174,23 +174,23 @@ func slideLine(l line, w *window, k int) (line, rat) {
 }
 
 // explain says why the sampling is off centre.
-func explain(w *window, k int) string {
-	if w.transposed {
-		return fmt.Sprintf("kernel %d, stride %d and pads (%d, %d) put %d places off the middle of %d", w.kernel[k],
-			w.stride[k], w.begin[k], w.end[k], w.out[k], w.in[k])
+func explain(w *Window, k int) string {
+	if w.Transposed {
+		return fmt.Sprintf("kernel %d, stride %d and pads (%d, %d) put %d places off the middle of %d", w.Kernel[k],
+			w.Stride[k], w.Begin[k], w.End[k], w.Out[k], w.In[k])
 	}
-	if w.begin[k] != w.end[k] {
-		return fmt.Sprintf("pads are %d before and %d after %d places (kernel %d, stride %d)", w.begin[k], w.end[k],
-			w.in[k], w.kernel[k], w.stride[k])
+	if w.Begin[k] != w.End[k] {
+		return fmt.Sprintf("pads are %d before and %d after %d places (kernel %d, stride %d)", w.Begin[k], w.End[k],
+			w.In[k], w.Kernel[k], w.Stride[k])
 	}
-	left := (w.out[k]-1)*w.stride[k] + w.extent(k) - w.in[k] - 2*w.begin[k]
+	left := (w.Out[k]-1)*w.Stride[k] + w.Extent(k) - w.In[k] - 2*w.Begin[k]
 	if left > 0 {
 		return fmt.Sprintf("kernel %d and stride %d reach %d beyond the end of %d places with padding %d, and not "+
-			"beyond the beginning", w.kernel[k], w.stride[k], left, w.in[k], w.begin[k])
+			"beyond the beginning", w.Kernel[k], w.Stride[k], left, w.In[k], w.Begin[k])
 	}
 	return fmt.Sprintf("kernel %d and stride %d leave %d of %d places with padding %d unread at the end, and none at "+
 		"the beginning",
-		w.kernel[k], w.stride[k], -left, w.in[k], w.begin[k])
+		w.Kernel[k], w.Stride[k], -left, w.In[k], w.Begin[k])
 }
 
 // judge narrows the group by where a sampling went off centre (twice the distance along y and x, in pixels) and whether
@@ -246,13 +246,13 @@ const (
 )
 
 // strided notes that shifts are exact by multiples only.
-func (v *surveyor) strided(w *window, x field) {
-	if w.transposed || w.stride[0] == 1 && w.stride[1] == 1 {
+func (v *surveyor) strided(w *Window, x field) {
+	if w.Transposed || w.Stride[0] == 1 && w.Stride[1] == 1 {
 		return
 	}
 	var px [2]string
 	for i := range 2 {
-		px[i] = pixels(x.line[i].step.mul(whole(w.stride[x.at[i]-2])))
+		px[i] = pixels(x.line[i].step.mul(whole(w.Stride[x.at[i]-2])))
 	}
 	by := px[0]
 	if px[0] != px[1] {
@@ -272,14 +272,14 @@ func pixels(d rat) string {
 }
 
 // rolls notes windows that do not continue the picture cyclically.
-func (v *surveyor) rolls(l line, w *window, k int) {
+func (v *surveyor) rolls(l line, w *Window, k int) {
 	cyclic := false
-	n := w.in[k] - l.wrap
-	if w.transposed {
-		cyclic = w.stride[k] >= w.extent(k) && w.begin[k] == 0 && w.end[k] == 0 && w.out[k] == n*w.stride[k]
+	n := w.In[k] - l.wrap
+	if w.Transposed {
+		cyclic = w.Stride[k] >= w.Extent(k) && w.Begin[k] == 0 && w.End[k] == 0 && w.Out[k] == n*w.Stride[k]
 	} else {
-		inside := (w.out[k]-1)*w.stride[k]+w.extent(k) <= w.in[k]
-		cyclic = w.begin[k] == 0 && w.end[k] == 0 && n%w.stride[k] == 0 && w.out[k]*w.stride[k] == n && inside
+		inside := (w.Out[k]-1)*w.Stride[k]+w.Extent(k) <= w.In[k]
+		cyclic = w.Begin[k] == 0 && w.End[k] == 0 && n%w.Stride[k] == 0 && w.Out[k]*w.Stride[k] == n && inside
 	}
 	if cyclic {
 		return
@@ -289,11 +289,11 @@ func (v *surveyor) rolls(l line, w *window, k int) {
 		"pad cyclically (padding_mode=\"circular\"), or audit shifts away from the border")
 }
 
-func rollWhy(w *window, k int) string {
+func rollWhy(w *Window, k int) string {
 	switch {
-	case w.begin[k] > 0 || w.end[k] > 0:
+	case w.Begin[k] > 0 || w.End[k] > 0:
 		return "reads padding beyond the border, not what comes in on the other side"
-	case w.extent(k) > w.stride[k]:
+	case w.Extent(k) > w.Stride[k]:
 		return "windows do not go around the border"
 	}
 	return "the stride does not divide the size: what is left over does not go around the border"

@@ -32,7 +32,7 @@ var errUnread = errors.New("reads a value of unknown shape")
 
 // visit infers one node.
 func (x *walker) visit(n *onnxpb.NodeProto) {
-	c := &call{NodeProto: n, w: x, rec: &Node{Name: label(n), Op: opName(n)}}
+	c := &call{NodeProto: n, w: x, rec: &Node{Name: onnx.NodeLabel(n), Op: onnx.OpLabel(n)}}
 	data := false
 	for _, name := range n.GetInput() {
 		v := x.f.values[name]
@@ -106,26 +106,6 @@ func (c *call) infer() error {
 	}
 	c.cost()
 	return nil
-}
-
-// label names a node for people.
-func label(n *onnxpb.NodeProto) string {
-	if n.GetName() != "" {
-		return n.GetName()
-	}
-	for _, o := range n.GetOutput() {
-		if o != "" {
-			return o
-		}
-	}
-	return n.GetOpType()
-}
-
-func opName(n *onnxpb.NodeProto) string {
-	if d := n.GetDomain(); d != "" && d != "ai.onnx" {
-		return d + "." + n.GetOpType()
-	}
-	return n.GetOpType()
 }
 
 // arg is input i, or nil if it is left out.
@@ -220,97 +200,6 @@ func broadcast(a, b []int) ([]int, error) {
 		}
 	}
 	return out, nil
-}
-
-// window is the geometry of a convolution or pooling along its spatial axes.
-type window struct {
-	kernel, stride, dilation []int
-	// padding
-	begin, end []int
-	in, out    []int
-	transposed bool
-}
-
-// extent is the reach of the kernel along an axis.
-func (w *window) extent(i int) int { return (w.kernel[i]-1)*w.dilation[i] + 1 }
-
-// geometry reads the attributes that convolutions and poolings share.
-func (c *call) geometry(in, kernel []int) (*window, error) {
-	w := &window{kernel: kernel, in: in}
-	n := len(in)
-	if len(kernel) != n {
-		return nil, fmt.Errorf("a kernel of %d axes on a map of %d", len(kernel), n)
-	}
-	read := func(name string, count, def, least int) ([]int, error) {
-		out := make([]int, count)
-		given := onnx.Ints(c.NodeProto, name, nil)
-		for i := range out {
-			out[i] = def
-			if len(given) > 0 {
-				if len(given) != count {
-					return nil, fmt.Errorf("%s has %d entries, want %d", name, len(given), count)
-				}
-				if given[i] < int64(least) || given[i] > 1<<31-1 {
-					return nil, fmt.Errorf("%s is %d", name, given[i])
-				}
-				out[i] = int(given[i])
-			}
-		}
-		return out, nil
-	}
-	var err error
-	if w.stride, err = read("strides", n, 1, 1); err != nil {
-		return nil, err
-	}
-	if w.dilation, err = read("dilations", n, 1, 1); err != nil {
-		return nil, err
-	}
-	pads, err := read("pads", 2*n, 0, 0)
-	if err != nil {
-		return nil, err
-	}
-	w.begin, w.end = pads[:n], pads[n:]
-	for _, k := range kernel {
-		if k < 1 || k > 1<<31-1 {
-			return nil, fmt.Errorf("a kernel of %v", kernel)
-		}
-	}
-	return w, nil
-}
-
-// slide computes the output of a convolution or pooling.
-func (c *call) slide(w *window, ceil bool) error {
-	auto := onnx.String(c.NodeProto, "auto_pad", "NOTSET")
-	for i := range w.in {
-		ext, s := w.extent(i), w.stride[i]
-		var o int
-		switch auto {
-		case "SAME_UPPER", "SAME_LOWER":
-			o = (w.in[i] + s - 1) / s
-			total := max((o-1)*s+ext-w.in[i], 0)
-			w.begin[i] = total / 2
-			if auto == "SAME_LOWER" {
-				w.begin[i] = total - total/2
-			}
-			w.end[i] = total - w.begin[i]
-		case "VALID", "NOTSET", "":
-			if auto == "VALID" {
-				w.begin[i], w.end[i] = 0, 0
-			}
-			span := w.in[i] + w.begin[i] + w.end[i] - ext
-			if span < 0 {
-				return fmt.Errorf("a window of %d on %d places", ext, w.in[i]+w.begin[i]+w.end[i])
-			}
-			o = span/s + 1
-			if ceil && span%s != 0 && (o*s < w.in[i]+w.begin[i]) {
-				o++ // a last window that starts inside and reaches beyond
-			}
-		default:
-			return fmt.Errorf("auto_pad %q", auto)
-		}
-		w.out = append(w.out, o)
-	}
-	return nil
 }
 
 // cost counts the multiply-adds of a node whose shapes are known.

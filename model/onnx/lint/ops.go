@@ -674,7 +674,7 @@ func (v *value) gatherSets(x *value, kind string, sets [][]int32) {
 }
 
 // window is the geometry on two axes, if that is what it is.
-func (t *tracer) window(x *value) (facts.Window, *value) {
+func (t *tracer) window(x *value) (*facts.Window, *value) {
 	w, ok := t.rec.Window()
 	if !ok || len(w.In) != 2 || len(x.shape) != 4 {
 		return w, opaque("a window that does not run along two axes")

@@ -71,7 +71,7 @@ func (l *linter) blame(r *run, level string) {
 // Slack is the law of a window under a mirror: the number of places by which its sampling grid, mirrored, misses
 // itself, along axis i. It is size + 2*begin - extent - stride*(places-1), and for a transposed convolution
 // stride*(size-1) + extent - 2*begin - places. A mirror keeps the grid if it is 0.
-func Slack(w facts.Window, i int) int {
+func Slack(w *facts.Window, i int) int {
 	if w.Transposed {
 		return w.Stride[i]*(w.In[i]-1) + w.Extent(i) - 2*w.Begin[i] - w.Out[i]
 	}
@@ -140,7 +140,7 @@ func (l *linter) why(i int, lost Subgroup) (reason, remedy string) {
 }
 
 // whyWindow is the law with its numbers.
-func whyWindow(w facts.Window, lost Subgroup) (reason, remedy string) {
+func whyWindow(w *facts.Window, lost Subgroup) (reason, remedy string) {
 	var parts []string
 	for i, name := range []string{"down", "across"} {
 		d := Slack(w, i)
@@ -182,7 +182,7 @@ func whyWindow(w facts.Window, lost Subgroup) (reason, remedy string) {
 }
 
 // windowRemedy proposes numbers that satisfy the law.
-func windowRemedy(w facts.Window, i int) string {
+func windowRemedy(w *facts.Window, i int) string {
 	if w.Transposed {
 		return "choose pads with stride*(size-1) + kernel - 2*pad places and no output padding, or crop the result " +
 			"on both sides"

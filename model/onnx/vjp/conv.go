@@ -8,15 +8,12 @@ import (
 
 	"nero/data/tensor"
 	"nero/model/onnx"
+	"nero/model/onnx/facts"
 )
 
 // window is how a convolution or pooling moves over its input.
 type window struct {
-	// lengths of the spatial axes
-	in, out, kernel []int
-	stride, dil     []int
-	// padding
-	before, after     []int
+	*facts.Window
 	group, dimensions int
 }
 
@@ -26,78 +23,36 @@ func (c *call) windowOf(in, out, kernel []int) (*window, error) {
 	if nd < 1 || len(kernel) != nd || len(out) != nd+2 {
 		return nil, fmt.Errorf("shapes %v and %v and a kernel of %v do not fit each other", in, out, kernel)
 	}
-	read := func(name string, n, def int) ([]int, error) {
-		v := narrow(onnx.Ints(c.n, name, nil))
-		if len(v) == 0 {
-			v = filled(n, def)
-		}
-		if len(v) != n {
-			return nil, fmt.Errorf("%s has %d numbers, want %d", name, len(v), n)
-		}
-		return v, nil
-	}
-	for i := range kernel {
-		if kernel[i] < 1 || kernel[i] > 1<<31 {
-			return nil, fmt.Errorf("a kernel of %v", kernel)
-		}
-	}
-	w := &window{in: in[2:], out: out[2:], kernel: kernel, group: int(onnx.Int(c.n, "group", 1)), dimensions: nd}
-	var err error
-	if w.stride, err = read("strides", nd, 1); err != nil {
-		return nil, err
-	}
-	if w.dil, err = read("dilations", nd, 1); err != nil {
-		return nil, err
-	}
-	pads, err := read("pads", 2*nd, 0)
+	at, err := facts.ReadWindow(c.n, in[2:], kernel)
 	if err != nil {
 		return nil, err
 	}
-	w.before, w.after = slices.Clone(pads[:nd]), slices.Clone(pads[nd:])
-	switch auto := onnx.String(c.n, "auto_pad", "NOTSET"); auto {
-	case "NOTSET", "":
-	case "VALID":
-		w.before, w.after = filled(nd, 0), filled(nd, 0)
-	case "SAME_UPPER", "SAME_LOWER":
-		for i := range nd {
-			total := max(0, (w.out[i]-1)*w.stride[i]+w.extent(i)-w.in[i])
-			w.before[i], w.after[i] = total/2, total-total/2
-			if auto == "SAME_LOWER" {
-				w.before[i], w.after[i] = w.after[i], w.before[i]
-			}
-		}
-	default:
+	at.Out = out[2:]
+	if auto := onnx.String(c.n, "auto_pad", "NOTSET"); at.Pad(auto) != nil {
 		return nil, fmt.Errorf("its rule does not know auto_pad=%q", auto)
 	}
+	w := &window{at, int(onnx.Int(c.n, "group", 1)), nd}
 	if w.group < 1 || in[1]%w.group != 0 || out[1]%w.group != 0 {
 		return nil, fmt.Errorf("%d and %d channels have no %d groups", in[1], out[1], w.group)
-	}
-	for i := range nd {
-		if w.stride[i] < 1 || w.dil[i] < 1 {
-			return nil, fmt.Errorf("strides %v and dilations %v", w.stride, w.dil)
-		}
 	}
 	return w, nil
 }
 
-// extent is the number of pixels from the first to the last one that a window reads along axis i.
-func (w *window) extent(i int) int { return w.dil[i]*(w.kernel[i]-1) + 1 }
-
-func (w *window) pads() []int64 { return wide(append(slices.Clone(w.before), w.after...)) }
+func (w *window) pads() []int64 { return wide(append(slices.Clone(w.Begin), w.End...)) }
 
 // spread is the transposed convolution of d with kernel, back onto the grid that the window slides over.
 func (c *call) spread(d, kernel string, w *window) string {
-	after, extra := slices.Clone(w.after), make([]int, w.dimensions)
+	after, extra := slices.Clone(w.End), make([]int, w.dimensions)
 	for i := range extra {
-		extra[i] = w.in[i] - ((w.out[i]-1)*w.stride[i] + w.extent(i) - w.before[i] - w.after[i])
+		extra[i] = w.In[i] - ((w.Out[i]-1)*w.Stride[i] + w.Extent(i) - w.Begin[i] - w.End[i])
 		if extra[i] < 0 { // the last windows run over the padded end
 			after[i] -= extra[i]
 			extra[i] = 0
 		}
 	}
-	return c.with("ConvTranspose", []string{d, kernel}, onnx.AttrInts("strides", wide(w.stride)...),
-		onnx.AttrInts("dilations", wide(w.dil)...),
-		onnx.AttrInts("pads", wide(append(slices.Clone(w.before), after...))...), onnx.AttrInt("group", int64(w.group)),
+	return c.with("ConvTranspose", []string{d, kernel}, onnx.AttrInts("strides", wide(w.Stride)...),
+		onnx.AttrInts("dilations", wide(w.Dilation)...),
+		onnx.AttrInts("pads", wide(append(slices.Clone(w.Begin), after...))...), onnx.AttrInt("group", int64(w.group)),
 		onnx.AttrInts("output_padding", wide(extra)...))
 }
 
@@ -117,7 +72,7 @@ func (c *call) mirrored(kernel string, w *window) string {
 			v = c.transpose(v, append([]int{0, 2, 1}, upTo(nd + 3)[3:]...)...)
 			v = c.reshape(v, c.list(append([]int{w.group * sk[1], sk[0] / w.group}, sk[2:]...)...))
 		}
-		if tensor.Count(w.kernel) == 1 {
+		if tensor.Count(w.Kernel) == 1 {
 			return v
 		}
 		minus := c.list(filled(nd, -1)...)
@@ -136,16 +91,16 @@ func (c *call) kernelAdjoint(over, made string, cOver int, w *window) string {
 	} else {
 		// a: channels of a group × (group, sample), b: (group, channels of a group) × sample
 		tail := upTo(nd + 3)[3:]
-		a = c.reshape(a, c.list(append([]int{-1, g, cOver / g}, w.in...)...))
+		a = c.reshape(a, c.list(append([]int{-1, g, cOver / g}, w.In...)...))
 		a = c.reshape(c.transpose(a, append([]int{2, 1, 0}, tail...)...),
-			c.list(append([]int{cOver / g, -1}, w.in...)...))
+			c.list(append([]int{cOver / g, -1}, w.In...)...))
 		b = c.transpose(b, flip...)
 	}
-	k := c.with("Conv", []string{a, b}, onnx.AttrInts("strides", wide(w.dil)...),
-		onnx.AttrInts("dilations", wide(w.stride)...),
+	k := c.with("Conv", []string{a, b}, onnx.AttrInts("strides", wide(w.Dilation)...),
+		onnx.AttrInts("dilations", wide(w.Stride)...),
 		onnx.AttrInts("pads", w.pads()...), onnx.AttrInt("group", int64(g)))
 	// with strides the last pixels may not have been read
-	k = c.op("Slice", k, c.list(filled(nd, 0)...), c.list(w.kernel...), c.list(spatial(nd)...))
+	k = c.op("Slice", k, c.list(filled(nd, 0)...), c.list(w.Kernel...), c.list(spatial(nd)...))
 	return c.transpose(k, flip...)
 }
 
@@ -165,18 +120,18 @@ func conv(c *call) error {
 	}
 	if c.wants(0) {
 		unit := true
-		for i := range w.kernel {
-			reach := w.extent(i) - 1
-			unit = unit && w.stride[i] == 1 && reach >= w.before[i] && reach >= w.after[i]
+		for i := range w.Kernel {
+			reach := w.Extent(i) - 1
+			unit = unit && w.Stride[i] == 1 && reach >= w.Begin[i] && reach >= w.End[i]
 		}
 		if unit && (w.group > 1 || c.si[1] > few) { // an ordinary convolution is the faster way back
 			var before, after []int
-			for i := range w.kernel {
-				before, after = append(before, w.extent(i)-1-w.before[i]), append(after, w.extent(i)-1-w.after[i])
+			for i := range w.Kernel {
+				before, after = append(before, w.Extent(i)-1-w.Begin[i]), append(after, w.Extent(i)-1-w.End[i])
 			}
 			c.give(0, c.with("Conv", []string{c.d, c.mirrored(kernel, w)},
 				onnx.AttrInts("pads", wide(append(before, after...))...),
-				onnx.AttrInts("dilations", wide(w.dil)...), onnx.AttrInt("group", int64(w.group))))
+				onnx.AttrInts("dilations", wide(w.Dilation)...), onnx.AttrInt("group", int64(w.group))))
 		} else {
 			c.give(0, c.spread(c.d, kernel, w))
 		}
@@ -208,12 +163,12 @@ func convTranspose(c *call) error {
 		return err
 	}
 	if c.wants(0) {
-		y := c.with("Conv", []string{c.d, kernel}, onnx.AttrInts("strides", wide(w.stride)...),
-			onnx.AttrInts("dilations", wide(w.dil)...),
+		y := c.with("Conv", []string{c.d, kernel}, onnx.AttrInts("strides", wide(w.Stride)...),
+			onnx.AttrInts("dilations", wide(w.Dilation)...),
 			onnx.AttrInts("pads", w.pads()...), onnx.AttrInt("group", int64(w.group)))
-		for i := range w.in { // output padding may be wide enough for one more step
-			if (w.in[i]+w.before[i]+w.after[i]-w.extent(i))/w.stride[i]+1 != w.out[i] {
-				y = c.op("Slice", y, c.list(filled(w.dimensions, 0)...), c.list(w.out...),
+		for i := range w.In { // output padding may be wide enough for one more step
+			if (w.In[i]+w.Begin[i]+w.End[i]-w.Extent(i))/w.Stride[i]+1 != w.Out[i] {
+				y = c.op("Slice", y, c.list(filled(w.dimensions, 0)...), c.list(w.Out...),
 					c.list(spatial(w.dimensions)...))
 				break
 			}
@@ -235,24 +190,24 @@ func averagePool(c *call) error {
 	if err != nil {
 		return err
 	}
-	if _, err := tensor.CheckedCount(append([]int{c.si[1]}, w.kernel...), most); err != nil {
+	if _, err := tensor.CheckedCount(append([]int{c.si[1]}, w.Kernel...), most); err != nil {
 		return fmt.Errorf("its kernel: %w", err)
 	}
-	if _, err := tensor.CheckedCount(w.out, most); err != nil {
+	if _, err := tensor.CheckedCount(w.Out, most); err != nil {
 		return err
 	}
 	counted := onnx.Int(c.n, "count_include_pad", 0) != 0
 	over := false // a window runs over the padded end, as ceil_mode allows
 	counts := []float64{1}
-	for i := range w.kernel {
-		line := make([]float64, w.out[i])
+	for i := range w.Kernel {
+		line := make([]float64, w.Out[i])
 		for o := range line {
-			for k := range w.kernel[i] {
-				p := o*w.stride[i] + k*w.dil[i] - w.before[i]
-				if counted || p >= 0 && p < w.in[i] {
+			for k := range w.Kernel[i] {
+				p := o*w.Stride[i] + k*w.Dilation[i] - w.Begin[i]
+				if counted || p >= 0 && p < w.In[i] {
 					line[o]++
 				}
-				over = over || p >= w.in[i]+w.after[i]
+				over = over || p >= w.In[i]+w.End[i]
 			}
 		}
 		next := make([]float64, 0, len(counts)*len(line))
@@ -268,13 +223,13 @@ func averagePool(c *call) error {
 			"differently")
 	}
 	d := c.d
-	full := float64(tensor.Count(w.kernel))
+	full := float64(tensor.Count(w.Kernel))
 	if slices.ContainsFunc(counts, func(n float64) bool { return n != full }) {
 		inverse := make([]float64, len(counts))
 		for i, n := range counts {
 			inverse[i] = 1 / n
 		}
-		d, full = c.mul(d, c.array(inverse, w.out...)), 1
+		d, full = c.mul(d, c.array(inverse, w.Out...)), 1
 	}
 	if y, ok := c.blocks(d, w, 1/full); ok {
 		c.give(0, y)
@@ -282,11 +237,11 @@ func averagePool(c *call) error {
 	}
 	ch := c.si[1]
 	w.group = ch
-	kernel := make([]float64, ch*tensor.Count(w.kernel))
+	kernel := make([]float64, ch*tensor.Count(w.Kernel))
 	for i := range kernel {
 		kernel[i] = 1 / full
 	}
-	c.give(0, c.spread(d, c.array(kernel, append([]int{ch, 1}, w.kernel...)...), w))
+	c.give(0, c.spread(d, c.array(kernel, append([]int{ch, 1}, w.Kernel...)...), w))
 	return nil
 }
 
@@ -296,16 +251,16 @@ func (c *call) blocks(d string, w *window, f float64) (string, bool) {
 	split, shape, end := []int{0, 0}, []int{0, 0}, make([]int, 2*(w.dimensions+2))
 	ones := []int{1, 1}
 	rest := false
-	for i := range w.kernel {
-		if w.stride[i] != w.kernel[i] || w.dil[i] != 1 || w.before[i] != 0 || w.after[i] != 0 ||
-			w.out[i]*w.kernel[i] > w.in[i] {
+	for i := range w.Kernel {
+		if w.Stride[i] != w.Kernel[i] || w.Dilation[i] != 1 || w.Begin[i] != 0 || w.End[i] != 0 ||
+			w.Out[i]*w.Kernel[i] > w.In[i] {
 			return "", false
 		}
-		split = append(split, w.out[i], 1)
-		ones = append(ones, 1, w.kernel[i])
-		shape = append(shape, w.out[i]*w.kernel[i])
-		end[2+i+w.dimensions+2] = w.in[i] - w.out[i]*w.kernel[i]
-		rest = rest || w.in[i] != w.out[i]*w.kernel[i]
+		split = append(split, w.Out[i], 1)
+		ones = append(ones, 1, w.Kernel[i])
+		shape = append(shape, w.Out[i]*w.Kernel[i])
+		end[2+i+w.dimensions+2] = w.In[i] - w.Out[i]*w.Kernel[i]
+		rest = rest || w.In[i] != w.Out[i]*w.Kernel[i]
 	}
 	d = c.reshape(c.scale(d, f), c.list(split...))
 	d = c.reshape(c.op("Expand", d, c.list(ones...)), c.list(shape...))

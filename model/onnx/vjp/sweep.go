@@ -341,7 +341,7 @@ func (s *sweep) back(fwd []*onnxpb.NodeProto) (refused []Refusal) {
 		if err == nil {
 			continue
 		}
-		refused = append(refused, Refusal{Node: label(n), Op: opName(n), Reason: err.Error()})
+		refused = append(refused, Refusal{Node: onnx.NodeLabel(n), Op: onnx.OpLabel(n), Reason: err.Error()})
 		for _, i := range n.GetInput() {
 			if s.need[i] && s.adj[i] == "" {
 				s.adj[i] = "?"
@@ -350,25 +350,6 @@ func (s *sweep) back(fwd []*onnxpb.NodeProto) (refused []Refusal) {
 	}
 	slices.Reverse(refused)
 	return refused
-}
-
-func label(n *onnxpb.NodeProto) string {
-	if n.GetName() != "" {
-		return n.GetName()
-	}
-	for _, o := range n.GetOutput() {
-		if o != "" {
-			return o
-		}
-	}
-	return n.GetOpType()
-}
-
-func opName(n *onnxpb.NodeProto) string {
-	if standard(n) {
-		return n.GetOpType()
-	}
-	return n.GetDomain() + "." + n.GetOpType()
 }
 
 // rule is the derivative of an operator.
