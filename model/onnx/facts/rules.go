@@ -417,7 +417,8 @@ func pool(c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := g.Slide(onnx.String(c.NodeProto, "auto_pad", "NOTSET"), onnx.Int(c.NodeProto, "ceil_mode", 0) != 0); err != nil {
+	if err := g.Slide(onnx.String(c.NodeProto, "auto_pad", "NOTSET"),
+		onnx.Int(c.NodeProto, "ceil_mode", 0) != 0); err != nil {
 		return err
 	}
 	c.rec.win = g
