@@ -19,7 +19,7 @@ import (
 type App struct {
 	// Version is the program's, as runs and audits keep it.
 	Version string
-	// Now is the clock; nil leaves dates out.
+	// Now is the clock; nil leaves dates out. Serve and Bench need one.
 	Now func() time.Time
 	// Jitter draws numbers in [0, 1) by which repeated calls to endpoints are spread; nil spreads nothing. No result
 	// depends on it.
@@ -48,13 +48,6 @@ type Engine struct {
 
 // Running reports whether a run is under way that Stop would end in good order.
 func (a *App) Running() bool { return a.running.Load() > 0 }
-
-func (a *App) now() time.Time {
-	if a.Now == nil {
-		return time.Time{}
-	}
-	return a.Now()
-}
 
 func (a *App) host() choose.Places {
 	if a.Host == nil {

@@ -42,6 +42,9 @@ type Benchmark struct {
 // Bench measures what a run of a study costs beyond the engine alone; nil stands for the built-in digits. It needs a
 // clock ([App.Now]).
 func (a *App) Bench(ctx context.Context, s *job.Study, o BenchOptions) (_ *Benchmark, err error) {
+	if a.Now == nil || o.CPU == nil {
+		return nil, errors.New("app: a benchmark needs two clocks: App.Now and BenchOptions.CPU")
+	}
 	tmp, err := os.MkdirTemp("", "nero-bench-")
 	if err != nil {
 		return nil, err

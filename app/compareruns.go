@@ -250,11 +250,12 @@ func runsMarkdown(w io.Writer, cs []runChange) error {
 }
 
 func runsText(w io.Writer, cs []runChange) error {
-	out, rows := &strings.Builder{}, strings.Join(runsHead(), "\t")+"\n"
+	out, rows := &strings.Builder{}, &strings.Builder{}
+	fmt.Fprintln(rows, strings.Join(runsHead(), "\t"))
 	for _, c := range cs {
-		rows += strings.Join(c.cells(), "\t") + "\n"
+		fmt.Fprintln(rows, strings.Join(c.cells(), "\t"))
 	}
-	columns(out, rows)
+	columns(out, rows.String())
 	_, err := io.WriteString(w, out.String())
 	return err
 }

@@ -22,6 +22,12 @@ func must[T any](v T, err error) T {
 	return v
 }
 
+// scratch is a folder for an example. Call done when the example is over.
+func scratch() (dir string, done func()) {
+	dir = must(os.MkdirTemp("", "example-"))
+	return dir, func() { must(0, os.RemoveAll(dir)) }
+}
+
 // quarter is a study in a folder: how a network that saw upright digits alone responds to six digits in quarter turns.
 func quarter(dir string) *job.Study {
 	if err := os.CopyFS(dir, digits.Files); err != nil {
@@ -40,8 +46,8 @@ func wasm() app.Engine { return app.Engine{Kind: "wasm"} }
 
 // A run measures every sample at every element and keeps the curves; the table has their means.
 func Example() {
-	dir := must(os.MkdirTemp("", "example-"))
-	defer os.RemoveAll(dir)
+	dir, done := scratch()
+	defer done()
 	s := quarter(filepath.Join(dir, "study"))
 	s.Metrics = []string{"confidence"}
 
@@ -66,8 +72,8 @@ func Example() {
 
 // An audit judges. This network was never shown a turned digit, and fails.
 func ExampleApp_Audit() {
-	dir := must(os.MkdirTemp("", "example-"))
-	defer os.RemoveAll(dir)
+	dir, done := scratch()
+	defer done()
 
 	a := app.App{Now: time.Now}
 	r, err := a.Audit(context.Background(), quarter(dir), app.AuditOptions{Engine: wasm(), Workers: 1})
@@ -86,18 +92,15 @@ func ExampleApp_Audit() {
 
 // Events say what happens while it happens.
 func ExampleEvent() {
-	dir := must(os.MkdirTemp("", "example-"))
-	defer os.RemoveAll(dir)
+	dir, done := scratch()
+	defer done()
 
 	a := app.App{Events: func(e app.Event) {
-		switch e.Kind {
-		case app.Started:
+		if e.Kind == app.Started {
 			fmt.Println(e.Task, "of", e.Model)
-		case app.Judged:
+		}
+		if e.Kind == app.Judged {
 			fmt.Println(e.Check, "was", e.Text)
-		case app.Ended:
-			fmt.Println("done")
-		default:
 		}
 	}}
 	must(a.Audit(context.Background(), quarter(dir), app.AuditOptions{Engine: wasm(), Workers: 1}))
@@ -107,13 +110,12 @@ func ExampleEvent() {
 	// preflight was tested
 	// controls was tested
 	// lattice was tested
-	// done
 }
 
 // A replay shows one number of an audit with all that it was made of.
 func ExampleApp_Replay() {
-	dir := must(os.MkdirTemp("", "example-"))
-	defer os.RemoveAll(dir)
+	dir, done := scratch()
+	defer done()
 
 	var a app.App
 	r, err := a.Replay(context.Background(), quarter(dir), app.Place{Sample: "0", At: []float64{90}},
@@ -136,8 +138,8 @@ func ExampleApp_Replay() {
 
 // Two audits of one study are compared input by input. Here the network that saw turned digits stands in for a fix.
 func ExampleApp_Compare() {
-	dir := must(os.MkdirTemp("", "example-"))
-	defer os.RemoveAll(dir)
+	dir, done := scratch()
+	defer done()
 	at := func(name string) string { return filepath.Join(dir, name) }
 
 	var a app.App
@@ -160,8 +162,8 @@ func ExampleApp_Compare() {
 
 // A table of a run goes into a file or to any writer.
 func ExampleApp_Export() {
-	dir := must(os.MkdirTemp("", "example-"))
-	defer os.RemoveAll(dir)
+	dir, done := scratch()
+	defer done()
 	run := filepath.Join(dir, "run")
 
 	var a app.App
@@ -183,8 +185,8 @@ func ExampleApp_Export() {
 
 // A model can be read without being run.
 func ExampleApp_Inspect() {
-	dir := must(os.MkdirTemp("", "example-"))
-	defer os.RemoveAll(dir)
+	dir, done := scratch()
+	defer done()
 	s := quarter(dir)
 
 	var a app.App

@@ -34,9 +34,10 @@ type Place struct {
 // PlaceError says that there is no such sample or element.
 type PlaceError struct{ Err error }
 
+// Error says what is wrong with the place.
 func (e *PlaceError) Error() string { return e.Err.Error() }
 
-// Unwrap is what is wrong with the place.
+// Unwrap is the error as it was found.
 func (e *PlaceError) Unwrap() error { return e.Err }
 
 // Replayed is one sample measured again at one element.

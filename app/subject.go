@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -20,22 +19,6 @@ import (
 	"nero/run/workload"
 	"nero/symmetry/orbit"
 )
-
-// predictor runs a model for the audit.
-type predictor struct {
-	m       *eval.Model
-	workers int
-}
-
-// Predict runs the model in its micro-batches.
-func (p predictor) Predict(ctx context.Context, values []space.Value) ([]space.Value, error) {
-	return p.m.Predict(ctx, values, p.workers)
-}
-
-// PredictBatch runs the model in batches of the given size.
-func (p predictor) PredictBatch(ctx context.Context, size int, values []space.Value) ([]space.Value, error) {
-	return p.m.PredictBatch(ctx, values, size, p.workers)
-}
 
 // subject is a model with the inputs and elements that its audit uses: the study's, thinned to the sizes that it names
 // or that go with the size of the model. Call done when the audit is over.
@@ -99,7 +82,7 @@ func (a *App) inputs(w *workload.Workload, m *eval.Model, workers int) (*audit.S
 			func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
 	}
 	return &audit.Subject{
-		Name: m.Name, Predictor: predictor{m, workers}, Plan: thin(w.Eval.Plan, w.Study.Audit.Elements),
+		Name: m.Name, Predictor: eval.Predictor{Model: m, Workers: workers}, Plan: thin(w.Eval.Plan, w.Study.Audit.Elements),
 		N: len(chosen), Sample: func(i int) (dataset.Sample, error) { return w.Eval.At(chosen[i]) },
 		Input: w.Study.Input, Seed: w.Study.Seed, Layers: w.Study.Audit.Layers, About: a.about(w, m.Name),
 		Contract: w.Study.Audit.Contract, EarlyStop: w.Study.Audit.EarlyStop, Basis: basis(w), Drawn: drawn,

@@ -73,6 +73,9 @@ type claim struct {
 // and some more.
 const inputs = 96
 
+// workers is how many goroutines run a model.
+const workers = 2
+
 // Body is what runs the models.
 type Body struct {
 	Name   string
@@ -122,7 +125,7 @@ func open(b Base, p plant, c claim, body Body, twin *Body) (*opened, error) {
 	}
 	model := run(body.Engine)
 	o := &opened{subject: &audit.Subject{
-		Name: b.Name, Predictor: predictor{model}, Plan: plan, N: inputs, Sample: b.sample(p), Seed: 5,
+		Name: b.Name, Predictor: eval.Predictor{Model: model, Workers: workers}, Plan: plan, N: inputs, Sample: b.sample(p), Seed: 5,
 	}}
 	s := o.subject
 	if rolled != nil {
@@ -132,19 +135,19 @@ func open(b Base, p plant, c claim, body Body, twin *Body) (*opened, error) {
 		return o, nil
 	}
 	if s.Interior, err = interior.New(m, codec, opener(body.Engine),
-		interior.Options{Body: body.Name, Workers: 2}); err != nil {
+		interior.Options{Body: body.Name, Workers: workers}); err != nil {
 		return nil, err
 	}
 	if _, err := oracle.Load(m); err != nil {
 		s.NoReference = err.Error()
 	} else if s.Reference, err = interior.New(m, codec, opener(oracle.Engine(oracle.Options{})),
-		interior.Options{Body: "float64", Double: true, Workers: 2}); err != nil {
+		interior.Options{Body: "float64", Double: true, Workers: workers}); err != nil {
 		return nil, err
 	}
 	var other *eval.Model
 	if twin != nil {
 		other = run(twin.Engine)
-		s.Twin, s.TwinName = predictor{other}, twin.Name
+		s.Twin, s.TwinName = eval.Predictor{Model: other, Workers: workers}, twin.Name
 	} else {
 		s.NoTwin = "one engine is enough here"
 	}
@@ -165,19 +168,6 @@ func opener(e engine.Engine) interior.Open {
 	return func(ctx context.Context, b []byte) (engine.Session, error) {
 		return e.Open(ctx, b, engine.Options{Threads: 1})
 	}
-}
-
-// predictor runs a model for an audit.
-type predictor struct{ m *eval.Model }
-
-// Predict runs the model in its micro-batches.
-func (p predictor) Predict(ctx context.Context, values []space.Value) ([]space.Value, error) {
-	return p.m.Predict(ctx, values, 2)
-}
-
-// PredictBatch runs the model in batches of the given size.
-func (p predictor) PredictBatch(ctx context.Context, size int, values []space.Value) ([]space.Value, error) {
-	return p.m.PredictBatch(ctx, values, size, 2)
 }
 
 // rolled is the model over whole signals, nil for one that is not recurrent.
