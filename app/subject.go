@@ -82,8 +82,9 @@ func (a *App) inputs(w *workload.Workload, m *eval.Model, workers int) (*audit.S
 			func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
 	}
 	return &audit.Subject{
-		Name: m.Name, Predictor: eval.Predictor{Model: m, Workers: workers}, Plan: thin(w.Eval.Plan, w.Study.Audit.Elements),
-		N: len(chosen), Sample: func(i int) (dataset.Sample, error) { return w.Eval.At(chosen[i]) },
+		Name: m.Name, Predictor: eval.Predictor{Model: m, Workers: workers},
+		Plan: thin(w.Eval.Plan, w.Study.Audit.Elements),
+		N:    len(chosen), Sample: func(i int) (dataset.Sample, error) { return w.Eval.At(chosen[i]) },
 		Input: w.Study.Input, Seed: w.Study.Seed, Layers: w.Study.Audit.Layers, About: a.about(w, m.Name),
 		Contract: w.Study.Audit.Contract, EarlyStop: w.Study.Audit.EarlyStop, Basis: basis(w), Drawn: drawn,
 		Roundoff: roundoff(w, m.Name),

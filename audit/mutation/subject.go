@@ -125,7 +125,8 @@ func open(b Base, p plant, c claim, body Body, twin *Body) (*opened, error) {
 	}
 	model := run(body.Engine)
 	o := &opened{subject: &audit.Subject{
-		Name: b.Name, Predictor: eval.Predictor{Model: model, Workers: workers}, Plan: plan, N: inputs, Sample: b.sample(p), Seed: 5,
+		Name: b.Name, Predictor: eval.Predictor{Model: model, Workers: workers}, Plan: plan, N: inputs,
+		Sample: b.sample(p), Seed: 5,
 	}}
 	s := o.subject
 	if rolled != nil {
