@@ -155,13 +155,23 @@ func (d *arrays) Sample(i int) (Sample, error) {
 	if d.labels != nil {
 		s.Label = d.labels[i]
 	}
+	img, err := d.image(i)
+	if err != nil {
+		return Sample{}, err
+	}
+	s.Value = img
+	return s, nil
+}
+
+// image converts the elements of image i.
+func (d *arrays) image(i int) (*space.Image, error) {
 	base, count := i*d.sn, d.images.count-i*d.sn
 	if !d.images.fortran {
 		count = d.sn
 	}
 	b, err := d.images.piece(base, count)
 	if err != nil {
-		return Sample{}, fmt.Errorf("%s: sample %d: %w", d.images.name, i, err)
+		return nil, fmt.Errorf("%s: sample %d: %w", d.images.name, i, err)
 	}
 	img := space.NewImage(d.c, d.h, d.w)
 	typ, size := d.images.dtype, d.images.dtype.Size()
@@ -177,11 +187,10 @@ func (d *arrays) Sample(i int) (Sample, error) {
 	}
 	if isFloat(typ) {
 		if err := checkFinite(img); err != nil {
-			return Sample{}, fmt.Errorf("%s: sample %d: %w", d.images.name, i, err)
+			return nil, fmt.Errorf("%s: sample %d: %w", d.images.name, i, err)
 		}
 	}
-	s.Value = img
-	return s, nil
+	return img, nil
 }
 
 // checkFinite names the first pixel that is NaN or infinite.

@@ -146,10 +146,7 @@ func (t *table) clouds(d *values, spec Spec) error {
 	}
 	// What the table reads, and what it is made into.
 	inner, read := d.load, d.space
-	fields := []space.Spec{read}
-	if read.Kind == space.KindRecord {
-		fields = slices.Clone(read.Fields)
-	}
+	fields := slices.Clone(read.Leaves())
 	points := -1
 	out := fields[:0:0]
 	for _, f := range fields {

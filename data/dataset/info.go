@@ -21,19 +21,6 @@ type Info struct {
 	Notes []string
 }
 
-// Pictures is how many pictures a sample has, 0 for one that is no sequence, and channels, height and width of each. It
-// is not ok for samples that are no pictures.
-func (i Info) Pictures() (t, c, h, w int, ok bool) {
-	s := i.Space.Shape
-	switch i.Space.Kind { //nolint:exhaustive // the others are no pictures
-	case space.KindImage:
-		return 0, s[0], s[1], s[2], true
-	case space.KindFrames:
-		return s[0], s[1], s[2], s[3], true
-	}
-	return 0, 0, 0, 0, false
-}
-
 // imageSpec describes pictures of one size.
 func imageSpec(c, h, w int) space.Spec {
 	return space.Spec{Name: "image", Kind: space.KindImage, Shape: []int{c, h, w}}

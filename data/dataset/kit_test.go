@@ -134,7 +134,7 @@ func encode(t tensor.Tensor, i int, v float64) {
 
 // shapeOf is the shape of the pictures that the data set announces.
 func shapeOf(tb interface{ Fatalf(string, ...any) }, ds Dataset) (c, h, w int) {
-	_, c, h, w, ok := ds.Info().Pictures()
+	_, c, h, w, ok := ds.Info().Space.Pictures()
 	if !ok {
 		tb.Fatalf("%T does not announce its shape", ds)
 	}
@@ -143,7 +143,7 @@ func shapeOf(tb interface{ Fatalf(string, ...any) }, ds Dataset) (c, h, w int) {
 
 // framesIn is how many pictures the samples of a data set have, 0 if they are no sequences.
 func framesIn(ds Dataset) int {
-	t, _, _, _, _ := ds.Info().Pictures()
+	t, _, _, _, _ := ds.Info().Space.Pictures()
 	return t
 }
 

@@ -388,7 +388,7 @@ func (t *table) molecules(d *values, spec Spec) error {
 		return inFile(t.name, fmt.Errorf("array %q has shape %v, want one atomic number for each atom",
 			t.keys["species"], z.shape))
 	}
-	if p := d.space; p.Kind == space.KindRecord {
+	if p := d.space; p.IsRecord() {
 		for _, f := range p.Fields {
 			if f.Name == "positions" && f.Shape[1] != 3 {
 				return inFile(t.name, fmt.Errorf("array %q has rows of %d numbers, want x, y, z", t.keys["positions"],

@@ -56,7 +56,7 @@ func (o opener) openPairArrays(spec Spec) (Dataset, error) {
 		files: []string{spec.Images}, notes: x.notes,
 	}
 	d.frames = func(i int) (*space.Frames, error) {
-		m, err := imageAt(x, i)
+		m, err := x.image(i)
 		if err != nil {
 			return nil, err
 		}
@@ -93,19 +93,6 @@ func (o opener) openPairArrays(spec Spec) (Dataset, error) {
 		}
 	}
 	return d, nil
-}
-
-// imageAt is sample i of arrays as an image.
-func imageAt(d *arrays, i int) (*space.Image, error) {
-	s, err := d.Sample(i)
-	if err != nil {
-		return nil, err
-	}
-	m, ok := s.Value.(*space.Image)
-	if !ok {
-		return nil, fmt.Errorf("%s: sample %d is a %T", d.images.name, i, s.Value)
-	}
-	return m, nil
 }
 
 // hasField tells whether the archive of the frames has fields too.
@@ -199,7 +186,7 @@ func (o opener) fieldArray(d *sequences, spec Spec, name string) error {
 		d.files = append(d.files, name)
 	}
 	d.truth = func(i int) (*space.Field, error) {
-		m, err := imageAt(x, i)
+		m, err := x.image(i)
 		if err != nil {
 			return nil, err
 		}

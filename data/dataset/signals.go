@@ -81,7 +81,7 @@ func (t *table) signals(d *values, spec Spec) error {
 		return f, err
 	}
 	var err error
-	if d.space.Kind == space.KindRecord {
+	if d.space.IsRecord() {
 		for i := range d.space.Fields {
 			if d.space.Fields[i], err = adapt(d.space.Fields[i]); err != nil {
 				return err

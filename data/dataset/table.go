@@ -39,9 +39,9 @@ type table struct {
 
 // role is how the numbers of an array belong to samples.
 type role struct {
-	kind space.Kind
-	typ  string
-	per  string
+	holding
+	typ string
+	per string
 	// of each sample; -1 for those of nodes or edges
 	rows int
 	// numbers of a row
@@ -53,6 +53,32 @@ type role struct {
 	// signals: numbers of a channel
 	t int
 }
+
+// holding is what the kinds of values that tables hold differ in.
+type holding struct {
+	kind space.Kind
+	// shape of a value, where the samples are filled up and where not
+	shape func(r role, filled bool) []int
+	// read reads the value of sample i.
+	read func(t *table, a *array, r role, i int) (space.Value, error)
+}
+
+var (
+	holdsRows = holding{space.KindRows, func(r role, filled bool) []int {
+		if filled && r.per == space.PerNode {
+			return []int{-1, r.w}
+		}
+		return []int{r.rows, r.w}
+	}, (*table).rowsOf}
+	holdsSignal = holding{space.KindSignal, func(r role, _ bool) []int { return []int{r.w, r.t} }, (*table).signalOf}
+	holdsLinks  = holding{space.KindLinks, func(r role, _ bool) []int { return []int{2, r.rows} }, (*table).linksOf}
+	holdsPairs  = holding{space.KindPairs, func(r role, filled bool) []int {
+		if filled {
+			return []int{-1, -1, r.w}
+		}
+		return []int{r.rows, r.rows, r.w}
+	}, (*table).pairsOf}
+)
 
 // Names that are tried when none is given. The first of each is how the data set calls the array.
 func mainNames(format string) []string {
@@ -532,11 +558,11 @@ func (t *table) labels(d *values, spec Spec) error {
 func (t *table) role(name string) (role, error) {
 	a := t.arrays[name]
 	s := a.shape
-	r := role{kind: space.KindRows, typ: naturalType(name), per: space.PerNode, rows: -1, w: 1}
+	r := role{holding: holdsRows, typ: naturalType(name), per: space.PerNode, rows: -1, w: 1}
 	want := ""
 	switch {
 	case t.format == "signals" && (name == t.main || len(s) == 3):
-		r = role{kind: space.KindSignal}
+		r = role{holding: holdsSignal}
 		switch len(s) {
 		case 2:
 			r.w, r.t = 1, s[1]
@@ -568,7 +594,7 @@ func (t *table) role(name string) (role, error) {
 			want += fmt.Sprintf(", or %d edges", t.edges[t.n])
 		}
 	case isPairs(name) && (len(s) == 3 || len(s) == 4) && s[1] == s[2]:
-		r.kind = space.KindPairs
+		r.holding, r.per = holdsPairs, ""
 		if r.rows = s[1]; len(s) == 4 {
 			r.w = s[3]
 		}
@@ -615,7 +641,7 @@ func (t *table) denseEdges() int {
 // links finds out how an array of edges lies.
 func (t *table) links(name string) (role, error) {
 	a, s := t.arrays[name], t.arrays[name].shape
-	r := role{kind: space.KindLinks, rows: -1, w: 2}
+	r := role{holding: holdsLinks, rows: -1, w: 2}
 	if isFloat(a.dtype) {
 		return r, inFile(t.name,
 			fmt.Errorf("array %q holds %s, want whole numbers: the nodes at which edges begin and end", name, a.dtype))
@@ -654,28 +680,14 @@ func (t *table) describe(names []string, roles map[string]role, record bool) (sp
 		if err != nil {
 			return space.Spec{}, err
 		}
-		if r.w < 1 || r.kind == space.KindSignal && r.t < 1 {
+		if r.w < 1 || r.kind == holdsSignal.kind && r.t < 1 {
 			return space.Spec{},
 				inFile(t.name, fmt.Errorf("array %q has shape %v: no numbers", name, t.arrays[name].shape))
 		}
 		roles[name] = r
 		f := space.Spec{
 			Name: name, Kind: r.kind, Type: r.typ, Per: r.per, Unit: inFileUnit(t.format, name),
-			Shape: []int{r.rows, r.w},
-		}
-		if t.filled && r.per == space.PerNode {
-			f.Shape[0] = -1
-		}
-		switch r.kind { //nolint:exhaustive // tables hold no other kinds
-		case space.KindSignal:
-			f.Shape = []int{r.w, r.t}
-		case space.KindLinks:
-			f.Shape, f.Per = []int{2, r.rows}, ""
-		case space.KindPairs:
-			f.Shape, f.Per = []int{r.rows, r.rows, r.w}, ""
-			if t.filled {
-				f.Shape = []int{-1, -1, r.w}
-			}
+			Shape: r.shape(r, t.filled),
 		}
 		fields = append(fields, f)
 	}
@@ -711,26 +723,29 @@ func (t *table) record(names []string, roles map[string]role, i int, id string, 
 
 // value reads what an array holds of sample i.
 func (t *table) value(name string, r role, i int) (space.Value, error) {
-	a := t.arrays[name]
-	switch r.kind { //nolint:exhaustive // tables hold no other kinds
-	case space.KindLinks:
-		return t.linksOf(a, r, i)
-	case space.KindSignal:
-		v, err := finiteNumbers(a, i*r.w*r.t, r.w*r.t, r.t, "channel")
-		if err != nil {
-			return nil, err
-		}
-		return &space.Signal{C: r.w, T: r.t, Rate: t.rate(), Val: v}, nil
-	case space.KindPairs:
-		v, err := finiteNumbers(a, i*r.rows*r.rows*r.w, r.rows*r.rows*r.w, r.rows*r.w, "row")
-		if err != nil {
-			return nil, err
-		}
-		if n := t.nodes; t.filled {
-			return corner(v, r.rows, n[i+1]-n[i], r.w), nil
-		}
-		return &space.Pairs{N: r.rows, W: r.w, Val: v}, nil
+	return r.read(t, t.arrays[name], r, i)
+}
+
+func (t *table) signalOf(a *array, r role, i int) (space.Value, error) {
+	v, err := finiteNumbers(a, i*r.w*r.t, r.w*r.t, r.t, "channel")
+	if err != nil {
+		return nil, err
 	}
+	return &space.Signal{C: r.w, T: r.t, Rate: t.rate(), Val: v}, nil
+}
+
+func (t *table) pairsOf(a *array, r role, i int) (space.Value, error) {
+	v, err := finiteNumbers(a, i*r.rows*r.rows*r.w, r.rows*r.rows*r.w, r.rows*r.w, "row")
+	if err != nil {
+		return nil, err
+	}
+	if n := t.nodes; t.filled {
+		return corner(v, r.rows, n[i+1]-n[i], r.w), nil
+	}
+	return &space.Pairs{N: r.rows, W: r.w, Val: v}, nil
+}
+
+func (t *table) rowsOf(a *array, r role, i int) (space.Value, error) {
 	lo, n := i*r.rows, r.rows
 	if t.filled && r.per == space.PerNode {
 		n = t.nodes[i+1] - t.nodes[i]

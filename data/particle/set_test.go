@@ -34,7 +34,7 @@ func TestSet(t *testing.T) {
 		t.Errorf("kinds %v", got)
 	}
 	info := s.Info()
-	if _, c, h, w, _ := info.Pictures(); c != 1 || h != 48 || w != 40 || info.Max != 255 ||
+	if _, c, h, w, _ := info.Space.Pictures(); c != 1 || h != 48 || w != 40 || info.Max != 255 ||
 		info.Target.Kind != space.KindField ||
 		s.Files() != nil {
 		t.Errorf("shape %d, %d, %d", c, h, w)

@@ -58,6 +58,35 @@ type Spec struct {
 	Fields []Spec `json:"fields,omitempty"`
 }
 
+// IsRecord tells a record, which has fields, from a single value.
+func (s Spec) IsRecord() bool { return s.Kind == KindRecord }
+
+// Leaves are the fields of a record, s itself if it is none.
+func (s Spec) Leaves() []Spec {
+	if s.IsRecord() {
+		return s.Fields
+	}
+	return []Spec{s}
+}
+
+// OfNodes tells whether a value has a row, or a row and a column, for every node of its sample.
+func (s Spec) OfNodes() bool {
+	return s.Kind == KindPairs || s.Kind == KindRows && (s.Per == "" || s.Per == PerNode)
+}
+
+// Pictures is how many pictures a value has, 0 for one that is no sequence, and channels, height and width of each. It
+// is not ok for values that are no pictures.
+func (s Spec) Pictures() (t, c, h, w int, ok bool) {
+	d := s.Shape
+	switch {
+	case s.Kind == KindImage && len(d) == 3:
+		return 0, d[0], d[1], d[2], true
+	case s.Kind == KindFrames && len(d) == 4:
+		return d[0], d[1], d[2], d[3], true
+	}
+	return 0, 0, 0, 0, false
+}
+
 // Value is one typed datum: an image, the scores of one prediction. It answers for itself what needs no group. Powers
 // that only some kinds have are methods beyond these, found by small interfaces where they are needed, such as [Linear]
 // and [Counted].

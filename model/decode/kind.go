@@ -106,8 +106,11 @@ type laid struct {
 	check func(space.Value) error
 }
 
-// several tells a record, which has fields, from a single value.
-func several(s space.Spec) bool { return s.Kind == space.KindRecord }
+// Answers tells whether outputs of models that read pictures are read as values of a kind.
+func Answers(k space.Kind) bool {
+	of := kindFor(k)
+	return of.one != nil || of.found != nil
+}
 
 // each makes values one by one of the numbers of a batch; s is the shape of one sample.
 func each(val []float64, s []int, n int, what string, one func(v []float64) (space.Value, error)) ([]space.Value,

@@ -331,7 +331,7 @@ func assign(sig onnx.Signature, spec RecordSpec) ([]InputField, error) {
 
 // guess feeds the sample to the only input, or the inputs with the fields of their names.
 func guess(sig onnx.Signature, s space.Spec) []InputField {
-	if !several(s) {
+	if !s.IsRecord() {
 		if len(sig.Inputs) == 1 {
 			return []InputField{{}}
 		}
@@ -371,21 +371,21 @@ func has(s space.Spec) string {
 // specOf is what is known of the values of a field.
 func specOf(sample space.Spec, f InputField) (space.Spec, error) {
 	s := sample
-	if f.Field != "" && several(sample) {
+	if f.Field != "" && sample.IsRecord() {
 		at := slices.IndexFunc(sample.Fields, func(s space.Spec) bool { return s.Name == f.Field })
 		if at < 0 {
 			return s, fmt.Errorf("input.fields: the data has no field %q; there are%s", f.Field, has(sample))
 		}
 		s = sample.Fields[at]
-	} else if several(sample) && len(sample.Fields) > 0 {
+	} else if sample.IsRecord() && len(sample.Fields) > 0 {
 		return s, fmt.Errorf("input.fields: input %q takes which field of the data%s? Set name", f.Port, has(sample))
 	}
 	switch {
-	case f.Kind != "" && s.Kind != "" && f.Kind != s.Kind && !several(s):
+	case f.Kind != "" && s.Kind != "" && f.Kind != s.Kind && !s.IsRecord():
 		return s, fmt.Errorf("input.fields: %q is %s in the data, not %s; leave kind out", cmpName(f), s.Kind, f.Kind)
 	case f.Kind != "":
 		s.Kind = f.Kind
-	case s.Kind == "" || several(s):
+	case s.Kind == "" || s.IsRecord():
 		s.Kind = rowsKind.of
 	}
 	s.Name = f.Field

@@ -32,7 +32,7 @@ func (c *record) describe() {
 		}
 	}
 	if len(c.in.Fields) > 0 {
-		if c.in.Kind = space.KindRecord; c.whole.Kind != "" && !several(c.whole) {
+		if c.in.Kind = space.KindRecord; c.whole.Kind != "" && !c.whole.IsRecord() {
 			c.in = c.in.Fields[0] // data without fields: the one value, whatever its name
 		}
 	}

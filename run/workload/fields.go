@@ -25,11 +25,7 @@ func (w *Workload) chooseFields(natural space.Spec) (*changed, error) {
 	s := w.Study
 	pick := slices.Clone(s.Input.Fields)
 	if len(pick) == 0 {
-		of := []space.Spec{natural}
-		if natural.Kind == space.KindRecord {
-			of = natural.Fields
-		}
-		for _, x := range of {
+		for _, x := range natural.Leaves() {
 			pick = append(pick, job.Port{Name: x.Name})
 		}
 	}
@@ -52,7 +48,7 @@ func (w *Workload) chooseFields(natural space.Spec) (*changed, error) {
 		specs = append(specs, x)
 	}
 	f := &changed{Dataset: w.Data, info: w.Data.Info()}
-	if natural.Kind != space.KindRecord && len(pick) == 1 && pick[0].Value == nil { // the value of the only field
+	if !natural.IsRecord() && len(pick) == 1 && pick[0].Value == nil { // the value of the only field
 		f.info.Space = specs[0]
 		f.change = func(*dataset.Sample) error { return nil }
 		return f, nil
@@ -68,7 +64,7 @@ func portSpec(natural space.Spec, p job.Port) (space.Spec, error) {
 	switch {
 	case p.Value != nil:
 		x = space.Spec{Name: p.Name, Kind: space.KindRows, Shape: []int{1, len(p.Value)}, Per: space.PerSample}
-	case natural.Kind != space.KindRecord:
+	case !natural.IsRecord():
 		x = natural
 		x.Name = p.Name
 	default:
@@ -140,18 +136,9 @@ func (w *Workload) rows(spec space.Spec) int {
 
 // nodes is the number of nodes that a spec says; it is not known (-1) where sizes differ.
 func nodes(spec space.Spec) (int, bool) {
-	switch spec.Kind { //nolint:exhaustive // the others have no nodes
-	case space.KindRows:
-		if spec.Per == "" || spec.Per == space.PerNode {
-			return spec.Shape[0], true
-		}
-	case space.KindPairs:
-		return spec.Shape[0], true
-	case space.KindRecord:
-		for _, f := range spec.Fields {
-			if n, ok := nodes(f); ok {
-				return n, true
-			}
+	for _, f := range spec.Leaves() {
+		if f.OfNodes() {
+			return f.Shape[0], true
 		}
 	}
 	return 0, false
@@ -159,21 +146,22 @@ func nodes(spec space.Spec) (int, bool) {
 
 // nodesOf is the number of nodes of a sample.
 func nodesOf(v space.Value, spec space.Spec) int {
-	switch v := v.(type) {
-	case *space.Rows:
-		if spec.Per == "" || spec.Per == space.PerNode {
-			return v.N
+	fields := spec.Leaves()
+	i := 0
+	for _, x := range space.Leaves(v) {
+		if i == len(fields) {
+			break
 		}
-	case *space.Pairs:
-		return v.N
-	case *space.Links:
-		return v.Nodes
-	case *space.Record:
-		for i, f := range spec.Fields {
-			if n := nodesOf(v.Values[i], f); n > 0 {
-				return n
-			}
+		n := 0
+		if l, ok := x.(*space.Links); ok {
+			n = l.Nodes
+		} else if c, ok := x.(space.Counted); ok && fields[i].OfNodes() {
+			n = c.Count()
 		}
+		if n > 0 {
+			return n
+		}
+		i++
 	}
 	return 0
 }
@@ -221,7 +209,7 @@ func (w *Workload) openFields(natural space.Spec, o Options) (*input, error) {
 		return nil, s.Errorf("group", "%v", err)
 	}
 	seen := spec
-	if len(s.Group.Window) == 1 && seen.Kind == space.KindSignal {
+	if len(s.Group.Window) == 1 && isSignal(seen) {
 		seen.Shape = []int{seen.Shape[0], s.Group.Window[0]}
 	}
 	return &input{seen: seen, act: act}, nil
@@ -255,10 +243,11 @@ func brings(g group.Group) bool {
 	return ok && s.Turn() == 0
 }
 
+// isSignal reports whether values lie in time.
+func isSignal(s space.Spec) bool { return s.Kind == space.KindSignal }
+
 // signals reports whether an answer is a signal or has one.
-func signals(out space.Spec) bool {
-	return out.Kind == space.KindSignal || slices.ContainsFunc(out.Fields, signals)
-}
+func signals(out space.Spec) bool { return slices.ContainsFunc(out.Leaves(), isSignal) }
 
 // bareS is S without a number, as a name or as a factor of a product in any of its spellings.
 var bareS = regexp.MustCompile(`(^|[x×*]\s*)S(\s*[x×*]|\s*$)`)
@@ -342,10 +331,7 @@ func (w *Workload) enoughPlaces(spec space.Spec) error {
 
 // moves refuses a group that leaves every input as it is: its law would hold whatever the models did.
 func (w *Workload) moves(spec space.Spec) error {
-	of := []space.Spec{spec}
-	if spec.Kind == space.KindRecord {
-		of = spec.Fields
-	}
+	of := spec.Leaves()
 	for _, f := range of {
 		if f.Kind != space.KindLinks && f.Type != space.TypeUnchanged {
 			return nil
@@ -373,7 +359,7 @@ func (w *Workload) recordSpec(sig onnx.Signature, in space.Spec, audit bool) dec
 	s := w.Study
 	spec := decode.RecordSpec{Sample: in}
 	fed := s.Input.Fields
-	if len(fed) == 0 && in.Kind == space.KindRecord { // those that the model asks for by name
+	if len(fed) == 0 && in.IsRecord() { // those that the model asks for by name
 		for _, f := range in.Fields {
 			if slices.ContainsFunc(sig.Inputs, func(p onnx.Port) bool { return p.Name == f.Name }) {
 				fed = append(fed, job.Port{Name: f.Name})
@@ -382,7 +368,7 @@ func (w *Workload) recordSpec(sig onnx.Signature, in space.Spec, audit bool) dec
 	}
 	for _, p := range fed {
 		x := decode.InputField{Field: p.Name, Port: p.Port, Pad: p.Pad}
-		if in.Kind != space.KindRecord {
+		if !in.IsRecord() {
 			if x.Field = ""; x.Port == "" &&
 				slices.ContainsFunc(sig.Inputs, func(o onnx.Port) bool { return o.Name == p.Name }) {
 				x.Port = p.Name
@@ -390,20 +376,16 @@ func (w *Workload) recordSpec(sig onnx.Signature, in space.Spec, audit bool) dec
 		}
 		spec.Inputs = append(spec.Inputs, x)
 	}
-	if s.Output.Space == string(space.KindScores) {
+	if isScores(space.Kind(s.Output.Space)) {
 		spec.Outputs = []decode.OutputField{{
-			Port: s.Output.Name, Kind: space.KindScores,
+			Port: s.Output.Name, Kind: space.Kind(s.Output.Space),
 			Decode: w.decodeSpec(space.Spec{}, audit).Decode,
 		}}
 		return spec
 	}
 	for _, p := range s.Output.Fields {
-		kind := space.Kind(p.Kind)
-		if kind == "" {
-			kind = space.KindRows
-		}
 		spec.Outputs = append(spec.Outputs, decode.OutputField{
-			Name: p.Name, Port: p.Port, Kind: kind, Type: p.Type,
+			Name: p.Name, Port: p.Port, Kind: space.Kind(p.Kind), Type: p.Type,
 			Per: p.Per, Unit: p.Unit, Rate: w.rate(in),
 		})
 	}
@@ -418,7 +400,7 @@ func (w *Workload) recordSpec(sig onnx.Signature, in space.Spec, audit bool) dec
 
 // rate is how many numbers a second an output signal has, 0 if that is not known.
 func (w *Workload) rate(in space.Spec) float64 {
-	if in.Kind != space.KindSignal {
+	if !isSignal(in) {
 		return 0
 	}
 	s, err := w.Eval.First()
@@ -440,14 +422,7 @@ func (w *Workload) fieldTarget() (action.Action, error) {
 	if natural.Kind == "" {
 		return nil, nil //nolint:nilnil // no target is no fault
 	}
-	have := []space.Spec{natural}
-	if natural.Kind == space.KindRecord {
-		have = natural.Fields
-	}
-	want := []space.Spec{out}
-	if out.Kind == space.KindRecord {
-		want = out.Fields
-	}
+	have, want := natural.Leaves(), out.Leaves()
 	var both []space.Spec
 	for _, x := range want {
 		if k := slices.IndexFunc(have,
@@ -467,13 +442,13 @@ func (w *Workload) fieldTarget() (action.Action, error) {
 	if len(both) < len(want) {
 		w.note("the data has targets for %s alone", strings.Join(names(both), ", "))
 	}
-	bare := out.Kind != space.KindRecord
+	bare := !out.IsRecord()
 	t := &changed{Dataset: w.Data, info: w.Data.Info()}
 	t.info.Target = space.Spec{Name: "target", Kind: space.KindRecord, Fields: both}
 	if bare {
 		t.info.Target = both[0]
 	}
-	asIs := bare && natural.Kind != space.KindRecord // the value of the only field
+	asIs := bare && !natural.IsRecord() // the value of the only field
 	t.change = func(s *dataset.Sample) error {
 		if s.Target != nil && !asIs {
 			s.Target = aim(s.Target, both, bare)

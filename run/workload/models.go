@@ -266,7 +266,7 @@ func infer(ctx context.Context, model *onnx.Model, in []tensor.Named, e engine.E
 
 // codec is how a model is fed and its output read.
 func (w *Workload) codec(sig onnx.Signature, in space.Spec, audit bool) (decode.Codec, error) {
-	if in.Kind == space.KindImage || in.Kind == space.KindFrames {
+	if _, _, _, _, ok := in.Pictures(); ok {
 		return decode.New(sig, w.encodeSpec(in), w.decodeSpec(in, audit))
 	}
 	for i, p := range w.Study.Output.Fields {
@@ -285,7 +285,7 @@ func (w *Workload) codec(sig onnx.Signature, in space.Spec, audit bool) (decode.
 
 // specimen is an input of the size that models are fed: a picture of zeros, or else the first sample that can be used.
 func (w *Workload) specimen(in space.Spec) space.Value {
-	if in.Kind == space.KindImage || in.Kind == space.KindFrames {
+	if _, _, _, _, ok := in.Pictures(); ok {
 		return blank(in)
 	}
 	if s, err := w.Eval.First(); err == nil {
@@ -293,22 +293,11 @@ func (w *Workload) specimen(in space.Spec) space.Value {
 			return x
 		}
 	}
-	return blank(space.Spec{Kind: space.KindImage, Shape: []int{1, 1, 1}}) // refused where it is laid out
+	return space.NewImage(1, 1, 1) // refused where it is laid out
 }
 
 // blank is an input of zeros.
-func blank(in space.Spec) space.Value {
-	n := len(in.Shape)
-	c, h, w := in.Shape[n-3], in.Shape[n-2], in.Shape[n-1]
-	if in.Kind != space.KindFrames {
-		return space.NewImage(c, h, w)
-	}
-	f := &space.Frames{}
-	for range in.Shape[0] {
-		f.Images = append(f.Images, space.NewImage(c, h, w))
-	}
-	return f
-}
+func blank(in space.Spec) space.Value { return in.Kind.Info().Zero(in.Shape) }
 
 // encodeSpec is the input of the study as the codec wants it.
 func (w *Workload) encodeSpec(in space.Spec) decode.InputSpec {
@@ -317,8 +306,8 @@ func (w *Workload) encodeSpec(in space.Spec) decode.InputSpec {
 		Sample: in.Shape, Layout: s.Layout, Channels: s.Channels, Scale: s.Scale, Mean: s.Mean, Std: s.Std,
 		Ports: s.Ports,
 	}
-	if in.Kind == space.KindFrames {
-		spec.Frames, spec.Sample = in.Shape[0], in.Shape[1:]
+	if t, _, _, _, _ := in.Pictures(); t > 0 {
+		spec.Frames, spec.Sample = t, in.Shape[1:]
 	}
 	return spec
 }

@@ -46,7 +46,7 @@ func fieldSpec(f job.Field) decode.FieldSpec {
 
 // target is the action on the targets of the data, nil if there are none that the output could be compared with.
 func (w *Workload) target(in *input) (action.Action, error) {
-	if in.shape == nil {
+	if in.sample.Shape == nil {
 		return w.fieldTarget()
 	}
 	kind := w.Data.Info().Target.Kind
@@ -57,7 +57,7 @@ func (w *Workload) target(in *input) (action.Action, error) {
 		w.note("the data has targets of kind %s and the models return %s: the targets are left alone", kind, out)
 		return nil, nil //nolint:nilnil // as above
 	}
-	size := in.shape[len(in.shape)-2:]
+	size := in.sample.Shape[len(in.sample.Shape)-2:]
 	shape := []int{-1}
 	if kind == space.KindField {
 		shape = []int{2, size[0], size[1]}
@@ -74,7 +74,7 @@ func (w *Workload) options() action.Options {
 	s := w.Study
 	var bounds []float64
 	info := w.Data.Info()
-	if _, _, _, _, ok := info.Pictures(); ok {
+	if _, _, _, _, ok := info.Space.Pictures(); ok {
 		bounds = []float64{0, cmp.Or(info.Max, 1)} // 1 of floating-point files
 	}
 	return action.Options{
@@ -105,13 +105,13 @@ func (w *Workload) within(in *input) error {
 	if len(s.Group.Window) != 2 {
 		return nil
 	}
-	size := in.shape[len(in.shape)-2:]
+	size := in.sample.Shape[len(in.sample.Shape)-2:]
 	if size[0] <= 0 || size[1] <= 0 {
 		return nil // found sample by sample
 	}
 	n := 0
 	var first group.Element
-	x := blank(space.Spec{Kind: kindOf(in.shape), Shape: in.shape})
+	x := blank(in.sample)
 	for _, g := range w.Eval.Plan.Elements {
 		leaves, err := action.Leaves(in.act, g, x)
 		if err != nil {
@@ -138,14 +138,6 @@ func (w *Workload) within(in *input) error {
 	return s.Errorf("group.window",
 		"%s; narrow group.orbit.range, take larger pictures (data.cut.size), or say with group.border what lies "+
 			"outside", text)
-}
-
-// kindOf is the space of samples of a shape.
-func kindOf(shape []int) space.Kind {
-	if len(shape) == 4 {
-		return space.KindFrames
-	}
-	return space.KindImage
 }
 
 // averaging takes over how the study wants its consensus.

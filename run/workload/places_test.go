@@ -264,7 +264,7 @@ func TestParticles(t *testing.T) {
 	if set.Len() != 4 {
 		t.Errorf("%d pairs", set.Len())
 	}
-	if _, c, h, w, _ := set.Info().Pictures(); c != 1 || h != 16 || w != 24 {
+	if _, c, h, w, _ := set.Info().Space.Pictures(); c != 1 || h != 16 || w != 24 {
 		t.Errorf("shape %d, %d, %d", c, h, w)
 	}
 	ids := strings.Join(set.IDs(), " ")

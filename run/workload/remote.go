@@ -149,28 +149,22 @@ func (w *Workload) openRemote(ctx context.Context, i int, r *remote.Model, in sp
 // speckled is a sample of random intensities over the range of the data, always the same: the question by whose answer
 // a model is known again.
 func (w *Workload) speckled(in space.Spec) space.Value {
-	rng := rand.New(rand.NewPCG(20, 26))
-	fill := func(x *space.Image) {
-		for i := range x.Pix {
-			x.Pix[i] = rng.Float64() * w.Study.Input.Scale
-		}
-	}
 	in.Shape = slices.Clone(in.Shape)
 	for i, n := range in.Shape {
 		if n <= 0 { // samples of any size
 			in.Shape[i] = map[bool]int{true: 3, false: 64}[i == len(in.Shape)-3]
 		}
 	}
-	if in.Kind != space.KindImage && in.Kind != space.KindFrames {
+	if _, _, _, _, ok := in.Pictures(); !ok {
 		return w.specimen(in)
 	}
 	v := blank(in)
-	switch x := v.(type) {
-	case *space.Image:
-		fill(x)
-	case *space.Frames:
-		for _, f := range x.Images {
-			fill(f)
+	if p, ok := v.(space.Pictured); ok {
+		rng := rand.New(rand.NewPCG(20, 26))
+		for _, m := range p.Pictures() {
+			for i := range m.Pix {
+				m.Pix[i] = rng.Float64() * w.Study.Input.Scale
+			}
 		}
 	}
 	return v

@@ -146,11 +146,11 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 		return nil, err
 	}
 	switch out := w.Eval.Models[0].Codec.Out(); {
-	case out.Kind == space.KindScores && len(out.Shape) == 1 && out.Shape[0] > 0:
+	case isScores(out.Kind) && len(out.Shape) == 1 && out.Shape[0] > 0:
 		if err := w.classes(out.Shape[0]); err != nil {
 			return nil, err
 		}
-	case out.Kind == space.KindBoxes:
+	case isBoxes(out):
 		if err := w.boxClasses(); err != nil {
 			return nil, err
 		}
@@ -186,8 +186,8 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 
 // input is how the samples of a study are moved.
 type input struct {
-	// of a sample: channels, height, width; frames first if it has some; nil if it is no picture
-	shape []int
+	// of a picture: channels, height, width; frames first if it has some; nothing of samples that are no pictures
+	sample space.Spec
 	// what a model is fed: a moved sample
 	seen space.Spec
 	act  action.Action
@@ -195,10 +195,10 @@ type input struct {
 
 // size is height and width of a sample, 0 if it is no picture.
 func (in *input) size() (h, w int) {
-	if len(in.shape) < 2 {
+	if len(in.sample.Shape) < 2 {
 		return 0, 0
 	}
-	return in.shape[len(in.shape)-2], in.shape[len(in.shape)-1]
+	return in.sample.Shape[len(in.sample.Shape)-2], in.sample.Shape[len(in.sample.Shape)-1]
 }
 
 // openInput opens the data of a study and finds how the group moves them: all that can be said without the models.
@@ -216,7 +216,7 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 		w.note("no group given: %s, rotations about the centre", s.Group.Name)
 	}
 	natural := w.Data.Info().Space
-	t, _, _, _, pictures := w.Data.Info().Pictures()
+	t, _, _, _, pictures := w.Data.Info().Space.Pictures()
 	if !pictures {
 		in, err := w.openFields(natural, o)
 		return w, in, err
@@ -262,7 +262,7 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 		n := len(spec.Shape)
 		seen.Shape = append(slices.Clone(spec.Shape[:n-2]), s.Group.Window...)
 	}
-	return w, &input{shape: spec.Shape, seen: seen, act: act}, nil
+	return w, &input{sample: spec, seen: seen, act: act}, nil
 }
 
 // Inputs opens the data of a study and the action on them, and leaves its models alone: enough to show what a model
@@ -355,12 +355,11 @@ func (w *Workload) scale() {
 	w.Study.Input.Scale = cmp.Or(w.Data.Info().Max, 1)
 }
 
-// kinds of output spaces.
-var kinds = map[string]space.Kind{
-	"scores": space.KindScores, "image": space.KindImage, "mask": space.KindMask, "tensor": space.KindTensor,
-	"boxes": space.KindBoxes, "field": space.KindField,
-	"frames": space.KindFrames, "rows": space.KindRows, "pairs": space.KindPairs, "signal": space.KindSignal,
-}
+// isScores reports whether values are one number per class.
+func isScores(k space.Kind) bool { return k == space.KindScores }
+
+// isBoxes reports whether values are sets of boxes.
+func isBoxes(s space.Spec) bool { return s.Kind == space.KindBoxes }
 
 // outAction chooses how the group moves the output of every model.
 func (w *Workload) outAction(in *input, o Options) (action.Action, error) {
@@ -373,16 +372,16 @@ func (w *Workload) outAction(in *input, o Options) (action.Action, error) {
 		}
 		return action.Trivial{G: w.group}, nil
 	}
-	if out.Kind == space.KindBoxes {
+	if isBoxes(out) {
 		return w.boxAction(o)
 	}
-	if len(s.Group.Window) > 0 && out.Kind != space.KindSignal {
+	if len(s.Group.Window) > 0 && !isSignal(out) {
 		return nil, s.Errorf("group.window",
 			"an output of space %s cannot be moved like the input when a window brings in new content at its border: "+
 				"the entering strip has nothing to be compared with; "+
 				"leave the window out, or claim that the output is invariant", out.Kind)
 	}
-	if out.Kind == space.KindScores {
+	if isScores(out.Kind) {
 		return nil, s.Errorf("output.action",
 			"scores have no positions that %s could move; say invariant, or give output.space image, mask or tensor",
 			w.group.Name())
@@ -425,7 +424,7 @@ func (w *Workload) stride(in *input, out space.Spec) float64 {
 	if f := w.Study.Input.Recurrent.Frame; f > 0 {
 		return float64(f)
 	}
-	if in.seen.Kind == space.KindSignal && out.Kind == space.KindSignal && len(out.Shape) == 2 && out.Shape[1] > 0 &&
+	if isSignal(in.seen) && isSignal(out) && len(out.Shape) == 2 && out.Shape[1] > 0 &&
 		in.seen.Shape[1]%out.Shape[1] == 0 {
 		return float64(in.seen.Shape[1] / out.Shape[1])
 	}
@@ -436,11 +435,11 @@ func (w *Workload) stride(in *input, out space.Spec) float64 {
 func (w *Workload) metrics() error {
 	out := w.Eval.Models[0].Codec.Out()
 	labeled := w.Data.Labels() != nil
-	placed := out.Kind != space.KindScores && out.Kind != space.KindMask // what is compared is a target, not a class
+	placed := !isScores(out.Kind) && out.Kind != space.KindMask // what is compared is a target, not a class
 	if placed {
 		labeled = w.Eval.Target != nil
 	}
-	_, _, _, _, pictures := w.Data.Info().Pictures()
+	_, _, _, _, pictures := w.Data.Info().Space.Pictures()
 	plain := !pictures
 	normalized := w.Study.Output.Decode != "raw"
 	if len(w.Study.Metrics) == 0 {
@@ -480,7 +479,7 @@ func (w *Workload) metrics() error {
 			return w.Study.Errorf(at,
 				"%s compares %s, and the field %s is of kind %s; choose others, listed by: nero metrics", name,
 				words(m.Spaces), m.Port, out.Fields[slices.Index(names(out.Fields), m.Port)].Kind)
-		case m.Port == "" && out.Kind == space.KindRecord && !m.Understands(out.Kind):
+		case m.Port == "" && out.IsRecord() && !m.Understands(out.Kind):
 			return w.Study.Errorf(at, "the models return several fields; say which one, such as %s.%s",
 				out.Fields[0].Name, name)
 		case m.Port == "" && !m.Understands(out.Kind):
@@ -490,7 +489,7 @@ func (w *Workload) metrics() error {
 			return w.Study.Errorf(at,
 				"%s needs probabilities, and output.decode: raw takes the model's numbers as they are; set "+
 					"output.decode: softmax or probabilities, or leave the metric out", name)
-		case m.Ref == metric.Target && !labeled && plain && out.Kind != space.KindScores:
+		case m.Ref == metric.Target && !labeled && plain && !isScores(out.Kind):
 			return w.Study.Errorf(at,
 				"%s compares with targets, and the data has none that go with it; use %s@self or %s@consensus, which "+
 					"need none", name, name, name)
@@ -646,11 +645,10 @@ func (w *Workload) probe(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		scores, ok := ys[0].(*space.Scores)
-		if !ok {
+		if !isScores(ys[0].Kind()) {
 			continue
 		}
-		n := len(scores.Val)
+		n := ys[0].Dims()[0]
 		if i > 0 && n != e.Classes {
 			return w.Study.Errorf("models",
 				"%s returns %d classes and %s %d: models of one study have the same classes", e.Models[0].Name,
@@ -695,8 +693,11 @@ func (w *Workload) decodeSpec(in space.Spec, audit bool) decode.OutputSpec {
 		out.Type = out.Fields[0].Type
 	}
 	spec := decode.OutputSpec{
-		Name: out.Name, Space: kinds[out.Space], Decode: d, Type: out.Type,
+		Name: out.Name, Decode: d, Type: out.Type,
 		Boxes: boxesSpec(out.Boxes), Field: fieldSpec(out.Field),
+	}
+	if k := space.Kind(out.Space); decode.Answers(k) {
+		spec.Space = k
 	}
 	if n := len(in.Shape); n >= 2 {
 		spec.Window = [2]int(in.Shape[n-2:])

@@ -143,7 +143,7 @@ func pair(set *particle.Set, i int) (id string, frames [2][]byte, f *space.Field
 // writeNPZ writes all pairs as one archive of arrays, not compressed: noise does not shrink.
 func writeNPZ(w io.Writer, set *particle.Set) error {
 	n := set.Len()
-	_, _, rows, cols, _ := set.Info().Pictures()
+	_, _, rows, cols, _ := set.Info().Space.Pictures()
 	z := zip.NewWriter(w)
 	entry := func(name, dtype, shape string) (io.Writer, error) {
 		e, err := z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store})
@@ -200,7 +200,7 @@ func writeNPZ(w io.Writer, set *particle.Set) error {
 
 // writePNG writes two pictures and a .flo file of every pair.
 func writePNG(dir string, set *particle.Set) error {
-	_, _, rows, cols, _ := set.Info().Pictures()
+	_, _, rows, cols, _ := set.Info().Space.Pictures()
 	for i := range set.Len() {
 		id, frames, f, err := pair(set, i)
 		if err != nil {
