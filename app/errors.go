@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"nero/run/job"
-	"nero/serve/server"
 )
 
 // oneLine is an error of several lines on one.
@@ -35,14 +34,6 @@ type renamed struct {
 
 func (e *renamed) Error() string { return e.text }
 func (e *renamed) Unwrap() error { return e.err }
-
-// plain is an error of package server in the words of its detail.
-func plain(err error) error {
-	if p, ok := server.Detail(err); ok {
-		return &renamed{p, err}
-	}
-	return err
-}
 
 // unknownWord says what a flag may be, and what was probably meant.
 func unknownWord(flag, word string, known []string) error {

@@ -11,8 +11,8 @@ import (
 
 	present "nero/present/table"
 	"nero/serve/api"
-	"nero/serve/server"
 	"nero/serve/shelf"
+	"nero/serve/tables"
 )
 
 // ExportOptions say which table of a run is wanted.
@@ -38,7 +38,7 @@ type ExportOptions struct {
 }
 
 // Tables are the tables of a run.
-func Tables() []string { return server.Tables() }
+func Tables() []string { return tables.Names() }
 
 // Export writes a table of a run, the same bytes that a server gives. The paths are folders of runs and audits, or
 // folders that hold such; two runs are laid side by side over the samples that both have.
@@ -69,9 +69,9 @@ func (a *App) Export(ctx context.Context, paths []string, o ExportOptions) error
 	if err != nil {
 		return err
 	}
-	t, err := server.Table(ctx, sh, run, q)
+	t, err := tables.Of(ctx, sh, run, q)
 	if err != nil {
-		return plain(err)
+		return err
 	}
 	if o.Out == "" {
 		return present.Write(o.To, format, t)
@@ -101,8 +101,8 @@ func (a *App) onlyRun(sh *shelf.Shelf) (*shelf.Run, error) {
 }
 
 // request is the table that the options mean.
-func (o *ExportOptions) request(run *shelf.Run) (server.TableRequest, error) {
-	q := server.TableRequest{Table: o.Table, Set: api.Set{Slice: o.Slice, Rule: o.Rule}}
+func (o *ExportOptions) request(run *shelf.Run) (tables.Request, error) {
+	q := tables.Request{Table: o.Table, Set: api.Set{Slice: o.Slice, Rule: o.Rule}}
 	doc := run.Document()
 	if o.Metric != "" {
 		if q.Metric = slices.Index(doc.Metrics, o.Metric); q.Metric < 0 {

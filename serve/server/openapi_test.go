@@ -23,6 +23,7 @@ import (
 
 	"nero/run/fold"
 	"nero/serve/guard"
+	"nero/serve/tables"
 	"nero/symmetry/group"
 )
 
@@ -200,7 +201,7 @@ var pathParams = map[string]map[string]any{
 	"task": {"description": "A task.", "schema": map[string]any{"type": "string", "pattern": taskID.String()}},
 	"file": {
 		"description": "A table and a format.",
-		"schema": map[string]any{"type": "string", "pattern": `^(` + strings.Join(Tables(), "|") +
+		"schema": map[string]any{"type": "string", "pattern": `^(` + strings.Join(tables.Names(), "|") +
 			`)\.(csv|jsonl|md|tex)$`},
 	},
 }

@@ -122,14 +122,6 @@ func problemOf(err error) *guard.Problem {
 	}
 }
 
-// Detail is what is wrong in an error of [Table], without what only a client of the server needs.
-func Detail(err error) (string, bool) {
-	if p, ok := errors.AsType[*guard.Problem](err); ok {
-		return p.Detail, true
-	}
-	return "", false
-}
-
 // asked is an error about samples that a request chooses: one that is not there makes the request wrong, and not its
 // address.
 func asked(what string, err error) error {

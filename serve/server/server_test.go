@@ -30,6 +30,7 @@ import (
 	"nero/serve/api"
 	"nero/serve/guard"
 	"nero/serve/shelf"
+	"nero/serve/tables"
 	"nero/symmetry/group"
 )
 
@@ -882,14 +883,14 @@ func TestExports(t *testing.T) {
 		t.Fatal(err)
 	}
 	label := 1
-	for path, q := range map[string]TableRequest{
+	for path, q := range map[string]tables.Request{
 		"aggregate.%s?metric=accuracy": {Table: "aggregate", Metric: 1},
 		"samples.%s?slice=b":           {Table: "samples", Set: api.Set{Label: &label}},
 		"orbit.%s?i=7":                 {Table: "orbit", Sample: 7},
 		"compare.%s?a=1&b=0":           {Table: "compare", A: 1, B: 0},
 		"findings.%s":                  {Table: "findings"},
 	} {
-		tab, err := Table(t.Context(), f.shelf, run, q)
+		tab, err := tables.Of(t.Context(), f.shelf, run, q)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,27 +1,29 @@
-package server
+// Package tables makes the tables of a run that people keep: the same from the page, from the command line and from a
+// report.
+package tables
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
 	"nero/present/table"
 	"nero/run/fold"
+	"nero/run/slice"
 	"nero/serve/api"
 	"nero/serve/shelf"
 )
 
-// Tables are the names of the tables of a run.
-func Tables() []string { return []string{"aggregate", "samples", "orbit", "compare", "findings"} }
+// Names are the names of the tables of a run.
+func Names() []string { return []string{"aggregate", "samples", "orbit", "compare", "findings"} }
 
-// TableRequest says which table of a run is wanted. Fields that a table does not need are ignored.
-type TableRequest struct {
-	// one of Tables
+// Request says which table of a run is wanted. Fields that a table does not need are ignored.
+type Request struct {
+	// one of Names
 	Table string
 	// of aggregate, samples and compare
 	Metric int
@@ -33,12 +35,13 @@ type TableRequest struct {
 	A, B int
 }
 
-// Table makes a table of a run. The same run gives the same table, whoever asks.
-func Table(ctx context.Context, sh *shelf.Shelf, run *shelf.Run, q TableRequest) (*table.Table, error) {
+// Of makes a table of a run. The same run gives the same table, whoever asks. The error wraps [shelf.ErrUnknown] for
+// what the run does not have, and [shelf.ErrBad] for a question that makes no sense.
+func Of(ctx context.Context, sh *shelf.Shelf, run *shelf.Run, q Request) (*table.Table, error) {
 	shown := run.Document()
 	doc := &shown
 	if q.Metric < 0 || q.Metric >= len(doc.Metrics) {
-		return nil, bad("metric", "%d, want a number from 0 to %d", q.Metric, len(doc.Metrics)-1)
+		return nil, refuse(shelf.ErrBad, "metric: %d, want a number from 0 to %d", q.Metric, len(doc.Metrics)-1)
 	}
 	switch q.Table {
 	case "aggregate":
@@ -52,7 +55,7 @@ func Table(ctx context.Context, sh *shelf.Shelf, run *shelf.Run, q TableRequest)
 	case "findings":
 		return findingsTable(sh, doc)
 	}
-	return nil, missing("table %.40q: a run has %s", q.Table, strings.Join(Tables(), ", "))
+	return nil, refuse(shelf.ErrUnknown, "table %.40q: a run has %s", q.Table, strings.Join(Names(), ", "))
 }
 
 // place is the columns that say which element a row is about.
@@ -99,10 +102,10 @@ func texts(names ...string) []table.Column {
 // orbitMean is the word for rows about the mean over the orbit.
 const orbitMean = "mean over the orbit"
 
-func aggregateTable(ctx context.Context, run *shelf.Run, doc *api.Run, q TableRequest) (*table.Table, error) {
+func aggregateTable(ctx context.Context, run *shelf.Run, doc *api.Run, q Request) (*table.Table, error) {
 	a, err := run.Aggregate(ctx, api.AggregateRequest{Set: q.Set, Metric: q.Metric})
 	if err != nil {
-		return nil, asked("set", err)
+		return nil, &SetError{err}
 	}
 	t := &table.Table{
 		Title: fmt.Sprintf("%s of %s, %d samples, %g %% intervals", doc.MetricDoc[q.Metric].Title, doc.Name, a.N,
@@ -147,14 +150,14 @@ func numbers(k int, lists ...[]fold.Number) []any {
 	return all
 }
 
-func samplesTable(run *shelf.Run, doc *api.Run, q TableRequest) (*table.Table, error) {
+func samplesTable(run *shelf.Run, doc *api.Run, q Request) (*table.Table, error) {
 	all, err := run.Samples()
 	if err != nil {
 		return nil, err
 	}
 	set, err := run.Select(q.Set)
 	if err != nil {
-		return nil, asked("set", err)
+		return nil, &SetError{err}
 	}
 	var stats []*shelf.Stats
 	for m := range doc.Models {
@@ -194,9 +197,10 @@ func samplesTable(run *shelf.Run, doc *api.Run, q TableRequest) (*table.Table, e
 	return t, nil
 }
 
-func orbitTable(run *shelf.Run, doc *api.Run, q TableRequest) (*table.Table, error) {
+func orbitTable(run *shelf.Run, doc *api.Run, q Request) (*table.Table, error) {
 	if q.Sample < 0 || q.Sample >= doc.Samples {
-		return nil, missing("sample %d: the run has %d samples, numbered from 0", q.Sample, doc.Samples)
+		return nil, refuse(shelf.ErrUnknown, "sample %d: the run has %d samples, numbered from 0", q.Sample,
+			doc.Samples)
 	}
 	one, err := run.Sample(q.Sample)
 	if err != nil {
@@ -236,17 +240,22 @@ func orbitTable(run *shelf.Run, doc *api.Run, q TableRequest) (*table.Table, err
 	return t, nil
 }
 
-func compareTable(ctx context.Context, run *shelf.Run, doc *api.Run, q TableRequest) (*table.Table, error) {
+func compareTable(ctx context.Context, run *shelf.Run, doc *api.Run, q Request) (*table.Table, error) {
 	if n := len(doc.Models); n < 2 {
-		return nil, missing("run %s has one model, and two are compared", doc.ID)
+		return nil, refuse(shelf.ErrUnknown, "run %s has one model, and two are compared", doc.ID)
 	}
 	ask := api.AggregateRequest{Set: q.Set, Metric: q.Metric, Models: []int{q.A, q.B}, Pair: []int{q.A, q.B}}
-	if err := checkAggregate(&ask, run); err != nil {
-		return nil, err
+	for _, m := range ask.Models {
+		if m < 0 || m >= len(doc.Models) {
+			return nil, refuse(shelf.ErrBad, "models: %d, want numbers from 0 to %d", m, len(doc.Models)-1)
+		}
+	}
+	if q.A == q.B {
+		return nil, refuse(shelf.ErrBad, "pair: model %d twice, want two different ones", q.A)
 	}
 	a, err := run.Aggregate(ctx, ask)
 	if err != nil {
-		return nil, asked("set", err)
+		return nil, &SetError{err}
 	}
 	p := a.Pair
 	t := &table.Table{
@@ -320,45 +329,31 @@ func findingsTable(sh *shelf.Shelf, doc *api.Run) (*table.Table, error) {
 	}, nil
 }
 
-// getExport writes a table to keep.
-func (s *Server) getExport(w http.ResponseWriter, r *request) error {
-	run, doc, err := s.document(r)
-	if err != nil {
-		return err
-	}
-	name, ext, _ := strings.Cut(r.PathValue("file"), ".")
-	if !slices.Contains(Tables(), name) {
-		return missing("table %.40q: a run has %s", name, strings.Join(Tables(), ", "))
-	}
-	format, err := table.ParseFormat(ext)
-	if err != nil {
-		return missing("%v", err)
-	}
-	q := TableRequest{Table: name}
-	if q.Metric, err = metricOf(r.query, doc.Metrics); err != nil {
-		return err
-	}
-	if q.Set, err = r.query.set(); err != nil {
-		return err
-	}
-	if q.Sample, err = r.query.index("i", max(doc.Samples, 1), 0); err != nil {
-		return err
-	}
-	models := len(doc.Models)
-	if q.A, err = r.query.index("a", models, 0); err != nil {
-		return err
-	}
-	if q.B, err = r.query.index("b", models, min(1, models-1)); err != nil {
-		return err
-	}
-	t, err := Table(r.Context(), s.o.Shelf, run, q)
-	if err != nil {
-		return err
-	}
-	var b bytes.Buffer // whole or not at all
-	if err := table.Write(&b, format, t); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Disposition", attachment(doc.Name+"-"+name+"."+ext))
-	return send(w, r.Request, http.StatusOK, format.Type(), "", b.Bytes())
+// refusal is a reason in words, of a kind.
+type refusal struct {
+	kind error
+	text string
 }
+
+func (r *refusal) Error() string { return r.text }
+
+func (r *refusal) Unwrap() error { return r.kind }
+
+func refuse(kind error, format string, args ...any) error {
+	return &refusal{kind, fmt.Sprintf(format, args...)}
+}
+
+// SetError is an error about the samples that are asked for.
+type SetError struct{ Err error }
+
+func (e *SetError) Error() string {
+	text := e.Err.Error()
+	var rule *slice.RuleError
+	if !errors.As(e.Err, &rule) && (errors.Is(e.Err, shelf.ErrUnknown) || errors.Is(e.Err, shelf.ErrBad)) {
+		return "set: " + strings.TrimPrefix(text, "set: ")
+	}
+	return text
+}
+
+// Unwrap is the error itself.
+func (e *SetError) Unwrap() error { return e.Err }
