@@ -10,6 +10,7 @@ import (
 
 	"nero/audit"
 	"nero/audit/baseline"
+	"nero/audit/document"
 	"nero/run/job"
 	"nero/run/workload"
 )
@@ -58,9 +59,6 @@ type Baseline struct {
 	Allow float64
 }
 
-// mostBaseline bounds the file of an audit that is read.
-const mostBaseline = 256 << 20
-
 // readAudit reads the JSON of an audit, from a file or from the folder that an audit wrote.
 func readAudit(name string) (*baseline.File, error) {
 	info, err := os.Stat(name)
@@ -73,8 +71,8 @@ func readAudit(name string) (*baseline.File, error) {
 			return nil, fmt.Errorf("%w: the folder holds no JSON of an audit; write it with --format json", err)
 		}
 	}
-	if info.Size() > mostBaseline {
-		return nil, fmt.Errorf("%s: %d bytes; the JSON of an audit has at most %d", name, info.Size(), mostBaseline)
+	if info.Size() > document.MaxSize {
+		return nil, fmt.Errorf("%s: %d bytes; the JSON of an audit has at most %d", name, info.Size(), document.MaxSize)
 	}
 	b, err := os.ReadFile(name)
 	if err != nil {

@@ -3,35 +3,28 @@ package app
 import (
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"nero/audit"
-	"nero/audit/page"
+	"nero/audit/render"
 )
 
-// writers of the formats of an audit.
-var auditFormats = map[string]struct {
-	file  string
-	write func(io.Writer, ...*audit.Report) error
-}{
-	"text":     {"audit.txt", audit.Text},
-	"json":     {"audit.json", audit.JSON},
-	"junit":    {"audit.junit.xml", audit.JUnit},
-	"markdown": {"audit.md", audit.Markdown},
-	"html":     {"audit.html", page.HTML},
-	"sarif":    {"audit.sarif", audit.SARIF},
-	"badge":    {"audit.badge.json", audit.Badge},
+// AuditFormats are the formats of audits, those for people first.
+func AuditFormats() []string {
+	var names []string
+	for _, f := range render.Formats() {
+		names = append(names, f.Name)
+	}
+	return names
 }
 
-// AuditFormats are the formats of audits, sorted.
-func AuditFormats() []string { return slices.Sorted(maps.Keys(auditFormats)) }
-
 // AuditFile is the name of the file in which a format is written; empty for a format that there is not.
-func AuditFile(format string) string { return auditFormats[format].file }
+func AuditFile(format string) string {
+	f, _ := render.Find(format) // the zero format has no file
+	return f.File
+}
 
 // auditFiles are the names of the files that an audit writes.
 func auditFiles() []string {
@@ -47,7 +40,7 @@ func auditFiles() []string {
 func CheckAuditOutput(formats []string, out string) error {
 	want := strings.Join(AuditFormats(), ", ")
 	for _, f := range formats {
-		if _, ok := auditFormats[f]; !ok {
+		if _, ok := render.Find(f); !ok {
 			return fmt.Errorf("--format %q: want one or more of %s", f, want)
 		}
 	}
@@ -70,11 +63,11 @@ func CheckAuditFolder(out string) error {
 
 // Write writes the reports in one format.
 func (r *AuditResult) Write(w io.Writer, format string) error {
-	f, ok := auditFormats[format]
+	f, ok := render.Find(format)
 	if !ok {
 		return CheckAuditOutput([]string{format}, "")
 	}
-	return f.write(w, r.Reports...)
+	return f.Render(w, audit.Document(r.Reports...))
 }
 
 // Save writes the reports into a folder, each format into a file of its own ([AuditFile]).

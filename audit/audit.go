@@ -3,8 +3,8 @@
 // An audit is a list of checks. A [Check] is a documented constant value with parameters and requirements; it measures
 // and reports findings and the error of sets of elements, each with its floors, its interval and its worst case, and
 // has no opinion on how bad they are. A [Policy] turns what was measured into a [Verdict]. The driver [Run] puts the
-// checks in order, feeds the model in batches, and returns a [Report] that Text, JSON and JUnit say in the same
-// numbers.
+// checks in order, feeds the model in batches, and returns a [Report]; [Document] says it as plain data, which
+// audit/render writes in the forms that people and programs read.
 //
 // The checks themselves live in packages audit/check/NAME; audit/check lists those that a program is built with. The
 // kit for testing a check, with models whose error is known in closed form, is audit/audittest.

@@ -580,3 +580,49 @@ func TestStochasticInTheMean(t *testing.T) {
 		t.Errorf("single draws: %s, want NEEDS_ATTENTION", r.Verdict)
 	}
 }
+
+func sampleValue(t *testing.T, i int) space.Value {
+	t.Helper()
+	s, err := audittest.Vectors(inputs, 1)(i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Value
+}
+
+func TestExitCode(t *testing.T) {
+	p := policy(t, "")
+	report := func(v audit.Verdict, f audit.FailOn) *audit.Report {
+		q := p
+		q.FailOn = f
+		return &audit.Report{Verdict: v, Policy: q}
+	}
+	for _, c := range []struct {
+		name    string
+		reports []*audit.Report
+		want    int
+	}{
+		{"pass", []*audit.Report{report(audit.Passed, audit.FailOnAttention)}, 0},
+		{"fail", []*audit.Report{report(audit.Failed, audit.FailOnAttention)}, 1},
+		{"attention", []*audit.Report{report(audit.NeedsAttention, audit.FailOnAttention)}, 1},
+		{"attention let through", []*audit.Report{report(audit.NeedsAttention, audit.FailOnFail)}, 0},
+		{"fail not let through", []*audit.Report{report(audit.Failed, audit.FailOnFail)}, 1},
+		{"everything let through", []*audit.Report{report(audit.Failed, audit.FailOnNothing)}, 0},
+		{"could not run", []*audit.Report{audit.CouldNotRun("m", p, errors.New("no"))}, 2},
+		{
+			"worst of several",
+			[]*audit.Report{report(audit.Passed, audit.FailOnFail), report(audit.Failed, audit.FailOnFail)},
+			1,
+		},
+		{"could not run beats fail", []*audit.Report{
+			audit.CouldNotRun("m", p, errors.New("no")),
+			report(audit.Failed, audit.FailOnFail),
+		}, 2},
+		{"no report", nil, 2},
+		{"no verdict", []*audit.Report{report("", audit.FailOnFail)}, 1},
+	} {
+		if got := audit.ExitCode(c.reports...); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}

@@ -174,6 +174,14 @@ func times(s *Set, e, floor float64) string {
 // coordinates are not resampled.
 func (s *Set) unmoved() bool { return s.Resampling.Max <= 1e-12 }
 
+// floor is what would be there without any violation: resampling where elements resample, rounding elsewhere.
+func (p *Policy) floor(s *Set) float64 {
+	if s.Exact || s.unmoved() {
+		return p.rounding(s.Floors)
+	}
+	return s.Resampling.Mean
+}
+
 // answer says in a few words whether the error of a set is real.
 func (p *Policy) answer(s *Set) string {
 	e := s.Worst.Value

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"nero/audit/document"
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/model/interior"
@@ -680,25 +681,25 @@ func (r *Report) conclude() {
 		c.Verdict = Passed
 		for _, s := range c.Sets {
 			judged++
-			c.Verdict = worse(c.Verdict, s.Verdict)
+			c.Verdict = document.Worse(c.Verdict, s.Verdict)
 			if s.Verdict != Passed {
 				r.because(s.Verdict, s.Name+": "+s.Reason)
 			}
 		}
 		for _, f := range c.Findings {
 			v := r.Policy.weigh(f.Category)
-			c.Verdict = worse(c.Verdict, v)
+			c.Verdict = document.Worse(c.Verdict, v)
 			if v != Passed {
 				r.because(v, f.Message)
 			}
 		}
-		r.Verdict = worse(r.Verdict, c.Verdict)
+		r.Verdict = document.Worse(r.Verdict, c.Verdict)
 		switch c.Status {
 		case Tested:
 			continue
 		case NotTested:
 			if r.Policy.requires(c.Check, r.Results) {
-				r.Verdict = worse(r.Verdict, NeedsAttention)
+				r.Verdict = document.Worse(r.Verdict, NeedsAttention)
 				r.because(NeedsAttention, fmt.Sprintf("%s: not tested: %s", c.Check.Name, c.Reason))
 			}
 		case NotApplicable:
@@ -708,7 +709,7 @@ func (r *Report) conclude() {
 		}
 	}
 	if judged == 0 {
-		r.Verdict = worse(r.Verdict, NeedsAttention)
+		r.Verdict = document.Worse(r.Verdict, NeedsAttention)
 		r.because(NeedsAttention, "no set of elements was judged")
 	}
 	if r.Verdict == Passed {

@@ -1,5 +1,7 @@
 package audit
 
+import "nero/audit/document"
+
 // Exhibit is something to look at that belongs to a check: a table, a curve or a map. Every report shows it in its own
 // form: text as columns, HTML as a plot with its numbers, JSON as data. Exactly one of Table, Curve and Map is set.
 type Exhibit struct {
@@ -14,30 +16,13 @@ type Exhibit struct {
 }
 
 // Table is a table with one kind of content per column.
-type Table struct {
-	Columns []Column
-	// each as long as Columns
-	Rows [][]Cell
-}
+type Table = document.Table
 
 // Column heads a column.
-type Column struct {
-	// short
-	Name string
-	// "" for pure numbers and for words
-	Unit string
-	// what it says; may be empty
-	Doc string
-}
+type Column = document.Column
 
 // Cell is a word or a number.
-type Cell struct {
-	// the word; "" for a number, which each report writes itself
-	Text string
-	// the number where Number is set; it may be NaN
-	Value  float64
-	Number bool
-}
+type Cell = document.Cell
 
 // Word is a cell that holds text.
 func Word(s string) Cell { return Cell{Text: s} }
@@ -46,11 +31,7 @@ func Word(s string) Cell { return Cell{Text: s} }
 func Num(x float64) Cell { return Cell{Value: x, Number: true} }
 
 // Scale is an axis of a curve.
-type Scale struct {
-	Name string
-	Unit string
-	Log  bool
-}
+type Scale = document.Scale
 
 // Curve is one or more series over one axis.
 type Curve struct {

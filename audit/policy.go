@@ -5,39 +5,28 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"nero/audit/document"
 )
 
 // Verdict is the answer of an audit.
-type Verdict string
+type Verdict = document.Verdict
 
 // The verdicts, best first. There is a fourth outcome, that the audit could not run; it is an error and not a verdict.
 const (
-	// Passed: every required check ran, the upper bounds are below the limits, and the controls behaved.
-	Passed Verdict = "PASS"
-	// NeedsAttention: anything that is neither of the others.
-	NeedsAttention Verdict = "NEEDS_ATTENTION"
-	// Failed: a lower bound is above its limit and the error is not that of the test, or a finite input gave a
-	// non-finite output.
-	Failed Verdict = "FAIL"
+	Passed         = document.Passed
+	NeedsAttention = document.NeedsAttention
+	Failed         = document.Failed
 )
 
-// worse is the worse of two verdicts.
-func worse(a, b Verdict) Verdict {
-	rank := func(v Verdict) int { return slices.Index([]Verdict{Passed, NeedsAttention, Failed}, v) }
-	if rank(b) > rank(a) {
-		return b
-	}
-	return a
-}
-
 // FailOn says which verdicts end a program with exit code 1.
-type FailOn string
+type FailOn = document.FailOn
 
 // What ends with exit code 1.
 const (
-	FailOnAttention FailOn = "attention" // FAIL and NEEDS_ATTENTION; the default
-	FailOnFail      FailOn = "fail"      // FAIL only
-	FailOnNothing   FailOn = "nothing"   // no verdict; an audit that could not run still ends with 2
+	FailOnAttention = document.FailOnAttention
+	FailOnFail      = document.FailOnFail
+	FailOnNothing   = document.FailOnNothing
 )
 
 // Policy holds the limits, and where they come from.
@@ -286,10 +275,8 @@ func (r *Report) exit() int {
 	switch {
 	case r.Error != "":
 		return ExitNotRun
-	case r.Verdict == Passed,
-		r.Policy.FailOn == FailOnNothing,
-		r.Policy.FailOn == FailOnFail && r.Verdict == NeedsAttention:
-		return ExitPass
+	case r.Policy.FailOn.Ends(r.Verdict):
+		return ExitFail
 	}
-	return ExitFail
+	return ExitPass
 }

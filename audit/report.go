@@ -7,17 +7,18 @@ import (
 	"strconv"
 	"strings"
 
+	"nero/audit/document"
 	"nero/symmetry/group"
 )
 
 // Status says whether a check answered its question.
-type Status string
+type Status = document.Status
 
 // The statuses.
 const (
-	Tested        Status = "tested"
-	NotTested     Status = "not tested"     // the question stands, the reason is given
-	NotApplicable Status = "not applicable" // the question does not arise, the reason is given
+	Tested        = document.Tested
+	NotTested     = document.NotTested
+	NotApplicable = document.NotApplicable
 )
 
 // Result is what one check has to say about one model.
@@ -37,12 +38,11 @@ type Result struct {
 	Verdict Verdict
 }
 
-// PixelShare is the unit of errors of masks: the share of pixels whose labels differ. They are not divided by a scale.
-const PixelShare = "share of pixels"
-
-// BoxShare is the unit of errors of sets of boxes: the share, by score, of the boxes that are not matched or do not
-// overlap. They are not divided by a scale.
-const BoxShare = "share of boxes"
+// Units of errors that are shares: they are not divided by a scale.
+const (
+	PixelShare = document.PixelShare
+	BoxShare   = document.BoxShare
+)
 
 // Set is a set of elements that is judged on its own, and what was measured on it over all inputs.
 type Set struct {
@@ -204,7 +204,7 @@ type Report struct {
 }
 
 // About is one fact about the circumstances of an audit.
-type About struct{ Name, Value string }
+type About = document.Fact
 
 // Clues are the clues of all checks, in order, and those of the graph.
 func (r *Report) Clues() []Clue {
@@ -332,31 +332,9 @@ func elements(s *Set) string {
 	return strings.Join(t, "; ")
 }
 
-// num writes a number with three digits.
-func num(x float64) string {
-	switch {
-	case math.IsNaN(x):
-		return "undefined"
-	case math.IsInf(x, 1):
-		return "infinite"
-	case x == 0:
-		return "0"
-	case math.Abs(x) >= 0.01 && math.Abs(x) < 1000:
-		return strconv.FormatFloat(x, 'g', 3, 64)
-	}
-	return strconv.FormatFloat(x, 'e', 1, 64)
-}
+// num, percent and plural are how every report writes a number, a share and a count.
+func num(x float64) string { return document.Figures(x) }
 
-func percent(x float64) string {
-	if math.IsNaN(x) {
-		return "undefined"
-	}
-	return strconv.FormatFloat(100*x, 'f', 1, 64) + "%"
-}
+func percent(x float64) string { return document.Percent(x) }
 
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
-}
+func plural(n int, one, many string) string { return document.Count(n, one, many) }

@@ -1,16 +1,20 @@
 package audit
 
-import "math"
+import (
+	"math"
+
+	"nero/audit/document"
+)
 
 // Severity says how much a finding matters. A policy gives it; checks do not.
-type Severity string
+type Severity = document.Severity
 
 // The severities, the worst first.
 const (
-	High   Severity = "high"
-	Medium Severity = "medium"
-	Low    Severity = "low"
-	Note   Severity = "note" // explains or limits the audit; asks nobody to change the model
+	High   = document.High
+	Medium = document.Medium
+	Low    = document.Low
+	Note   = document.Note
 )
 
 // Severity weighs a finding. What is wrong whatever the numbers say (outputs that are not finite or change their shape,

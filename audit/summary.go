@@ -6,15 +6,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"nero/audit/document"
 )
 
 // Names of facts in [Report.About] that reports use beyond showing them. The caller fills them in; each may be missing.
 const (
-	AboutFile   = "file"   // of the model
-	AboutDigest = "sha256" // of that file, in hexadecimal digits
-	AboutEngine = "engine"
-	AboutData   = "data"
-	AboutDate   = "date"
+	AboutFile   = document.AboutFile
+	AboutDigest = document.AboutDigest
+	AboutEngine = document.AboutEngine
+	AboutData   = document.AboutData
+	AboutDate   = document.AboutDate
 )
 
 // Fact is the value of the named fact about the circumstances, "" if nobody gave it.
@@ -28,19 +30,15 @@ func (r *Report) Fact(name string) string {
 }
 
 // Question is one of the three that people ask of an audit first.
-type Question struct {
-	Text string
-	// sentences, at least one
-	Answers []string
-}
+type Question = document.Question
 
 // Questions are the three with their answers: whether the error is real, whether the test is right, and which layer
 // breaks the symmetry.
 func (r *Report) Questions() []Question {
 	return []Question{
-		{"Is the error real, or is it rounding or resampling?", r.isReal()},
-		{"Is it tested right?", r.isRight()},
-		{"Which layer breaks it?", r.whichLayer()},
+		{Question: "Is the error real, or is it rounding or resampling?", Answers: r.isReal()},
+		{Question: "Is it tested right?", Answers: r.isRight()},
+		{Question: "Which layer breaks it?", Answers: r.whichLayer()},
 	}
 }
 
@@ -260,13 +258,7 @@ func (r *Report) Certificate() []string {
 }
 
 // Advice is something to do next.
-type Advice struct {
-	Do string
-	// what it answers
-	Why string
-	// how to see that it helped; may be empty
-	Verify string
-}
+type Advice = document.Advice
 
 // Recommendations are what to do next: what the diagnoses advise, the most likely first, then what the findings advise,
 // the most severe first, each once.
@@ -278,7 +270,7 @@ func (r *Report) Recommendations() []Advice {
 		}
 	}
 	for _, d := range r.Diagnoses {
-		add(Advice{Do: d.Fix, Why: fmt.Sprintf("%s (%s)", d.Cause, share(d.Confidence)), Verify: d.Verify})
+		add(Advice{Do: d.Fix, Why: fmt.Sprintf("%s (%s)", d.Cause, document.Sure(d.Confidence)), Verify: d.Verify})
 	}
 	for _, f := range r.Graded() {
 		for _, x := range f.Remedies {
@@ -286,14 +278,6 @@ func (r *Report) Recommendations() []Advice {
 		}
 	}
 	return out
-}
-
-// share writes a confidence, a number in [0, 1], in whole percents.
-func share(x float64) string {
-	if math.IsNaN(x) {
-		return "undefined"
-	}
-	return strconv.FormatFloat(100*x, 'f', 0, 64) + "%"
 }
 
 // Graded is a finding with its severity and the check that made it.
@@ -458,13 +442,6 @@ func (r *Report) Score() Score {
 	return s
 }
 
-// String is the score with its parts.
-func (s Score) String() string {
-	one := func(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
-	return fmt.Sprintf("%s of 5 (thoroughness %s, error analysis %s, diagnosis %s, advice %s, documentation %s)",
-		one(s.Total), one(s.Thoroughness), one(s.ErrorAnalysis), one(s.Diagnosis), one(s.Advice), one(s.Documentation))
-}
-
 // Figures writes a number as every report does: three digits, "undefined" for NaN.
 func Figures(x float64) string { return num(x) }
 
@@ -472,12 +449,26 @@ func Figures(x float64) string { return num(x) }
 func Percent(x float64) string { return percent(x) }
 
 // String is the number with its name, interval, unit and limit.
-func (e Evidence) String() string { return evidence(e) }
+func (e Evidence) String() string {
+	s := fmt.Sprintf("%s %s", e.Name, num(e.Value))
+	if e.Unit == "share" {
+		s = fmt.Sprintf("%s %s", e.Name, percent(e.Value))
+		if !math.IsNaN(e.Lo) {
+			s += fmt.Sprintf(" in [%s, %s]", percent(e.Lo), percent(e.Hi))
+		}
+		return s
+	}
+	if !math.IsNaN(e.Lo) {
+		s += fmt.Sprintf(" in [%s, %s]", num(e.Lo), num(e.Hi))
+	}
+	if e.Unit != "" {
+		s += " " + e.Unit
+	}
+	if !math.IsNaN(e.Limit) {
+		s += ", limit " + num(e.Limit)
+	}
+	return s
+}
 
 // String is the estimate with its limits, "0.5 in [0.4, 0.6]".
-func (i Interval) String() string {
-	if math.IsNaN(i.Lo) || math.IsNaN(i.Hi) {
-		return num(i.Value)
-	}
-	return num(i.Value) + " in " + limits(i)
-}
+func (i Interval) String() string { return interval(i).String() }

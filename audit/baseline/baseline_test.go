@@ -13,6 +13,7 @@ import (
 
 	"nero/audit"
 	"nero/audit/baseline"
+	"nero/audit/render"
 	"nero/measure/aggregate"
 
 	"pgregory.net/rapid"
@@ -321,10 +322,10 @@ func TestReport(t *testing.T) {
 		t.Errorf("%s: %v", worse.Verdict, worse.Reasons)
 	}
 	for name, write := range map[string]func(*bytes.Buffer) error{
-		"text":     func(b *bytes.Buffer) error { return audit.Text(b, worse) },
-		"markdown": func(b *bytes.Buffer) error { return audit.Markdown(b, worse) },
-		"sarif":    func(b *bytes.Buffer) error { return audit.SARIF(b, worse) },
-		"junit":    func(b *bytes.Buffer) error { return audit.JUnit(b, worse) },
+		"text":     func(b *bytes.Buffer) error { return render.Text.Render(b, audit.Document(worse)) },
+		"markdown": func(b *bytes.Buffer) error { return render.Markdown.Render(b, audit.Document(worse)) },
+		"sarif":    func(b *bytes.Buffer) error { return render.SARIF.Render(b, audit.Document(worse)) },
+		"junit":    func(b *bytes.Buffer) error { return render.JUnit.Render(b, audit.Document(worse)) },
 		"own text": func(b *bytes.Buffer) error { return baseline.Text(b, c) },
 		"own md":   func(b *bytes.Buffer) error { return baseline.Markdown(b, c) },
 		"own json": func(b *bytes.Buffer) error { return baseline.JSON(b, c) },
@@ -392,7 +393,7 @@ func TestRead(t *testing.T) {
 		"":                         "the file is empty",
 		"[]":                       "not the JSON of an audit",
 		"{}":                       "neither a format nor models",
-		`{"format":2,"models":[]}`: "its format is 2, and this program reads 1",
+		`{"format":2,"models":[]}`: "its format is 2, and this program reads up to 1",
 		`{"format":1,"models":[]}`: "no model",
 		`{"format":1,"models":[{"model":"m"},{"model":"m"}]}`:                                                                              `two models are named "m"`,
 		`{"format":1,"models":[{"model":"m","checks":[{"sets":[{"name":"s","per_input":{"samples":["a"],"mean":[],"largest":[1]}}]}]}]}`:   "1 samples with 0 mean and 1 largest errors",

@@ -6,15 +6,14 @@
 package baseline
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"nero/audit"
+	"nero/audit/document"
 )
 
 // File is a stored audit.
@@ -73,188 +72,104 @@ type Finding struct {
 // older audits.
 func (f Finding) question() string { return cmp.Or(f.Family, f.Check) }
 
-type value struct{ x float64 }
-
-// UnmarshalJSON reads a number, or NaN for null.
-func (v *value) UnmarshalJSON(b []byte) error {
-	if string(b) == "null" {
-		v.x = math.NaN()
-		return nil
-	}
-	return json.Unmarshal(b, &v.x)
-}
-
-func values(vs []value) []float64 {
-	x := make([]float64, len(vs))
-	for i, v := range vs {
-		x[i] = v.x
-	}
-	return x
-}
-
-type evidence struct {
-	Name  string `json:"name"`
-	Value value  `json:"value"`
-	Lo    *value `json:"lo"`
-	Hi    *value `json:"hi"`
-	Limit *value `json:"limit"`
-	Unit  string `json:"unit"`
-}
-
-func (e evidence) of() audit.Evidence {
-	opt := func(v *value) float64 {
-		if v == nil {
-			return math.NaN()
-		}
-		return v.x
-	}
-	return audit.Evidence{
-		Name: e.Name, Value: e.Value.x, Lo: opt(e.Lo), Hi: opt(e.Hi), Limit: opt(e.Limit),
-		Unit: e.Unit,
-	}
-}
-
-type document struct {
-	Format int `json:"format"`
-	Models []struct {
-		Model   string `json:"model"`
-		Verdict string `json:"verdict"`
-		Error   string `json:"error"`
-		Claim   struct {
-			Group    string `json:"group"`
-			Elements int    `json:"elements"`
-			Inputs   int    `json:"inputs"`
-			Output   string `json:"output"`
-			Seed     uint64 `json:"seed"`
-		} `json:"claim"`
-		Policy struct {
-			Threshold  value `json:"threshold"`
-			Confidence value `json:"confidence"`
-			Average    int   `json:"average"`
-		} `json:"policy"`
-		Checks []struct {
-			Check    string     `json:"check"`
-			Family   string     `json:"family"`
-			Status   string     `json:"status"`
-			Measures []evidence `json:"measures"`
-			Sets     []struct {
-				Name      string `json:"name"`
-				Verdict   string `json:"verdict"`
-				Cause     string `json:"cause"`
-				Unit      string `json:"unit"`
-				NonFinite int    `json:"non_finite"`
-				Rounding  value  `json:"rounding_floor"`
-				Relative  struct {
-					Max value `json:"max"`
-				} `json:"relative"`
-				Profile []struct {
-					Coordinates []value `json:"coordinates"`
-				} `json:"profile"`
-				PerInput *struct {
-					Samples []string `json:"samples"`
-					Mean    []value  `json:"mean"`
-					Largest []value  `json:"largest"`
-				} `json:"per_input"`
-			} `json:"sets"`
-			Findings []struct {
-				Category string     `json:"category"`
-				Set      string     `json:"set"`
-				Message  string     `json:"message"`
-				Location string     `json:"location"`
-				Evidence []evidence `json:"evidence"`
-				ID       string     `json:"id"`
-				Severity string     `json:"severity"`
-			} `json:"findings"`
-		} `json:"checks"`
-		About []audit.About `json:"about"`
-		Basis []audit.About `json:"basis"`
-	} `json:"models"`
-}
-
-// Read reads what [audit.JSON] wrote. The name is for messages.
+// Read reads what [document.Write] wrote. The name is for messages.
 func Read(name string, b []byte) (*File, error) {
-	fail := func(format string, args ...any) error {
-		return fmt.Errorf("%s: %s; want a file that 'nero audit --format json' wrote", name,
-			fmt.Sprintf(format, args...))
+	d, err := document.Read(name, b)
+	if err != nil {
+		return nil, err
 	}
-	if len(bytes.TrimSpace(b)) == 0 {
-		return nil, fail("the file is empty")
-	}
-	var d document
-	if err := json.Unmarshal(b, &d); err != nil {
-		return nil, fail("not the JSON of an audit: %v", err)
-	}
-	switch {
-	case d.Format == 0 && d.Models == nil:
-		return nil, fail("neither a format nor models")
-	case d.Format != audit.Format:
-		return nil, fmt.Errorf("%s: its format is %d, and this program reads %d: write it again with this program",
-			name, d.Format, audit.Format)
-	case len(d.Models) == 0:
-		return nil, fail("no model")
+	return of(name, d)
+}
+
+// Of is reports as they would be read from a file.
+func Of(name string, reports ...*audit.Report) (*File, error) {
+	return of(name, audit.Document(reports...))
+}
+
+func of(name string, d *document.Audit) (*File, error) {
+	if len(d.Models) == 0 {
+		return nil, fmt.Errorf("%s: no model; want a file that 'nero audit --format json' wrote", name)
 	}
 	f := &File{Name: name}
-	for _, m := range d.Models {
+	for i := range d.Models {
+		m := &d.Models[i]
 		if slices.ContainsFunc(f.Models, func(o *Model) bool { return o.Name == m.Model }) {
-			return nil, fail("two models are named %q", m.Model)
+			return nil, fmt.Errorf("%s: two models are named %q; want a file that 'nero audit --format json' wrote",
+				name, m.Model)
 		}
 		one := &Model{
-			Name: m.Model, Verdict: audit.Verdict(m.Verdict), Error: m.Error, Group: m.Claim.Group,
-			Planned: m.Claim.Elements, Inputs: m.Claim.Inputs,
-			Output: m.Claim.Output, Seed: m.Claim.Seed, Threshold: m.Policy.Threshold.x,
-			Confidence: m.Policy.Confidence.x, Average: m.Policy.Average,
-			About: m.About, Basis: m.Basis, Tested: map[string]bool{},
+			Name: m.Model, Verdict: m.Verdict, Error: m.Error, Group: m.Claim.Group, Planned: m.Claim.Elements,
+			Inputs: m.Claim.Inputs, Output: m.Claim.Output, Seed: m.Claim.Seed, Threshold: known(m.Policy.Threshold),
+			Confidence: known(m.Policy.Confidence), Average: m.Policy.Average, About: m.About, Basis: m.Basis,
+			Tested: map[string]bool{},
 		}
 		f.Models = append(f.Models, one)
-		for _, c := range m.Checks {
-			family := cmp.Or(c.Family, c.Check)
-			one.Tested[family] = one.Tested[family] || c.Status == string(audit.Tested)
-			for _, e := range c.Measures {
-				one.Measures = append(one.Measures, e.of())
-			}
-			for _, s := range c.Sets {
-				set := &Set{
-					Check: c.Check, Name: s.Name, Unit: s.Unit, Cause: s.Cause, Verdict: audit.Verdict(s.Verdict),
-					Rounding: s.Rounding.x, Max: s.Relative.Max.x,
-					NonFinite: s.NonFinite,
-				}
-				for _, p := range s.Profile {
-					set.Elements = append(set.Elements, values(p.Coordinates))
-				}
-				if k := s.PerInput; k != nil {
-					if len(k.Mean) != len(k.Samples) || len(k.Largest) != len(k.Samples) {
-						return nil, fail("model %s, %s: %d samples with %d mean and %d largest errors", m.Model, s.Name,
-							len(k.Samples), len(k.Mean), len(k.Largest))
-					}
-					set.IDs, set.Means, set.Largest = k.Samples, values(k.Mean), values(k.Largest)
-				}
-				if slices.ContainsFunc(slices.Concat(set.Means, set.Largest), func(x float64) bool { return x < 0 }) {
-					return nil, fail("model %s, %s: an error below 0", m.Model, s.Name)
-				}
-				one.Sets = append(one.Sets, set)
-			}
-			for _, x := range c.Findings {
-				fi := Finding{Check: c.Check, Family: c.Family, ID: x.ID, Severity: audit.Severity(x.Severity)}
-				fi.Category, fi.Set, fi.Message, fi.Location, fi.Worst = audit.CategoryNamed(x.Category), x.Set,
-					x.Message,
-					x.Location, audit.Nowhere
-				for _, e := range x.Evidence {
-					fi.Evidence = append(fi.Evidence, e.of())
-				}
-				one.Findings = append(one.Findings, fi)
-			}
+		for k := range m.Checks {
+			one.add(&m.Checks[k])
 		}
 	}
 	return f, nil
 }
 
-// Of is reports as they would be read from a file.
-func Of(name string, reports ...*audit.Report) (*File, error) {
-	var b bytes.Buffer
-	if err := audit.JSON(&b, reports...); err != nil {
-		return nil, err
+func (m *Model) add(c *document.Check) {
+	family := cmp.Or(c.Family, c.Check)
+	m.Tested[family] = m.Tested[family] || c.Status == document.Tested
+	m.Measures = append(m.Measures, evidence(c.Measures)...)
+	for i := range c.Sets {
+		s := &c.Sets[i]
+		set := &Set{
+			Check: c.Check, Name: s.Name, Unit: s.Unit, Cause: s.Cause, Verdict: s.Verdict, Rounding: known(s.Rounding),
+			Max: known(s.Relative.Max), NonFinite: s.NonFinite,
+		}
+		for _, p := range s.Profile {
+			set.Elements = append(set.Elements, values(p.Coordinates))
+		}
+		if k := s.PerInput; k != nil {
+			set.IDs, set.Means, set.Largest = k.Samples, values(k.Mean), values(k.Largest)
+		}
+		m.Sets = append(m.Sets, set)
 	}
-	return Read(name, b.Bytes())
+	for _, x := range c.Findings {
+		m.Findings = append(m.Findings, Finding{
+			Check: c.Check, Family: c.Family, ID: x.ID, Severity: x.Severity,
+			Finding: audit.Finding{
+				Category: audit.CategoryNamed(x.Category), Set: x.Set, Message: x.Message, Location: x.Location,
+				Worst: audit.Nowhere, Evidence: evidence(x.Evidence),
+			},
+		})
+	}
+}
+
+func evidence(es []document.Evidence) []audit.Evidence {
+	opt := func(n *document.Number) float64 {
+		if n == nil {
+			return math.NaN()
+		}
+		return known(*n)
+	}
+	var out []audit.Evidence
+	for _, e := range es {
+		out = append(out, audit.Evidence{
+			Name: e.Name, Value: known(e.Value), Lo: opt(e.Lo), Hi: opt(e.Hi), Limit: opt(e.Limit), Unit: e.Unit,
+		})
+	}
+	return out
+}
+
+// known is a number, NaN where it is not finite: nothing is compared with infinity.
+func known(n document.Number) float64 {
+	if x := float64(n); !math.IsInf(x, 0) {
+		return x
+	}
+	return math.NaN()
+}
+
+func values(ns []document.Number) []float64 {
+	x := make([]float64, len(ns))
+	for i, n := range ns {
+		x[i] = known(n)
+	}
+	return x
 }
 
 // Model finds a model by its name. The error names those that there are.

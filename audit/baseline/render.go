@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"nero/audit"
+	"nero/audit/document"
 	"nero/measure/aggregate"
 )
 
@@ -393,7 +394,7 @@ func JSON(w io.Writer, cs ...*Comparison) error {
 	doc := struct {
 		Format int      `json:"format"`
 		Models []jModel `json:"models"`
-	}{audit.Format, []jModel{}}
+	}{document.Format, []jModel{}}
 	for _, c := range cs {
 		m := jModel{
 			c.Model, c.Former, c.Summary(), c.Regressed(), string(c.VerdictBefore), string(c.VerdictAfter), c.Allow,

@@ -17,6 +17,7 @@ import (
 	"nero/audit/check/lattice"
 	"nero/audit/check/preflight"
 	"nero/audit/check/sweep"
+	"nero/audit/render"
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/symmetry/action"
@@ -577,7 +578,7 @@ func TestLattice(t *testing.T) {
 			t.Errorf("largest error %g %s of the scale %g, want the share %g", set.Rel.Max, set.Unit, set.Scale, want)
 		}
 		var b strings.Builder
-		if err := audit.Text(&b, r); err != nil {
+		if err := render.Text.Render(&b, audit.Document(r)); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []string{
@@ -755,7 +756,7 @@ func TestChunksChangeNothing(t *testing.T) {
 		})
 		r := audittest.Audit(t, audittest.Fixture{Subject: s}, check.All()...)
 		var b strings.Builder
-		if err := audit.JSON(&b, r); err != nil {
+		if err := render.JSON.Render(&b, audit.Document(r)); err != nil {
 			t.Fatal(err)
 		}
 		if first == "" {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"nero/audit"
+	"nero/audit/render"
 	"nero/model/engine/choose"
 	"nero/model/engine/choose/choosetest"
 )
@@ -55,7 +56,7 @@ func score(ctx context.Context, t *testing.T, m Mutation, all []Body) Result {
 		}
 		if os.Getenv("NERO_MUTATION_TEXT") != "" {
 			var s strings.Builder
-			_ = audit.Text(&s, rep)
+			_ = render.Text.Render(&s, audit.Document(rep))
 			t.Log(s.String())
 		}
 		r.Scores = append(r.Scores, m.Judge(rep))

@@ -1,4 +1,4 @@
-// The document of an audit. Mirrors audit/json.go, which documents every field.
+// The document of an audit. Mirrors audit/document, which documents every field.
 
 import type * as api from './api';
 

@@ -1,4 +1,4 @@
-package audit_test
+package render_test
 
 import (
 	"bytes"
@@ -19,6 +19,7 @@ import (
 
 	"nero/audit"
 	"nero/audit/audittest"
+	"nero/audit/render"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -26,16 +27,16 @@ import (
 var official = flag.String("sarif-schema", "",
 	"also validate SARIF against this `file`, the schema that the standard comes with")
 
-// formats are the forms of a report that this package writes.
-var formats = map[string]func(io.Writer, ...*audit.Report) error{
-	"txt": audit.Text, "md": audit.Markdown, "json": audit.JSON, "xml": audit.JUnit, "sarif": audit.SARIF,
-	"badge.json": audit.Badge,
+// formats are the forms of a report but the page, by the ends of their golden files.
+var formats = map[string]render.Format{
+	"txt": render.Text, "md": render.Markdown, "json": render.JSON, "xml": render.JUnit, "sarif": render.SARIF,
+	"badge.json": render.Badge,
 }
 
-func render(t *testing.T, f func(io.Writer, ...*audit.Report) error, reports ...*audit.Report) string {
+func write(t *testing.T, f render.Format, reports ...*audit.Report) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := f(&b, reports...); err != nil {
+	if err := f.Render(&b, audit.Document(reports...)); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -44,8 +45,8 @@ func render(t *testing.T, f func(io.Writer, ...*audit.Report) error, reports ...
 // Every part of a report in every form.
 func TestEveryPart(t *testing.T) {
 	for ext, f := range formats {
-		got := render(t, f, audittest.Report())
-		if again := render(t, f, audittest.Report()); again != got {
+		got := write(t, f, audittest.Report())
+		if again := write(t, f, audittest.Report()); again != got {
 			t.Errorf("%s: equal reports give different bytes", ext)
 		}
 		compare(t, "full."+ext, []byte(got))
@@ -80,7 +81,7 @@ func TestFormsSayTheSame(t *testing.T) {
 			"wasm 1.18.0", "models/original%201.onnx", `"sha-256": "0123456789abcdef"`,
 		},
 	} {
-		got := render(t, formats[ext], audittest.Report())
+		got := write(t, formats[ext], audittest.Report())
 		for _, w := range want {
 			if !strings.Contains(got, w) {
 				t.Errorf("%s: no %q", ext, w)
@@ -93,7 +94,7 @@ func TestFormsSayTheSame(t *testing.T) {
 func TestHostileText(t *testing.T) {
 	bad := audittest.Hostile()
 	for ext, f := range formats {
-		got := render(t, f, bad, audit.CouldNotRun(bad.Model, bad.Policy, errors.New(bad.Model)))
+		got := write(t, f, bad, audit.CouldNotRun(bad.Model, bad.Policy, errors.New(bad.Model)))
 		if !utf8.ValidString(got) {
 			t.Errorf("%s: not UTF-8", ext)
 		}
@@ -152,7 +153,7 @@ var (
 )
 
 func TestFullTextKeepsItsWidth(t *testing.T) {
-	for line := range strings.Lines(render(t, audit.Text, audittest.Report(), audittest.Hostile())) {
+	for line := range strings.Lines(write(t, render.Text, audittest.Report(), audittest.Hostile())) {
 		line = strings.TrimRight(line, "\n")
 		if n := utf8.RuneCountInString(line); n > 100 && !strings.Contains(line, " --replay ") {
 			t.Errorf("%d columns: %s", n, line)
@@ -176,7 +177,7 @@ func TestMarkdownFits(t *testing.T) {
 			Exhibits: []audit.Exhibit{{Name: "wide", Title: "Wide", Table: wide}},
 		})
 	}
-	got := render(t, audit.Markdown, r, r)
+	got := write(t, render.Markdown, r, r)
 	if n := utf8.RuneCountInString(got); n > 65536 {
 		t.Errorf("%d characters; a comment holds 65,536", n)
 	}
@@ -215,12 +216,12 @@ func TestSARIFValidates(t *testing.T) {
 			"full": {full}, "several": append(goldenReports(t), full, bad), "none": nil,
 			"could not run": {audit.CouldNotRun("m", full.Policy, errors.New("no"))},
 		} {
-			v := must[any](t)(jsonschema.UnmarshalJSON(strings.NewReader(render(t, audit.SARIF, reports...))))
+			v := must[any](t)(jsonschema.UnmarshalJSON(strings.NewReader(write(t, render.SARIF, reports...))))
 			if err := s.Validate(v); err != nil {
 				t.Errorf("%s, %s: %v", kind, name, err)
 			}
 		}
-		v := must[any](t)(jsonschema.UnmarshalJSON(strings.NewReader(strings.Replace(render(t, audit.SARIF, full),
+		v := must[any](t)(jsonschema.UnmarshalJSON(strings.NewReader(strings.Replace(write(t, render.SARIF, full),
 			`"level": "error"`, `"level": "high"`, 1))))
 		if err := s.Validate(v); err == nil {
 			t.Errorf("%s admits a level that there is not", kind)
@@ -255,7 +256,7 @@ type sarifLog struct {
 func readSARIF(t *testing.T, reports ...*audit.Report) sarifLog {
 	t.Helper()
 	var l sarifLog
-	if err := json.Unmarshal([]byte(render(t, audit.SARIF, reports...)), &l); err != nil {
+	if err := json.Unmarshal([]byte(write(t, render.SARIF, reports...)), &l); err != nil {
 		t.Fatal(err)
 	}
 	return l
@@ -336,7 +337,7 @@ func TestSARIFPlaces(t *testing.T) {
 // for each.
 func TestJUnitIsReadByBuildServers(t *testing.T) {
 	full := audittest.Report()
-	out := render(t, audit.JUnit, full, audittest.Hostile(),
+	out := write(t, render.JUnit, full, audittest.Hostile(),
 		audit.CouldNotRun("missing", full.Policy, errors.New("no such file")))
 	type frame struct {
 		name   string
@@ -426,7 +427,7 @@ func TestBadge(t *testing.T) {
 		`{"schemaVersion":1,"label":"equivariance","message":"COULD NOT RUN","color":"lightgrey","isError":true}`:           nil,
 		`{"schemaVersion":1,"label":"equivariance","message":"C4: FAIL","color":"red"}`:                                     {r(audit.Failed)},
 	} {
-		if got := strings.TrimSpace(render(t, audit.Badge, reports...)); got != want {
+		if got := strings.TrimSpace(write(t, render.Badge, reports...)); got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}
 	}
@@ -462,7 +463,7 @@ func TestTextOfExhibits(t *testing.T) {
 				Exhibits: []audit.Exhibit{e},
 			}},
 		}
-		got := render(t, audit.Text, r)
+		got := write(t, render.Text, r)
 		if n := strings.Count(got, "\n"); n > 60 {
 			t.Errorf("%s: %d lines", name, n)
 		}
@@ -472,7 +473,7 @@ func TestTextOfExhibits(t *testing.T) {
 			}
 		}
 		for ext, f := range formats {
-			if render(t, f, r) == "" {
+			if write(t, f, r) == "" {
 				t.Errorf("%s: %s is empty", name, ext)
 			}
 		}

@@ -1,11 +1,19 @@
-package audit
+package render
 
 import (
 	"encoding/xml"
 	"fmt"
 	"io"
 	"strings"
+
+	"nero/audit/document"
 )
+
+// JUnit is XML for build servers: a suite per model, a case per check and one for the verdict. A check whose verdict
+// ends the program with an exit code other than 0 is a failure, one that was not tested or does not apply is skipped,
+// an audit that could not run is an error. The case of the verdict fails with the whole, so that a skipped check
+// cannot make a build green.
+var JUnit = Format{Name: "junit", File: "audit.junit.xml", Doc: "JUnit XML for build servers", Render: writeJUnit}
 
 type junitSuites struct {
 	XMLName  xml.Name     `xml:"testsuites"`
@@ -55,14 +63,10 @@ type junitNote struct {
 	Text    string `xml:",chardata"`
 }
 
-// JUnit writes reports as JUnit XML for build servers: a suite per model, a case per check and one for the verdict. A
-// check whose verdict ends the program with an exit code other than 0 is a failure, one that was not tested or does not
-// apply is skipped, an audit that could not run is an error. The case of the verdict fails with the whole, so that a
-// skipped check cannot make a build green.
-func JUnit(w io.Writer, reports ...*Report) error {
+func writeJUnit(w io.Writer, a *document.Audit) error {
 	all := junitSuites{Name: "nero audit"}
-	for _, r := range reports {
-		s := suite(r)
+	for i := range a.Models {
+		s := suite(&a.Models[i])
 		all.Tests += s.Tests
 		all.Failures += s.Failures
 		all.Errors += s.Errors
@@ -80,15 +84,15 @@ func JUnit(w io.Writer, reports ...*Report) error {
 	return err
 }
 
-func suite(r *Report) junitSuite {
-	s := junitSuite{Name: r.Model}
-	if len(r.About) > 0 {
+func suite(m *document.Model) junitSuite {
+	s := junitSuite{Name: m.Model}
+	if len(m.About) > 0 {
 		s.Properties = &junitProperties{}
-		for _, a := range r.About {
-			s.Properties.Property = append(s.Properties.Property, junitProperty(a))
+		for _, a := range m.About {
+			s.Properties.Property = append(s.Properties.Property, junitProperty{Name: a.Name, Value: a.Value})
 		}
 	}
-	class := "nero.audit." + r.Model
+	class := "nero.audit." + m.Model
 	add := func(c junitCase) {
 		c.Class = class
 		s.Tests++
@@ -102,92 +106,73 @@ func suite(r *Report) junitSuite {
 		}
 		s.Cases = append(s.Cases, c)
 	}
-	if r.Error != "" {
-		add(junitCase{Name: "verdict", Error: &junitNote{Message: r.Error, Type: couldNotRun}})
+	if m.Error != "" {
+		add(junitCase{Name: "verdict", Error: &junitNote{Message: m.Error, Type: string(document.CouldNotRun)}})
 		return s
 	}
-	for _, c := range r.Results {
-		j := junitCase{Name: c.Check.Name}
-		text := body(r, c)
+	ends := m.Policy.FailOn.Ends
+	for i := range m.Checks {
+		c := &m.Checks[i]
+		j := junitCase{Name: c.Check}
+		text := body(c)
 		switch {
-		case c.Status != Tested && !r.ends(c.Verdict) || c.Verdict == "":
+		case c.Status != document.Tested && !ends(c.Verdict) || c.Verdict == "":
 			j.Skipped = &junitNote{Message: fmt.Sprintf("%s: %s", c.Status, c.Reason)}
-		case r.ends(c.Verdict):
-			j.Failure = &junitNote{Message: first(c), Type: string(c.Verdict), Text: text}
+		case ends(c.Verdict):
+			j.Failure = &junitNote{Message: c.Headline(), Type: string(c.Verdict), Text: text}
 		case text != "":
 			j.Out = &junitPlain{Text: text}
 		}
 		add(j)
 	}
 	j := junitCase{Name: "verdict"}
-	text := strings.Join(append(sentences(r), r.Reasons...), "\n")
-	if r.ends(r.Verdict) {
-		j.Failure = &junitNote{Message: string(r.Verdict), Type: string(r.Verdict), Text: text}
+	text := strings.Join(append(sentences(m), m.Reasons...), "\n")
+	if ends(m.Verdict) {
+		j.Failure = &junitNote{Message: string(m.Verdict), Type: string(m.Verdict), Text: text}
 	} else {
-		j.Out = &junitPlain{Text: string(r.Verdict) + "\n" + text}
+		j.Out = &junitPlain{Text: string(m.Verdict) + "\n" + text}
 	}
 	add(j)
 	return s
 }
 
 // sentences are the three questions with their answers, and the most likely cause.
-func sentences(r *Report) []string {
+func sentences(m *document.Model) []string {
 	var out []string
-	for _, q := range r.Questions() {
-		out = append(out, q.Text)
+	for _, q := range m.Questions {
+		out = append(out, q.Question)
 		for _, a := range q.Answers {
 			out = append(out, "  "+a)
 		}
 	}
-	for _, d := range r.Diagnoses {
-		out = append(out, "cause: "+cause(d))
+	for _, d := range m.Diagnoses {
+		out = append(out, "cause: "+d.String())
 	}
 	return out
 }
 
-// ends reports whether a verdict ends the program with an exit code other than 0.
-func (r *Report) ends(v Verdict) bool {
-	x := *r
-	x.Verdict = v
-	return x.exit() != ExitPass
-}
-
-// first is the one line that explains the verdict of a check.
-func first(c *Result) string {
-	for _, s := range c.Sets {
-		if s.Verdict == c.Verdict {
-			return s.Name + ": " + s.Reason
-		}
-	}
-	for _, f := range c.Findings {
-		return f.Message
-	}
-	return string(c.Verdict)
-}
-
 // body is everything that a check has to say.
-func body(r *Report, c *Result) string {
+func body(c *document.Check) string {
 	var b strings.Builder
-	for _, s := range c.Sets {
+	for i := range c.Sets {
+		s := &c.Sets[i]
 		fmt.Fprintf(&b, "%s: %s: %s\n", s.Name, s.Verdict, s.Reason)
 	}
-	for _, f := range r.Graded() {
-		if f.Check != c.Check.Name {
-			continue
-		}
+	for i := range c.Findings {
+		f := &c.Findings[i]
 		fmt.Fprintf(&b, "%s %s: %s\n", f.Severity, f.Category, f.Message)
 		for _, e := range f.Evidence {
-			fmt.Fprintf(&b, "  %s\n", evidence(e))
+			fmt.Fprintf(&b, "  %s\n", e.Text)
 		}
 		for _, x := range f.Remedies {
 			fmt.Fprintf(&b, "  try: %s\n", x)
 		}
-		if x := r.Replay(f.Worst); x != "" {
-			fmt.Fprintf(&b, "  replay: %s\n", x)
+		if f.Replay != "" {
+			fmt.Fprintf(&b, "  replay: %s\n", f.Replay)
 		}
 	}
 	for _, e := range c.Measures {
-		fmt.Fprintf(&b, "%s\n", evidence(e))
+		fmt.Fprintf(&b, "%s\n", e.Text)
 	}
 	return b.String()
 }

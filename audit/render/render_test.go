@@ -1,4 +1,4 @@
-package audit_test
+package render_test
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"flag"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -19,14 +18,49 @@ import (
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check"
+	"nero/audit/document"
+	"nero/audit/render"
 	"nero/data/space"
+	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/orbit"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
+
+func must[T any](t *testing.T) func(v T, err error) T {
+	t.Helper()
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func policy(t *testing.T, preset string) audit.Policy {
+	t.Helper()
+	return must[audit.Policy](t)(audit.NewPolicy(preset, 0, 0))
+}
+
+// invariant is a plan under which vectors turn and the output stays.
+func invariant(t *testing.T, g group.Group, elements ...group.Element) *orbit.Plan {
+	t.Helper()
+	return audittest.Plan(t, audittest.Plane(t, g), action.Trivial{G: g}, elements...)
+}
+
+const inputs = 100
+
+func subject(name string, p audit.Predictor, plan *orbit.Plan) *audit.Subject {
+	return &audit.Subject{
+		Name: name, Predictor: p, Plan: plan, N: inputs, Sample: audittest.Vectors(inputs, 1),
+		Seed: 7,
+	}
+}
 
 // golden reports: a model that passes, one whose comb is clean and that fails between, one that meets NaN, one that
 // could not run. The pictures of reports are of these checks and questions: others come and go without changing how a
@@ -52,7 +86,7 @@ func goldenReports(t *testing.T) []*audit.Report {
 		r2, c := x[0]*x[0]+x[1]*x[1], x[0]*x[0]-x[1]*x[1]
 		return &space.Scores{Val: []float64{r2, (2*c*c - r2*r2) / (1 + r2)}}
 	})
-	c4 := cyclic(t, 4)
+	c4 := must[group.Group](t)(group.Cyclic(4))
 	bad := &space.Tensor{Shape: []int{2}, Val: nil}
 	bad.Val = must[[]float64](t)(audit.Numbers(must[space.Value](t)(
 		audittest.Plane(t, c4).Apply(group.Element{90}, sampleValue(t, 17)))))
@@ -80,20 +114,16 @@ func sampleValue(t *testing.T, i int) space.Value {
 
 func TestGolden(t *testing.T) {
 	reports := goldenReports(t)
-	for name, render := range map[string]func(io.Writer, ...*audit.Report) error{
-		"report.txt": audit.Text, "report.json": audit.JSON, "report.xml": audit.JUnit,
+	for name, f := range map[string]render.Format{
+		"report.txt": render.Text, "report.json": render.JSON, "report.xml": render.JUnit,
 	} {
-		var b bytes.Buffer
-		if err := render(&b, reports...); err != nil {
-			t.Fatal(err)
+		b := write(t, f, reports...)
+		if again := write(t, f, reports...); b != again {
+			t.Errorf("%s: equal reports give different bytes", name)
 		}
-		again := bytes.Buffer{}
-		if err := render(&again, reports...); err != nil || !bytes.Equal(b.Bytes(), again.Bytes()) {
-			t.Errorf("%s: equal reports give different bytes, or %v", name, err)
-		}
-		compare(t, name, coarse(b.Bytes()))
+		compare(t, name, coarse([]byte(b)))
 	}
-	compare(t, "schema.json", must[[]byte](t)(audit.JSONSchema()))
+	compare(t, "schema.json", must[[]byte](t)(document.Schema()))
 }
 
 var digits = regexp.MustCompile(`-?\d+\.\d{6,}(e[-+]\d+)?`)
@@ -131,16 +161,13 @@ func compare(t *testing.T, name string, got []byte) {
 }
 
 func TestTextKeepsItsWidth(t *testing.T) {
-	var b bytes.Buffer
-	if err := audit.Text(&b, goldenReports(t)...); err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(b.String()) {
+	text := write(t, render.Text, goldenReports(t)...)
+	for line := range strings.Lines(text) {
 		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 100 {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	if head := strings.Join(strings.SplitN(b.String(), "\n", 5)[:4], "\n"); !strings.Contains(head, "PASS") ||
+	if head := strings.Join(strings.SplitN(text, "\n", 5)[:4], "\n"); !strings.Contains(head, "PASS") ||
 		!strings.Contains(head, "Is the error real") {
 		t.Errorf("the first lines do not answer:\n%s", head)
 	}
@@ -164,37 +191,31 @@ func TestTextNamesExactElements(t *testing.T) {
 		Model: "m", Verdict: audit.Failed, Policy: p,
 		Results: []*audit.Result{{Check: check.All()[0], Status: audit.Tested, Sets: []*audit.Set{s}}},
 	}
-	var b bytes.Buffer
-	if err := audit.Text(&b, r); err != nil {
-		t.Fatal(err)
-	}
+	text := write(t, render.Text, r)
 	for _, want := range []string{
 		"    turn 0   holds (mean 1.0e-07, max 3.0e-07)\n", "    turn 13  broken (mean 0.9, max 1.3)\n",
 		"    and 4 more: broken 2, holds 2\n",
 	} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, b.String())
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	if n := strings.Count(b.String(), "(mean "); n != 16 {
+	if n := strings.Count(text, "(mean "); n != 16 {
 		t.Errorf("%d lines of elements, want 16", n)
 	}
 }
 
 // The JSON form validates against its own schema and says what is not a number.
 func TestJSONValidates(t *testing.T) {
-	schema := must[any](t)(jsonschema.UnmarshalJSON(bytes.NewReader(must[[]byte](t)(audit.JSONSchema()))))
+	schema := must[any](t)(jsonschema.UnmarshalJSON(bytes.NewReader(must[[]byte](t)(document.Schema()))))
 	c := jsonschema.NewCompiler()
 	if err := c.AddResource("audit.json", schema); err != nil {
 		t.Fatal(err)
 	}
 	s := must[*jsonschema.Schema](t)(c.Compile("audit.json"))
 	for name, reports := range map[string][]*audit.Report{"all": goldenReports(t), "none": nil} {
-		var b bytes.Buffer
-		if err := audit.JSON(&b, reports...); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Validate(must[any](t)(jsonschema.UnmarshalJSON(&b))); err != nil {
+		v := must[any](t)(jsonschema.UnmarshalJSON(strings.NewReader(write(t, render.JSON, reports...))))
+		if err := s.Validate(v); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -205,10 +226,6 @@ func TestJSONValidates(t *testing.T) {
 }
 
 func TestJUnitCounts(t *testing.T) {
-	var b bytes.Buffer
-	if err := audit.JUnit(&b, goldenReports(t)...); err != nil {
-		t.Fatal(err)
-	}
 	type note struct {
 		Message string `xml:"message,attr"`
 	}
@@ -231,7 +248,7 @@ func TestJUnitCounts(t *testing.T) {
 			} `xml:"testcase"`
 		} `xml:"testsuite"`
 	}
-	if err := xml.Unmarshal(b.Bytes(), &got); err != nil {
+	if err := xml.Unmarshal([]byte(write(t, render.JUnit, goldenReports(t)...)), &got); err != nil {
 		t.Fatal(err)
 	}
 	var tests, failures, errs int
@@ -269,43 +286,6 @@ func TestJUnitCounts(t *testing.T) {
 	}
 }
 
-func TestExitCode(t *testing.T) {
-	p := policy(t, "")
-	report := func(v audit.Verdict, f audit.FailOn) *audit.Report {
-		q := p
-		q.FailOn = f
-		return &audit.Report{Verdict: v, Policy: q}
-	}
-	for _, c := range []struct {
-		name    string
-		reports []*audit.Report
-		want    int
-	}{
-		{"pass", []*audit.Report{report(audit.Passed, audit.FailOnAttention)}, 0},
-		{"fail", []*audit.Report{report(audit.Failed, audit.FailOnAttention)}, 1},
-		{"attention", []*audit.Report{report(audit.NeedsAttention, audit.FailOnAttention)}, 1},
-		{"attention let through", []*audit.Report{report(audit.NeedsAttention, audit.FailOnFail)}, 0},
-		{"fail not let through", []*audit.Report{report(audit.Failed, audit.FailOnFail)}, 1},
-		{"everything let through", []*audit.Report{report(audit.Failed, audit.FailOnNothing)}, 0},
-		{"could not run", []*audit.Report{audit.CouldNotRun("m", p, errors.New("no"))}, 2},
-		{
-			"worst of several",
-			[]*audit.Report{report(audit.Passed, audit.FailOnFail), report(audit.Failed, audit.FailOnFail)},
-			1,
-		},
-		{"could not run beats fail", []*audit.Report{
-			audit.CouldNotRun("m", p, errors.New("no")),
-			report(audit.Failed, audit.FailOnFail),
-		}, 2},
-		{"no report", nil, 2},
-		{"no verdict", []*audit.Report{report("", audit.FailOnFail)}, 1},
-	} {
-		if got := audit.ExitCode(c.reports...); got != c.want {
-			t.Errorf("%s: %d, want %d", c.name, got, c.want)
-		}
-	}
-}
-
 func TestJSONOfNaN(t *testing.T) {
 	r := audit.CouldNotRun("m", policy(t, ""), errors.New("no"))
 	r.Error, r.Verdict = "", audit.Failed
@@ -313,13 +293,10 @@ func TestJSONOfNaN(t *testing.T) {
 		Check: check.All()[0], Status: audit.Tested,
 		Measures: []audit.Evidence{audit.Number("a", math.NaN(), ""), audit.Number("b", math.Inf(1), "")},
 	}}
-	var b bytes.Buffer
-	if err := audit.JSON(&b, r); err != nil {
-		t.Fatal(err)
-	}
+	text := write(t, render.JSON, r)
 	for _, want := range []string{`"value": null`, `"a undefined"`, `"b infinite"`} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %s in\n%s", want, b.String())
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
 }

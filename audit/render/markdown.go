@@ -1,28 +1,33 @@
-package audit
+package render
 
 import (
 	"fmt"
 	"io"
-	"math"
 	"regexp"
 	"strings"
+
+	"nero/audit/document"
 )
+
+// Markdown is for a comment on a change or the summary of a build: a line per model, the three questions with the most
+// likely cause, the findings, and folded away below them what was measured. Nothing from outside has a meaning in it.
+// What does not fit into a comment is left out from the end, and a last line says so; the other forms have it all.
+var Markdown = Format{
+	Name: "markdown", File: "audit.md", Doc: "for a comment on a change or the summary of a build",
+	Render: writeMarkdown,
+}
 
 // mostMarkdown bounds what Markdown writes: the text of a pull request's comment may have 65,536 characters.
 const mostMarkdown = 60_000
 
-// Markdown writes reports for a comment on a change or the summary of a build: a line per model, the three questions
-// with the most likely cause, the findings, and folded away below them what was measured. Nothing from outside has a
-// meaning in it. What does not fit into a comment is left out from the end, and a last line says so; the other forms
-// have it all.
-func Markdown(w io.Writer, reports ...*Report) error {
+func writeMarkdown(w io.Writer, a *document.Audit) error {
 	var d mdown
-	d.p("## Equivariance audit: %s", overall(reports))
-	d.overview(reports)
+	d.p("## Equivariance audit: %s", overall(a.Models))
+	d.overview(a.Models)
 	var rest []string
-	for _, r := range reports {
-		d.lead(r)
-		rest = append(rest, folds(r)...)
+	for i := range a.Models {
+		d.lead(&a.Models[i])
+		rest = append(rest, folds(&a.Models[i])...)
 	}
 	out := clipLines(d.b.String(), mostMarkdown)
 	left := 0
@@ -34,26 +39,11 @@ func Markdown(w io.Writer, reports ...*Report) error {
 		out += f
 	}
 	if left > 0 {
-		out += plural(left, "section is", "sections are") +
+		out += count(left, "section is", "sections are") +
 			" left out to fit into a comment; the text, JSON and HTML reports have everything.\n"
 	}
 	_, err := io.WriteString(w, strings.TrimRight(out, "\n")+"\n")
 	return err
-}
-
-// overall is the verdict over all reports, [couldNotRun] if one could not.
-func overall(reports []*Report) string {
-	if len(reports) == 0 {
-		return couldNotRun
-	}
-	v := Passed
-	for _, r := range reports {
-		if r.Error != "" {
-			return couldNotRun
-		}
-		v = worse(v, r.Verdict)
-	}
-	return string(v)
 }
 
 // clipLines cuts a text at the end of a line.
@@ -136,55 +126,48 @@ func shell(s string) string {
 	return fence + "sh\n" + printable(s) + "\n" + fence
 }
 
-func (d *mdown) overview(reports []*Report) {
+func (d *mdown) overview(models []document.Model) {
 	d.row("model", "verdict", "elements", "largest error per input", "floor", "why")
 	d.row("---", "---", "---", "---", "---", "---")
-	for _, r := range reports {
-		if r.Error != "" {
-			d.row(md(r.Model), couldNotRun, "", "", "", md(r.Error))
+	for i := range models {
+		m := &models[i]
+		if m.Error != "" {
+			d.row(md(m.Model), string(document.CouldNotRun), "", "", "", md(m.Error))
 			continue
 		}
 		first := true
-		for _, s := range r.Sets() {
+		for _, s := range m.Sets() {
 			name, verdict := "", ""
 			if first {
-				name, verdict = md(r.Model), "**"+string(r.Verdict)+"**"+md(r.holds())
+				name, verdict = md(m.Model), "**"+string(m.Verdict)+"**"+md(holds(m))
 			}
 			first = false
-			d.row(name, verdict, md(s.Name)+": "+string(s.Verdict), num(s.Worst.Value)+" "+md(limits(s.Worst)),
-				num(r.Policy.floor(s)), md(string(s.Cause)))
+			d.row(name, verdict, md(s.Name)+": "+string(s.Verdict), s.Worst.Value.String()+" "+
+				md(s.Worst.Limits()), s.Floor.String(), md(s.Cause))
 		}
 		if first {
-			d.row(md(r.Model), "**"+string(r.Verdict)+"**", "none judged", "", "", "")
+			d.row(md(m.Model), "**"+string(m.Verdict)+"**", "none judged", "", "", "")
 		}
 	}
 	d.end()
 }
 
-// floor is what would be there without any violation: resampling where elements resample, rounding elsewhere.
-func (p *Policy) floor(s *Set) float64 {
-	if s.Exact || s.unmoved() {
-		return p.rounding(s.Floors)
-	}
-	return s.Resampling.Mean
-}
-
 // lead is what must be read of a model.
-func (d *mdown) lead(r *Report) {
-	d.p("### %s", md(r.Model))
-	if r.Error != "" {
-		d.p("Could not run: %s", md(r.Error))
+func (d *mdown) lead(m *document.Model) {
+	d.p("### %s", md(m.Model))
+	if m.Error != "" {
+		d.p("Could not run: %s", md(m.Error))
 		return
 	}
-	for _, q := range r.Questions() {
-		d.item(0, "**%s**", md(q.Text))
+	for _, q := range m.Questions {
+		d.item(0, "**%s**", md(q.Question))
 		for _, a := range q.Answers {
 			d.item(1, "%s", md(a))
 		}
 	}
-	for i, x := range r.Diagnoses {
+	for i, x := range m.Diagnoses {
 		if i == 0 {
-			d.item(0, "**Most likely cause:** %s", md(cause(x)))
+			d.item(0, "**Most likely cause:** %s", md(x.String()))
 			if x.Fix != "" {
 				d.item(1, "what to do: %s", md(x.Fix))
 			}
@@ -193,10 +176,10 @@ func (d *mdown) lead(r *Report) {
 			}
 			continue
 		}
-		d.item(1, "or: %s", md(cause(x)))
+		d.item(1, "or: %s", md(x.String()))
 	}
 	d.end()
-	all := r.Graded()
+	all := m.Findings()
 	if len(all) == 0 {
 		return
 	}
@@ -205,9 +188,10 @@ func (d *mdown) lead(r *Report) {
 	for _, f := range all {
 		value, limit := "", ""
 		if len(f.Evidence) > 0 {
-			value = Cell{Value: f.Evidence[0].Value, Number: true}.In(f.Evidence[0].Unit)
-			if l := f.Evidence[0].Limit; !math.IsNaN(l) {
-				limit = Cell{Value: l, Number: true}.In(f.Evidence[0].Unit)
+			e := f.Evidence[0]
+			value = document.Cell{Value: float64(e.Value), Number: true}.In(e.Unit)
+			if e.Limit != nil {
+				limit = document.Cell{Value: float64(*e.Limit), Number: true}.In(e.Unit)
 			}
 		}
 		try := ""
@@ -220,8 +204,8 @@ func (d *mdown) lead(r *Report) {
 }
 
 // folds are the sections of a model that are folded away, the most useful first.
-func folds(r *Report) []string {
-	if r.Error != "" {
+func folds(m *document.Model) []string {
+	if m.Error != "" {
 		return nil
 	}
 	var out []string
@@ -229,104 +213,101 @@ func folds(r *Report) []string {
 		var d mdown
 		body(&d)
 		if d.b.Len() > 0 {
-			out = append(out, fmt.Sprintf("<details><summary>%s: %s</summary>\n\n%s\n</details>\n\n", md(r.Model),
+			out = append(out, fmt.Sprintf("<details><summary>%s: %s</summary>\n\n%s\n</details>\n\n", md(m.Model),
 				md(title), strings.TrimRight(d.b.String(), "\n")+"\n"))
 		}
 	}
 	fold("worst cases and how to repeat them", func(d *mdown) {
-		for _, w := range r.WorstCases() {
-			t := md(w.What + ": " + w.Where.String())
-			if !math.IsNaN(w.Value) {
-				t += ", " + num(w.Value)
-			}
-			d.p("%s", t)
-			if c := r.Replay(w.Where); c != "" {
-				d.p("%s", shell(c))
+		for _, w := range m.WorstCases {
+			d.p("%s", md(worst(w)))
+			if w.Replay != "" {
+				d.p("%s", shell(w.Replay))
 			}
 		}
 	})
-	fold("what was tested", func(d *mdown) { d.tested(r) })
+	fold("what was tested", func(d *mdown) { d.tested(m) })
 	fold("what was not tested, and caveats", func(d *mdown) {
-		for _, c := range r.Results {
-			if c.Status != Tested {
-				d.item(0, "%s: %s: %s", md(string(c.Status)), md(c.Check.Name), md(c.Reason))
+		for i := range m.Checks {
+			if c := &m.Checks[i]; c.Status != document.Tested {
+				d.item(0, "%s: %s: %s", md(string(c.Status)), md(c.Check), md(c.Reason))
 			}
 		}
-		for _, o := range r.Outside {
+		for _, o := range m.Outside {
 			d.item(0, "not part of this audit: %s", md(o))
 		}
-		for _, c := range r.Caveats() {
+		for _, c := range m.Caveats {
 			d.item(0, "%s", md(c))
 		}
 	})
 	fold("certificate", func(d *mdown) {
-		for _, c := range r.Certificate() {
+		for _, c := range m.Certificate {
 			d.p("%s", md(c))
 		}
 	})
 	fold("evidence for and against each cause", func(d *mdown) {
-		for _, x := range r.Diagnoses {
-			d.item(0, "%s", md(cause(x)))
+		for _, x := range m.Diagnoses {
+			d.item(0, "%s", md(x.String()))
 			for _, c := range x.For {
-				d.item(1, "for: %s", md(clue(c)))
+				d.item(1, "for: %s", md(c.String()))
 			}
 			for _, c := range x.Against {
-				d.item(1, "against: %s", md(clue(c)))
+				d.item(1, "against: %s", md(c.String()))
 			}
 			if len(x.Missing) > 0 {
-				d.item(1, "not looked for, would decide: %s", md(missing(x)))
+				d.item(1, "not looked for, would decide: %s", md(strings.Join(x.Missing, ", ")))
 			}
 		}
 	})
-	for _, c := range r.Results {
+	for i := range m.Checks {
+		c := &m.Checks[i]
 		if len(c.Measures) == 0 && len(c.Exhibits) == 0 {
 			continue
 		}
-		fold(c.Check.Name, func(d *mdown) {
+		fold(c.Check, func(d *mdown) {
 			for _, e := range c.Measures {
-				d.item(0, "%s", md(evidence(e)))
+				d.item(0, "%s", md(e.Text))
 			}
 			d.end()
-			for _, e := range c.Exhibits {
-				d.exhibit(e)
+			for k := range c.Exhibits {
+				d.exhibit(&c.Exhibits[k])
 			}
 		})
 	}
 	return out
 }
 
-func (d *mdown) tested(r *Report) {
-	for _, why := range r.Reasons {
+func (d *mdown) tested(m *document.Model) {
+	for _, why := range m.Reasons {
 		d.item(0, "%s", md(why))
 	}
-	d.item(0, "%s: %s, %s%s, %s, seed %d; output %s", md(r.Group), md(r.Measure),
-		plural(r.Planned, "element", "elements"),
-		inBrackets("", r.Added), plural(r.Inputs, "input", "inputs"), r.Seed, md(r.Output))
-	d.item(0, "limit %s (%s), %s of the inputs may exceed it; confidence %s", num(r.Policy.Threshold),
-		md(r.Policy.Origin),
-		percent(r.Policy.FailureRate), percent(r.Policy.Confidence))
-	for _, a := range r.About {
+	d.item(0, "%s: %s, %s%s, %s, seed %d; output %s", md(m.Claim.Group),
+		md(m.Claim.Measure), count(m.Claim.Elements, "element", "elements"), inBrackets("", m.Claim.Added),
+		count(m.Claim.Inputs, "input", "inputs"), m.Claim.Seed, md(m.Claim.Output))
+	d.item(0, "limit %s (%s), %s of the inputs may exceed it; confidence %s", m.Policy.Threshold,
+		md(m.Policy.Origin), percent(m.Policy.FailureRate), percent(m.Policy.Confidence))
+	for _, a := range m.About {
 		d.item(0, "%s: %s", md(a.Name), code(a.Value))
 	}
-	for _, s := range r.Sets() {
-		d.item(0, "%s: %s × %s; %s", md(s.Name), plural(s.Inputs, "input", "inputs"),
-			plural(len(s.Profile), "element", "elements"), md(s.Reason))
+	for _, s := range m.Sets() {
+		d.item(0, "%s: %s × %s; %s", md(s.Name), count(s.Inputs, "input", "inputs"),
+			count(len(s.Profile), "element", "elements"), md(s.Reason))
 	}
-	d.item(0, "this audit scores itself %s", md(r.Score().String()))
+	d.item(0, "this audit scores itself %s", md(m.Score.String()))
 	d.end()
 	d.row("check", "status", "asks")
 	d.row("---", "---", "---")
-	for _, c := range r.Results {
+	for i := range m.Checks {
+		c := &m.Checks[i]
 		status := string(c.Status)
 		if c.Verdict != "" {
 			status += ", " + string(c.Verdict)
 		}
-		d.row(md(c.Check.Name), status, md(c.Check.Summary()))
+		d.row(md(c.Check), status, md(c.Summary))
 	}
 	d.end()
 }
 
-func (d *mdown) exhibit(e Exhibit) {
+func (d *mdown) exhibit(e *document.Exhibit) {
 	d.p("**%s**", md(e.Title))
 	if e.Note != "" {
 		d.p("%s", md(e.Note))
@@ -334,7 +315,7 @@ func (d *mdown) exhibit(e Exhibit) {
 	if t := e.Table; t != nil {
 		var head, rule []string
 		for j, c := range t.Columns {
-			head = append(head, md(c.heading()))
+			head = append(head, md(c.Heading()))
 			if len(t.Rows) > 0 && t.Rows[0][j].Number {
 				rule = append(rule, "--:")
 			} else {
@@ -352,7 +333,7 @@ func (d *mdown) exhibit(e Exhibit) {
 		}
 		d.end()
 		if more := len(t.Rows) - mostRows; more > 0 {
-			d.p("and %s", plural(more, "more row", "more rows"))
+			d.p("and %s", count(more, "more row", "more rows"))
 		}
 		return
 	}

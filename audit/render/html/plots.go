@@ -1,4 +1,4 @@
-package page
+package html
 
 import (
 	"bytes"
@@ -13,8 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"nero/audit"
-	"nero/symmetry/group"
+	"nero/audit/document"
 )
 
 // figure is a plot with its numbers.
@@ -97,7 +96,7 @@ type level struct {
 // plot is a line plot before it is drawn.
 type plot struct {
 	title, note, sentence string
-	x, y                  audit.Scale
+	x, y                  document.Scale
 	series                []series
 	levels                []level
 	// the x axis is an angle in degrees
@@ -151,7 +150,7 @@ func (f *figures) plot(l plot) figure {
 	if l.turn {
 		x.degrees()
 	}
-	frame(p, x, y, title(l.x.Name, l.x.Unit), title(l.y.Name, l.y.Unit))
+	frame(p, x, y, l.x.Heading(), l.y.Heading())
 	for i, v := range l.levels {
 		if finite(v.value) {
 			at := y.pos(v.value)
@@ -265,22 +264,14 @@ func upright(p *pen, mid float64, name string) {
 	p.add(`</g>`)
 }
 
-func title(name, unit string) string {
-	switch unit {
-	case "", "share": // shares are written in percents
-		return name
-	}
-	return name + " (" + unit + ")"
-}
-
 // numbersOf is the table below a plot: one row per point.
 func numbersOf(l plot) grid {
 	g := grid{
 		Caption: l.title + ": numbers",
 		Head: []cell{
 			word("series"),
-			{Text: title(l.x.Name, l.x.Unit), Number: true},
-			{Text: title(l.y.Name, l.y.Unit), Number: true},
+			{Text: l.x.Heading(), Number: true},
+			{Text: l.y.Heading(), Number: true},
 		},
 	}
 	limits, labels := false, false
@@ -326,28 +317,36 @@ func numbersOf(l plot) grid {
 	return g
 }
 
+// floats are numbers to draw.
+func floats(ns []document.Number) []float64 {
+	out := make([]float64, len(ns))
+	for i, n := range ns {
+		out[i] = float64(n)
+	}
+	return out
+}
+
 // curve draws an exhibit.
-func (f *figures) curve(e audit.Exhibit) figure {
+func (f *figures) curve(e document.Exhibit) figure {
 	c := e.Curve
 	l := plot{title: e.Title, note: e.Note, x: c.X, y: c.Y}
 	var xs, ys []float64
 	for i, s := range c.Series {
 		n := min(len(s.X), len(s.Y))
-		t := series{name: s.Name, x: s.X[:n], y: s.Y[:n], marks: s.Marks, labels: s.Labels, style: i}
+		t := series{name: s.Name, x: floats(s.X[:n]), y: floats(s.Y[:n]), marks: s.Marks, labels: s.Labels, style: i}
 		if len(s.Lo) >= n && len(s.Hi) >= n {
-			t.lo, t.hi = s.Lo[:n], s.Hi[:n]
+			t.lo, t.hi = floats(s.Lo[:n]), floats(s.Hi[:n])
 		}
 		l.series = append(l.series, t)
 		xs, ys = append(xs, t.x...), append(ys, t.y...)
 	}
-	l.sentence = fmt.Sprintf("%s over %s, %d series", title(c.Y.Name, c.Y.Unit), title(c.X.Name, c.X.Unit),
-		len(l.series))
+	l.sentence = fmt.Sprintf("%s over %s, %d series", c.Y.Heading(), c.X.Heading(), len(l.series))
 	if lo, hi := ends(ys); lo <= hi {
-		l.sentence += fmt.Sprintf(", from %s to %s", audit.Figures(lo), audit.Figures(hi))
+		l.sentence += fmt.Sprintf(", from %s to %s", document.Figures(lo), document.Figures(hi))
 	}
 	l.sentence += "."
-	if finite(c.Limit) && len(l.series) > 0 {
-		l.levels = []level{{"limit " + audit.Figures(c.Limit), c.Limit}}
+	if v := document.Or(c.Limit); finite(v) && len(l.series) > 0 {
+		l.levels = []level{{"limit " + document.Figures(v), v}}
 	}
 	lo, hi := ends(xs)
 	l.turn = c.X.Unit == "deg" && !c.X.Log && 40 < hi-lo && hi-lo <= 720
@@ -370,35 +369,35 @@ const mostRows = 40
 
 // point is an element of a profile with the set that it belongs to.
 type point struct {
-	audit.Point
-	set *audit.Set
+	*document.Point
+	at  []float64
+	set *document.Set
 }
 
 // profile draws the error over the orbit: elements that resample as lines, exact ones as marks of their own (the comb),
 // with the floors and the threshold.
-func (f *figures) profile(r *audit.Report, sets []*audit.Set) []figure {
+func (f *figures) profile(r *document.Model, sets []*document.Set) []figure {
 	var pts []point
 	for _, s := range sets {
-		for _, p := range s.Profile {
-			pts = append(pts, point{p, s})
+		for i := range s.Profile {
+			pts = append(pts, point{&s.Profile[i], floats(s.Profile[i].Coordinates), s})
 		}
 	}
 	if len(pts) == 0 {
 		return nil
 	}
-	var chart []group.Axis
-	if g, err := group.Parse(r.Group); err == nil && len(g.Chart()) == len(pts[0].Element) {
-		chart = g.Chart()
+	var chart []document.Axis
+	if len(r.Claim.Axes) == len(pts[0].at) {
+		chart = r.Claim.Axes
 	}
-	name := "Error along the orbit of " + r.Group
-	worst := slices.MaxFunc(pts, func(a, b point) int { return compare(a.Max, b.Max) })
+	name := "Error along the orbit of " + r.Claim.Group
+	worst := slices.MaxFunc(pts, func(a, b point) int { return compare(most(a), most(b)) })
 	sentence := fmt.Sprintf("Mean and largest %s over inputs at %s; largest %s at %s; threshold %s.",
-		errorName(pts[0].set.Unit),
-		count(len(pts), "element", "elements"), audit.Figures(worst.Max), worst.Label,
-		audit.Figures(r.Policy.Threshold))
-	dims := len(pts[0].Element)
+		errorName(pts[0].set.Unit), document.Count(len(pts), "element", "elements"), worst.Max, worst.Element,
+		r.Policy.Threshold)
+	dims := len(pts[0].at)
 	for _, p := range pts {
-		if len(p.Element) != dims {
+		if len(p.at) != dims {
 			dims = 0 // made by hand, and not by a group
 		}
 	}
@@ -413,7 +412,7 @@ func (f *figures) profile(r *audit.Report, sets []*audit.Set) []figure {
 	default:
 		fig = f.ranked(r, pts, name, sentence)
 	}
-	fig.Tables = []grid{profileTable(r, pts)}
+	fig.Tables = []grid{profileTable(pts)}
 	return []figure{fig}
 }
 
@@ -437,7 +436,7 @@ func errorName(unit string) string {
 	return "relative error"
 }
 
-func profileTable(r *audit.Report, pts []point) grid {
+func profileTable(pts []point) grid {
 	g := grid{Caption: "Error at each element", Head: []cell{
 		word("element"), word("set"),
 		{Text: "inputs", Number: true},
@@ -449,13 +448,13 @@ func profileTable(r *audit.Report, pts []point) grid {
 	}}
 	for _, p := range pts {
 		g.Rows = append(g.Rows, []cell{
-			word(p.Label), word(p.set.Name),
+			word(p.Element), word(p.set.Name),
 			{Text: strconv.Itoa(p.N), Number: true},
-			exact(p.Mean),
-			exact(p.P95),
-			exact(p.Max),
-			exact(p.Resampling),
-			word(r.Policy.State(p.set, p.Point)),
+			exact(mean(p)),
+			exact(float64(p.P95)),
+			exact(most(p)),
+			exact(floor(p)),
+			word(p.State),
 		})
 	}
 	return g
@@ -470,32 +469,32 @@ func column(pts []point, f func(point) float64) []float64 {
 	return out
 }
 
-func mean(p point) float64  { return p.Mean }
-func most(p point) float64  { return p.Max }
-func floor(p point) float64 { return p.Resampling }
+func mean(p point) float64  { return float64(p.Mean) }
+func most(p point) float64  { return float64(p.Max) }
+func floor(p point) float64 { return float64(p.Resampling) }
 
 // levels are the threshold and the rounding floor.
-func levels(r *audit.Report, pts []point) []level {
+func levels(r *document.Model, pts []point) []level {
 	var ls []level
-	if r.Policy.Threshold > 0 {
-		ls = append(ls, level{"threshold " + audit.Figures(r.Policy.Threshold), r.Policy.Threshold})
+	if t := r.Policy.Threshold; t > 0 {
+		ls = append(ls, level{"threshold " + t.String(), float64(t)})
 	}
 	rounding := 0.0
 	for _, p := range pts {
-		if v := p.set.Floors.Rounding; finite(v) {
+		if v := float64(p.set.Rounding); finite(v) {
 			rounding = max(rounding, v)
 		}
 	}
 	if rounding > 0 {
-		ls = append(ls, level{"rounding floor " + audit.Figures(rounding), rounding})
+		ls = append(ls, level{"rounding floor " + document.Figures(rounding), rounding})
 	}
 	return ls
 }
 
 // orbit is the profile of a group with one coordinate.
-func (f *figures) orbit(r *audit.Report, pts []point, chart []group.Axis, name, sentence string) figure {
+func (f *figures) orbit(r *document.Model, pts []point, chart []document.Axis, name, sentence string) figure {
 	pts = slices.Clone(pts)
-	at := func(p point) float64 { return p.Element[0] }
+	at := func(p point) float64 { return p.at[0] }
 	slices.SortStableFunc(pts, func(a, b point) int { return compare(at(a), at(b)) })
 	var between, comb []point
 	for _, p := range pts {
@@ -506,12 +505,12 @@ func (f *figures) orbit(r *audit.Report, pts []point, chart []group.Axis, name, 
 		}
 	}
 	l := plot{
-		title: name, sentence: sentence, x: audit.Scale{Name: "element"},
-		y: audit.Scale{Name: errorName(pts[0].set.Unit), Log: true}, levels: levels(r, pts),
+		title: name, sentence: sentence, x: document.Scale{Name: "element"},
+		y: document.Scale{Name: errorName(pts[0].set.Unit), Log: true}, levels: levels(r, pts),
 	}
 	if chart != nil {
-		l.x = audit.Scale{Name: chart[0].Name, Unit: chart[0].Unit}
-		l.turn = chart[0].Form() == group.FormAngle
+		l.x = document.Scale{Name: chart[0].Name, Unit: chart[0].Unit}
+		l.turn = chart[0].Angle
 	}
 	if len(between) > 0 {
 		l.series = append(l.series,
@@ -535,7 +534,7 @@ func (f *figures) orbit(r *audit.Report, pts []point, chart []group.Axis, name, 
 }
 
 // rows is the profile of a few elements: a row for each, from its mean to its largest error.
-func (f *figures) rows(r *audit.Report, pts []point, name, sentence string) figure {
+func (f *figures) rows(r *document.Model, pts []point, name, sentence string) figure {
 	p := &pen{}
 	ls := levels(r, pts)
 	names := []series{{name: "mean over inputs", marks: true}, {name: "largest", marks: true, style: 1}}
@@ -547,14 +546,14 @@ func (f *figures) rows(r *audit.Report, pts []point, name, sentence string) figu
 	const row, right = 19.0, width - 14
 	left := 60.0
 	for _, q := range pts {
-		left = min(max(left, wide(q.Label)+30), 200)
+		left = min(max(left, wide(q.Element)+30), 200)
 	}
 	bottom := top + row*float64(len(pts)) + 6
 	values := append(column(pts, mean), column(pts, most)...)
 	if resampled {
 		for _, q := range pts {
 			if !q.Exact {
-				values = append(values, q.Resampling)
+				values = append(values, floor(q))
 			}
 		}
 	}
@@ -571,19 +570,19 @@ func (f *figures) rows(r *audit.Report, pts []point, name, sentence string) figu
 	}
 	for i, q := range pts {
 		y := top + row*(float64(i)+0.5) + 3
-		label := q.Label
+		label := q.Element
 		if q.Exact {
 			label += " ◆"
 		}
 		p.tip("tk", "end", left-8, y+4, clip(label, 28), label)
 		p.line("gr", left, y, right, y)
-		if finite(q.Mean) && finite(q.Max) {
-			p.line("s0", x.pos(q.Mean), y, x.pos(q.Max), y)
-			p.mark(0, x.pos(q.Mean), y, 4)
-			p.mark(1, x.pos(q.Max), y, 3.6)
+		if mean, most := mean(q), most(q); finite(mean) && finite(most) {
+			p.line("s0", x.pos(mean), y, x.pos(most), y)
+			p.mark(0, x.pos(mean), y, 4)
+			p.mark(1, x.pos(most), y, 3.6)
 		}
-		if resampled && finite(q.Resampling) {
-			p.mark(5, x.pos(q.Resampling), y, 3.6)
+		if resampled && finite(floor(q)) {
+			p.mark(5, x.pos(floor(q)), y, 3.6)
 		}
 	}
 	p.line("ax", left, bottom, right, bottom)
@@ -602,46 +601,46 @@ func square(pts []point) bool {
 }
 
 func coordinates(pts []point) (xs, ys []float64) {
-	xs, ys = column(pts, func(p point) float64 { return p.Element[0] }),
-		column(pts, func(p point) float64 { return p.Element[1] })
+	xs, ys = column(pts, func(p point) float64 { return p.at[0] }),
+		column(pts, func(p point) float64 { return p.at[1] })
 	slices.Sort(xs)
 	slices.Sort(ys)
 	return slices.Compact(xs), slices.Compact(ys)
 }
 
 // plane is the profile of many elements with two coordinates: a square for each.
-func (f *figures) plane(pts []point, chart []group.Axis, name, sentence string) figure {
+func (f *figures) plane(pts []point, chart []document.Axis, name, sentence string) figure {
 	xs, ys := coordinates(pts)
-	m := &audit.Map{H: len(ys), W: len(xs), Unit: "log₁₀ of the mean error", Val: make([]float64, len(xs)*len(ys))}
-	for i := range m.Val {
-		m.Val[i] = math.NaN()
+	m := raster{h: len(ys), w: len(xs), unit: "log₁₀ of the mean error", values: make([]float64, len(xs)*len(ys))}
+	for i := range m.values {
+		m.values[i] = math.NaN()
 	}
 	for _, p := range pts {
-		i, _ := slices.BinarySearch(xs, p.Element[0])
-		j, _ := slices.BinarySearch(ys, p.Element[1])
+		i, _ := slices.BinarySearch(xs, p.at[0])
+		j, _ := slices.BinarySearch(ys, p.at[1])
 		if p.Mean > 0 {
-			m.Val[j*len(xs)+i] = math.Log10(p.Mean)
+			m.values[j*len(xs)+i] = math.Log10(mean(p))
 		}
 	}
 	xname, yname := "first coordinate", "second coordinate"
 	if chart != nil {
-		xname, yname = title(chart[0].Name, chart[0].Unit), title(chart[1].Name, chart[1].Unit)
+		xname, yname = chart[0].Heading(), chart[1].Heading()
 	}
 	return f.raster(name, "Squares without colour have an error of 0 or were not visited; the identity is not.",
 		sentence, m, named{xname, xs}, named{yname, ys})
 }
 
 // ranked is the profile of many elements with several coordinates: by size.
-func (f *figures) ranked(r *audit.Report, pts []point, name, sentence string) figure {
+func (f *figures) ranked(r *document.Model, pts []point, name, sentence string) figure {
 	pts = slices.Clone(pts)
-	slices.SortStableFunc(pts, func(a, b point) int { return compare(b.Mean, a.Mean) })
+	slices.SortStableFunc(pts, func(a, b point) int { return compare(mean(b), mean(a)) })
 	var rank []float64
 	for i := range pts {
 		rank = append(rank, float64(i+1))
 	}
 	return f.plot(plot{
 		title: name, sentence: sentence, note: "Elements in the order of their mean error; the table names them.",
-		x: audit.Scale{Name: "rank"}, y: audit.Scale{Name: errorName(pts[0].set.Unit), Log: true},
+		x: document.Scale{Name: "rank"}, y: document.Scale{Name: errorName(pts[0].set.Unit), Log: true},
 		series: []series{
 			{name: "mean over inputs", x: rank, y: column(pts, mean)},
 			{name: "largest", x: rank, y: column(pts, most), style: 1},
@@ -659,23 +658,32 @@ type named struct {
 // mostCells is up to how many numbers of a map the page lists; the JSON form has them all.
 const mostCells = 4096
 
+// raster is a map to be drawn.
+type raster struct {
+	h, w      int
+	unit      string
+	diverging bool
+	// row by row
+	values []float64
+}
+
 // mapOf draws an exhibit.
-func (f *figures) mapOf(e audit.Exhibit) figure {
-	m := e.Map
-	if m.H < 1 || m.W < 1 || len(m.Val) != m.H*m.W {
+func (f *figures) mapOf(e document.Exhibit) figure {
+	m := raster{e.Map.Height, e.Map.Width, e.Map.Unit, e.Map.Diverging, floats(e.Map.Values)}
+	if m.h < 1 || m.w < 1 || len(m.values) != m.h*m.w {
 		return f.wrap(e.Title, e.Note, "An empty map.", 40, `<text class="lb" x="8" y="24">nothing is known</text>`)
 	}
 	at := -1
-	for i, v := range m.Val {
-		if finite(v) && (at < 0 || math.Abs(v) > math.Abs(m.Val[at])) {
+	for i, v := range m.values {
+		if finite(v) && (at < 0 || math.Abs(v) > math.Abs(m.values[at])) {
 			at = i
 		}
 	}
 	sentence := "Nothing is known."
 	if at >= 0 {
-		lo, hi := ends(m.Val)
+		lo, hi := ends(m.values)
 		sentence = fmt.Sprintf("%d rows, %d columns, from %s to %s %s, farthest from 0 at row %d, column %d.",
-			m.H, m.W, audit.Figures(lo), audit.Figures(hi), m.Unit, at/m.W, at%m.W)
+			m.h, m.w, document.Figures(lo), document.Figures(hi), m.unit, at/m.w, at%m.w)
 	}
 	steps := func(n int) []float64 {
 		out := make([]float64, n)
@@ -684,14 +692,14 @@ func (f *figures) mapOf(e audit.Exhibit) figure {
 		}
 		return out
 	}
-	return f.raster(e.Title, e.Note, sentence, m, named{"column", steps(m.W)}, named{"row", steps(m.H)})
+	return f.raster(e.Title, e.Note, sentence, m, named{"column", steps(m.w)}, named{"row", steps(m.h)})
 }
 
-func (f *figures) raster(name, note, sentence string, m *audit.Map, xs, ys named) figure {
-	h := newHeat(m.Val, m.Diverging)
+func (f *figures) raster(name, note, sentence string, m raster, xs, ys named) figure {
+	h := newHeat(m.values, m.diverging)
 	const left, top, right = 52.0, 12.0, 88.0
 	w := width - left - right
-	tall := w * float64(m.H) / float64(m.W)
+	tall := w * float64(m.h) / float64(m.w)
 	if tall > 300 {
 		w, tall = w*300/tall, 300
 	}
@@ -699,7 +707,7 @@ func (f *figures) raster(name, note, sentence string, m *audit.Map, xs, ys named
 	bottom := top + tall
 	p := &pen{}
 	p.rect("un", left, top, w, tall)
-	p.picture(left, top, w, tall, h.raster(m.Val, m.W, m.H))
+	p.picture(left, top, w, tall, h.raster(m.values, m.w, m.h))
 	steps := func(n named, each func(u float64, label string)) {
 		for k := 0; k < len(n.at); k += max(1, (len(n.at)+5)/6) {
 			each((float64(k)+0.5)/float64(len(n.at)), short(n.at[k]))
@@ -717,33 +725,37 @@ func (f *figures) raster(name, note, sentence string, m *audit.Map, xs, ys named
 		marks = []float64{h.lo, h.hi}
 	}
 	for _, v := range marks {
-		p.text("tk", "start", at+17, scale.pos(v)+4, audit.Figures(v))
+		p.text("tk", "start", at+17, scale.pos(v)+4, document.Figures(v))
 	}
-	if m.Unit != "" {
-		p.tip("lb", "end", width-4, bottom+32, clip(m.Unit, 24), m.Unit)
+	if m.unit != "" {
+		p.tip("lb", "end", width-4, bottom+32, clip(m.unit, 24), m.unit)
 	}
 	return f.wrap(name, note, sentence, bottom+40, p.b.String(), mapTable(name, m, xs, ys))
 }
 
 // picture puts a raster of numbers into a frame.
 func (p *pen) picture(x, y, w, h float64, m image.Image) {
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		return // encoding a picture of at least one pixel into memory does not fail
+	}
 	p.add(`<image class="pix" x="%s" y="%s" width="%s" height="%s" preserveAspectRatio="none" href="%s"/>`, px(x),
-		px(y), px(w), px(h), dataURI(m))
+		px(y), px(w), px(h), dataURI(b.Bytes()))
 	p.rect("bx", x, y, w, h)
 }
 
 // mapTable lists the numbers of a map, or of its rows where there are too many.
-func mapTable(name string, m *audit.Map, xs, ys named) grid {
+func mapTable(name string, m raster, xs, ys named) grid {
 	g := grid{Caption: name + ": numbers"}
-	if len(m.Val) <= mostCells {
+	if len(m.values) <= mostCells {
 		g.Head = []cell{word(ys.name + ` \ ` + xs.name)}
 		for _, x := range xs.at {
 			g.Head = append(g.Head, cell{Text: short(x), Number: true})
 		}
-		for j := range m.H {
+		for j := range m.h {
 			row := []cell{word(short(ys.at[j]))}
-			for _, v := range m.Val[j*m.W : (j+1)*m.W] {
-				row = append(row, cell{Text: audit.Figures(v), Number: true})
+			for _, v := range m.values[j*m.w : (j+1)*m.w] {
+				row = append(row, cell{Text: document.Figures(v), Number: true})
 			}
 			g.Rows = append(g.Rows, row)
 		}
@@ -756,8 +768,8 @@ func mapTable(name string, m *audit.Map, xs, ys named) grid {
 		{Text: "largest", Number: true},
 		{Text: "unknown", Number: true},
 	}
-	for j := range m.H {
-		row := m.Val[j*m.W : (j+1)*m.W]
+	for j := range m.h {
+		row := m.values[j*m.w : (j+1)*m.w]
 		sum, n := 0.0, 0
 		for _, v := range row {
 			if finite(v) {
@@ -770,20 +782,17 @@ func mapTable(name string, m *audit.Map, xs, ys named) grid {
 		}
 		g.Rows = append(g.Rows, []cell{
 			word(short(ys.at[j])), exact(sum / float64(n)), exact(lo), exact(hi),
-			{Text: strconv.Itoa(m.W - n), Number: true},
+			{Text: strconv.Itoa(m.w - n), Number: true},
 		})
 	}
-	g.Foot = fmt.Sprintf("A map of %d numbers is listed by its rows here; the JSON form has every number.", len(m.Val))
+	g.Foot = fmt.Sprintf("A map of %d numbers is listed by its rows here; the JSON form has every number.",
+		len(m.values))
 	return g
 }
 
 // dataURI is a picture inside the page.
-func dataURI(m image.Image) string {
-	var b bytes.Buffer
-	if err := png.Encode(&b, m); err != nil {
-		return "data:," // encoding a picture of at least one pixel into memory does not fail
-	}
-	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())
+func dataURI(png []byte) string {
+	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(png)
 }
 
 // Bounds of tables that are also drawn as bars.
@@ -795,7 +804,7 @@ const (
 
 // bars draws the numbers of a table whose first column names its rows, a panel for each of up to three columns. ok is
 // false where there is nothing to draw.
-func (f *figures) bars(e audit.Exhibit) (fig figure, ok bool) {
+func (f *figures) bars(e document.Exhibit) (fig figure, ok bool) {
 	t := e.Table
 	if len(t.Rows) < fewestBars || len(t.Rows) > mostBars || len(t.Columns) < 2 {
 		return figure{}, false
@@ -833,7 +842,7 @@ func (f *figures) bars(e audit.Exhibit) (fig figure, ok bool) {
 
 // drawable are the columns whose numbers are drawn: up to three that are known and differ, floors only where there is
 // room.
-func drawable(t *audit.Table) []int {
+func drawable(t *document.Table) []int {
 	var panels, floors []int
 	for j := 1; j < len(t.Columns); j++ {
 		known, differ, first := 0, false, math.NaN()
@@ -868,14 +877,14 @@ func drawable(t *audit.Table) []int {
 
 // bar is a panel with the bars of one column.
 type bar struct {
-	column                     audit.Column
+	column                     document.Column
 	j                          int
 	class                      string
 	from, to, top, bottom, row float64
 }
 
 // draw draws the panel and says what its largest is.
-func (b bar) draw(p *pen, rows [][]audit.Cell) string {
+func (b bar) draw(p *pen, rows [][]document.Cell) string {
 	var values []float64
 	least, largest, at := math.Inf(1), math.Inf(-1), 0
 	negative := false
@@ -898,7 +907,7 @@ func (b bar) draw(p *pen, rows [][]audit.Cell) string {
 		values = append(values, 0)
 	}
 	x := newAxis(values, log, b.from, b.to)
-	name := title(b.column.Name, b.column.Unit)
+	name := b.column.Heading()
 	p.tip("lb", "middle", (b.from+b.to)/2, 16, clip(name, int((b.to-b.from)/6.6)), name)
 	for i, t := range []tick{x.ticks[0], x.ticks[len(x.ticks)-1]} {
 		label := t.label
@@ -925,16 +934,16 @@ func (b bar) draw(p *pen, rows [][]audit.Cell) string {
 		}
 	}
 	p.line("ax", origin, b.top, origin, b.bottom)
-	return fmt.Sprintf("%s: largest %s at %s", name, audit.Cell{Value: largest, Number: true}.In(b.column.Unit),
+	return fmt.Sprintf("%s: largest %s at %s", name, document.Cell{Value: largest, Number: true}.In(b.column.Unit),
 		rows[at][0].Text)
 }
 
 // tableOf is a table as it stands.
-func tableOf(e audit.Exhibit) grid {
+func tableOf(e document.Exhibit) grid {
 	g := grid{Caption: e.Title}
 	for j, c := range e.Table.Columns {
 		number := len(e.Table.Rows) > 0 && j < len(e.Table.Rows[0]) && e.Table.Rows[0][j].Number
-		g.Head = append(g.Head, cell{Text: title(c.Name, c.Unit), Doc: c.Doc, Number: number})
+		g.Head = append(g.Head, cell{Text: c.Heading(), Doc: c.Doc, Number: number})
 	}
 	for _, r := range e.Table.Rows {
 		var row []cell

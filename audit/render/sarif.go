@@ -1,6 +1,7 @@
-package audit
+package render
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,7 +12,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"nero/audit/document"
 )
+
+// SARIF is a SARIF 2.1.0 log with one run: rules are the checks, results the findings with a level from their severity
+// (high is error, medium warning, the others note), the model file as the place and the layer, port or element as the
+// logical place. A check that was not tested and an audit that could not run are notifications. Fingerprints are made
+// of model, check, category, set and location, so that a finding keeps its identity when its numbers change.
+var SARIF = Format{Name: "sarif", File: "audit.sarif", Doc: "SARIF 2.1.0 for code scanners", Render: writeSARIF}
 
 // The Static Analysis Results Interchange Format (SARIF) version 2.1.0, OASIS standard with errata 01, 2023: the part
 // of it that an audit fills in. The paragraphs named below are those of the standard.
@@ -127,78 +136,73 @@ type sarifLogical struct {
 
 // sarifResultBag is what has no place in the standard (3.8).
 type sarifResultBag struct {
-	Model    string      `json:"model"`
-	Category string      `json:"category"`
-	Severity string      `json:"severity"`
-	Set      string      `json:"set,omitempty"`
-	Evidence []jEvidence `json:"evidence"`
-	Worst    *jWhere     `json:"worst,omitempty"`
-	Remedies []string    `json:"remedies"`
-	Replay   string      `json:"replay,omitempty"`
+	Model    string              `json:"model"`
+	Category string              `json:"category"`
+	Severity document.Severity   `json:"severity"`
+	Set      string              `json:"set,omitempty"`
+	Evidence []document.Evidence `json:"evidence"`
+	Worst    *document.Where     `json:"worst,omitempty"`
+	Remedies []string            `json:"remedies"`
+	Replay   string              `json:"replay,omitempty"`
 }
 
 type sarifRunBag struct {
-	Verdict string       `json:"verdict"`
-	Models  []sarifModel `json:"models"`
+	Verdict document.Verdict `json:"verdict"`
+	Models  []sarifModel     `json:"models"`
 }
 
 type sarifModel struct {
-	Model     string       `json:"model"`
-	Verdict   string       `json:"verdict"`
-	Group     string       `json:"group,omitempty"`
-	Reasons   []string     `json:"reasons"`
-	Diagnoses []jDiagnosis `json:"diagnoses"`
-	About     []jAbout     `json:"about"`
+	Model     string               `json:"model"`
+	Verdict   document.Verdict     `json:"verdict"`
+	Group     string               `json:"group,omitempty"`
+	Reasons   []string             `json:"reasons"`
+	Diagnoses []document.Diagnosis `json:"diagnoses"`
+	About     []document.Fact      `json:"about"`
 }
 
-// SARIF writes reports as a SARIF 2.1.0 log with one run: rules are the checks, results the findings with a level from
-// their severity (high is error, medium warning, the others note), the model file as the place and the layer, port or
-// element as the logical place. A check that was not tested and an audit that could not run are notifications.
-// Fingerprints are made of model, check, category, set and location, so that a finding keeps its identity when its
-// numbers change.
-func SARIF(w io.Writer, reports ...*Report) error {
+func writeSARIF(w io.Writer, a *document.Audit) error {
 	run := sarifRun{
 		Tool: sarifTool{sarifDriver{Name: "nero", Rules: []sarifRule{}}}, Automation: sarifAutomation{"nero/audit/"},
-		Columns: "unicodeCodePoints",
-		Results: []sarifResult{}, Properties: sarifRunBag{Verdict: overall(reports), Models: []sarifModel{}},
+		Columns: "unicodeCodePoints", Results: []sarifResult{},
+		Properties: sarifRunBag{Verdict: overall(a.Models), Models: []sarifModel{}},
 	}
-	inv := sarifInvocation{Successful: true, ExitCode: ExitCode(reports...), Notifications: []sarifNotification{}}
-	if len(reports) == 0 {
-		inv.Successful = false
+	inv := sarifInvocation{
+		Successful: len(a.Models) > 0, ExitCode: a.Exit, Notifications: []sarifNotification{},
 	}
 	index := map[string]int{}
 	seen := map[string]int{}
-	for _, r := range reports {
-		m := jModel{}
-		whole(&m, r)
-		run.Properties.Models = append(run.Properties.Models,
-			sarifModel{r.Model, overall([]*Report{r}), r.Group, list(r.Reasons), m.Diagnoses, m.About})
+	for i := range a.Models {
+		m := &a.Models[i]
+		run.Properties.Models = append(run.Properties.Models, sarifModel{
+			m.Model, overall(a.Models[i : i+1]), m.Claim.Group, m.Reasons, m.Diagnoses, m.About,
+		})
 		if inv.CommandLine == "" {
-			inv.CommandLine = r.Command
+			inv.CommandLine = m.Command
 		}
-		if r.Error != "" {
+		if m.Error != "" {
 			inv.Successful = false
 			inv.Notifications = append(inv.Notifications,
-				sarifNotification{Level: "error", Message: sarifMessage{r.Model + ": " + r.Error}})
+				sarifNotification{Level: "error", Message: sarifMessage{m.Model + ": " + m.Error}})
 			continue
 		}
-		run.artifact(r)
-		for _, c := range r.Results {
-			i, ok := index[c.Check.Name]
+		run.artifact(m)
+		for k := range m.Checks {
+			c := &m.Checks[k]
+			rule, ok := index[c.Check]
 			if !ok {
-				i = len(run.Tool.Driver.Rules)
-				index[c.Check.Name] = i
-				run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, ruleOf(c.Check))
+				rule = len(run.Tool.Driver.Rules)
+				index[c.Check] = rule
+				run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, ruleOf(c))
 			}
-			if c.Status == NotTested {
+			if c.Status == document.NotTested {
 				inv.Notifications = append(inv.Notifications, sarifNotification{
-					Level: "warning", Rule: &sarifRuleLink{c.Check.Name, i},
-					Message: sarifMessage{fmt.Sprintf("%s: %s: not tested: %s", r.Model, c.Check.Name, c.Reason)},
+					Level: "warning", Rule: &sarifRuleLink{c.Check, rule},
+					Message: sarifMessage{fmt.Sprintf("%s: %s: not tested: %s", m.Model, c.Check, c.Reason)},
 				})
 			}
 		}
-		for _, f := range r.Graded() {
-			run.Results = append(run.Results, resultOf(r, f, index[f.Check], seen))
+		for _, f := range m.Findings() {
+			run.Results = append(run.Results, resultOf(m, f, index[f.Check], seen))
 		}
 	}
 	run.Invocations = []sarifInvocation{inv}
@@ -208,38 +212,31 @@ func SARIF(w io.Writer, reports ...*Report) error {
 	return e.Encode(sarifLog{sarifSchema, sarifVersion, []sarifRun{run}})
 }
 
-func ruleOf(c *Check) sarifRule {
-	doc := strings.TrimSpace(c.Doc)
-	if doc == "" {
-		doc = c.Name
-	}
-	short := c.Summary()
-	if short == "" {
-		short = doc
-	}
-	return sarifRule{c.Name, sarifMessage{short}, sarifMessage{doc}, sarifMessage{doc}, sarifConfig{"warning"}}
+func ruleOf(c *document.Check) sarifRule {
+	doc := sarifMessage{cmp.Or(strings.TrimSpace(c.Doc), c.Summary, c.Check)}
+	return sarifRule{c.Check, sarifMessage{cmp.Or(c.Summary, doc.Text)}, doc, doc, sarifConfig{"warning"}}
 }
 
 // levelOf is the level of a severity (3.27.10).
-func levelOf(s Severity) string {
+func levelOf(s document.Severity) string {
 	switch s {
-	case High:
+	case document.High:
 		return "error"
-	case Medium:
+	case document.Medium:
 		return "warning"
-	case Low, Note:
+	case document.Low, document.Note:
 	}
 	return "note"
 }
 
 // artifact names the file of a model, once.
-func (run *sarifRun) artifact(r *Report) {
-	file := r.Fact(AboutFile)
+func (run *sarifRun) artifact(m *document.Model) {
+	file := m.Fact(document.AboutFile)
 	if file == "" {
 		return
 	}
 	a := sarifArtifact{Location: sarifURI{fileURI(file)}, Roles: []string{"analysisTarget"}}
-	if digest := r.Fact(AboutDigest); digest != "" {
+	if digest := m.Fact(document.AboutDigest); digest != "" {
 		a.Hashes = map[string]string{"sha-256": digest}
 	}
 	if !slices.ContainsFunc(run.Artifacts, func(b sarifArtifact) bool { return b.Location == a.Location }) {
@@ -262,33 +259,34 @@ func fileURI(file string) string {
 	return strings.TrimPrefix(u.String(), "./")
 }
 
-func resultOf(r *Report, f Graded, rule int, seen map[string]int) sarifResult {
+func resultOf(m *document.Model, f document.Found, rule int, seen map[string]int) sarifResult {
 	text := f.Message
 	if len(f.Evidence) > 0 {
-		text += "\n\n" + evidence(f.Evidence[0])
+		text += "\n\n" + f.Evidence[0].Text
 	}
 	if len(f.Remedies) > 0 {
 		text += "\n\nTry: " + strings.Join(f.Remedies, "; ")
 	}
-	replay := r.Replay(f.Worst)
-	if replay != "" {
-		text += "\n\nRepeat the worst case: " + replay
+	if f.Replay != "" {
+		text += "\n\nRepeat the worst case: " + f.Replay
 	}
 	loc := sarifLocation{Logical: []sarifLogical{}}
-	if file := r.Fact(AboutFile); file != "" {
+	if file := m.Fact(document.AboutFile); file != "" {
 		loc.Physical = &sarifPhysical{sarifURI{fileURI(file)}, sarifRegion{1}}
 	}
 	logical := func(name, kind string) {
 		if name != "" {
-			loc.Logical = append(loc.Logical, sarifLogical{name, r.Model + "::" + name, kind})
+			loc.Logical = append(loc.Logical, sarifLogical{name, m.Model + "::" + name, kind})
 		}
 	}
 	logical(f.Location, kindOf(f))
-	logical(f.Worst.Label, "element")
-	if len(loc.Logical) == 0 {
-		logical(r.Model, "model")
+	if f.Worst != nil {
+		logical(f.Worst.Element, "element")
 	}
-	key := strings.Join([]string{r.Model, f.Check, f.Category.Name, f.Set, f.Location}, "\x00")
+	if len(loc.Logical) == 0 {
+		logical(m.Model, "model")
+	}
+	key := strings.Join([]string{m.Model, f.Check, f.Category, f.Set, f.Location}, "\x00")
 	n := seen[key]
 	seen[key]++
 	sum := sha256.Sum256([]byte(key + "\x00" + strconv.Itoa(n)))
@@ -298,15 +296,14 @@ func resultOf(r *Report, f Graded, rule int, seen map[string]int) sarifResult {
 		Locations:    []sarifLocation{loc},
 		Fingerprints: map[string]string{"neroFinding/v1": mark, "primaryLocationLineHash": mark + ":1"},
 		Properties: sarifResultBag{
-			r.Model, f.Category.Name, string(f.Severity), f.Set, evidences(f.Evidence), where(f.Worst),
-			list(f.Remedies), replay,
+			m.Model, f.Category, f.Severity, f.Set, f.Evidence, f.Worst, f.Remedies, f.Replay,
 		},
 	}
 }
 
 // kindOf says what a location is: a layer, or a part of the specification such as an action or the output.
-func kindOf(f Graded) string {
-	if f.Category == Layer || strings.ContainsAny(f.Location, "/:") {
+func kindOf(f document.Found) string {
+	if f.Category == "layer" || strings.ContainsAny(f.Location, "/:") {
 		return "layer"
 	}
 	return "part"

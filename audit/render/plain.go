@@ -1,4 +1,4 @@
-package audit
+package render
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"nero/audit/document"
 )
 
 // Bounds of what text shows of an exhibit; the rest is in the other forms.
@@ -17,7 +19,7 @@ const (
 )
 
 // exhibit shows a table in columns, a curve in numbers, a map in shades.
-func (t *text) exhibit(e Exhibit) {
+func (t *text) exhibit(e *document.Exhibit) {
 	t.line(2, e.Title)
 	if e.Note != "" {
 		t.line(4, e.Note)
@@ -25,7 +27,7 @@ func (t *text) exhibit(e Exhibit) {
 	t.plot(e)
 }
 
-func (t *text) plot(e Exhibit) {
+func (t *text) plot(e *document.Exhibit) {
 	switch {
 	case e.Table != nil:
 		t.rows(e.Table)
@@ -36,35 +38,14 @@ func (t *text) plot(e Exhibit) {
 	}
 }
 
-// heading is the name of a column with its unit.
-func (c Column) heading() string { return named(c.Name, c.Unit) }
-
-func named(name, unit string) string {
-	if unit == "" || unit == "share" {
-		return name
-	}
-	return name + " (" + unit + ")"
-}
-
-// In writes a cell of a column of the given unit: shares in percents, words as they are.
-func (c Cell) In(unit string) string {
-	switch {
-	case !c.Number:
-		return c.Text
-	case unit == "share":
-		return percent(c.Value)
-	}
-	return num(c.Value)
-}
-
 // rows writes a table in columns, words clipped where they are too wide together.
-func (t *text) rows(b *Table) {
+func (t *text) rows(b *document.Table) {
 	n := len(b.Columns)
 	grid := make([][]string, 0, len(b.Rows)+1)
 	right := make([]bool, n)
 	var head []string
 	for _, c := range b.Columns {
-		head = append(head, c.heading())
+		head = append(head, c.Heading())
 	}
 	grid = append(grid, head)
 	for _, r := range b.Rows[:min(len(b.Rows), mostRows)] {
@@ -98,7 +79,7 @@ func (t *text) rows(b *Table) {
 			columns), " ") + "\n")
 	}
 	if more := len(b.Rows) - mostRows; more > 0 {
-		t.line(4, "and "+plural(more, "more row", "more rows"))
+		t.line(4, "and "+count(more, "more row", "more rows"))
 	}
 }
 
@@ -111,10 +92,10 @@ func total(x []int) int {
 }
 
 // curve writes each series in numbers, thinned evenly with its ends kept.
-func (t *text) curve(c *Curve) {
-	t.line(4, fmt.Sprintf("%s over %s", named(c.Y.Name, c.Y.Unit), named(c.X.Name, c.X.Unit)))
-	if !math.IsNaN(c.Limit) {
-		t.line(4, "limit "+num(c.Limit))
+func (t *text) curve(c *document.Curve) {
+	t.line(4, fmt.Sprintf("%s over %s", c.Y.Heading(), c.X.Heading()))
+	if c.Limit != nil {
+		t.line(4, "limit "+c.Limit.String())
 	}
 	for _, s := range c.Series {
 		var dots []string
@@ -124,9 +105,9 @@ func (t *text) curve(c *Curve) {
 			if n > mostDots {
 				i = k * (n - 1) / (mostDots - 1)
 			}
-			d := num(s.Y[i]) + " at " + num(s.X[i])
+			d := s.Y[i].String() + " at " + s.X[i].String()
 			if i < len(s.Labels) && s.Labels[i] != "" {
-				d = num(s.Y[i]) + " at " + s.Labels[i]
+				d = s.Y[i].String() + " at " + s.Labels[i]
 			}
 			dots = append(dots, d)
 		}
@@ -146,13 +127,15 @@ const (
 )
 
 // shades draws a map in characters, each the cell that is farthest from zero among those it covers.
-func (t *text) shades(m *Map) {
+func (t *text) shades(m *document.Map) {
 	lo, hi, at := math.Inf(1), math.Inf(-1), -1
-	for i, v := range m.Val {
+	size := func(i int) float64 { return math.Abs(float64(m.Values[i])) }
+	for i, n := range m.Values {
+		v := float64(n)
 		if math.IsNaN(v) {
 			continue
 		}
-		if at < 0 || math.Abs(v) > math.Abs(m.Val[at]) {
+		if at < 0 || size(i) > size(at) {
 			at = i
 		}
 		lo, hi = min(lo, v), max(hi, v)
@@ -161,26 +144,24 @@ func (t *text) shades(m *Map) {
 		t.line(4, "nothing is known")
 		return
 	}
-	t.line(4, fmt.Sprintf("%d rows, %d columns; from %s to %s%s, farthest from 0 at row %d, column %d", m.H, m.W,
-		num(lo), num(hi),
-		suffix(m.Unit), at/m.W, at%m.W))
+	t.line(4, fmt.Sprintf("%d rows, %d columns; from %s to %s%s, farthest from 0 at row %d, column %d", m.Height,
+		m.Width, document.Figures(lo), document.Figures(hi), suffix(m.Unit), at/m.Width, at%m.Width))
 	if m.Diverging {
 		t.line(4, fmt.Sprintf("negative %s, positive %s", negative[1:], positive[1:]))
 	}
-	most := math.Abs(m.Val[at])
-	step := max(1, (m.W+mapWidth-1)/mapWidth, (m.H+mapRows-1)/mapRows)
-	for y := 0; y < m.H; y += step {
+	step := max(1, (m.Width+mapWidth-1)/mapWidth, (m.Height+mapRows-1)/mapRows)
+	for y := 0; y < m.Height; y += step {
 		var b strings.Builder
-		for x := 0; x < m.W; x += step {
+		for x := 0; x < m.Width; x += step {
 			v := math.NaN()
-			for j := y; j < min(y+step, m.H); j++ {
-				for i := x; i < min(x+step, m.W); i++ {
-					if w := m.Val[j*m.W+i]; !math.IsNaN(w) && !(math.Abs(v) >= math.Abs(w)) {
+			for j := y; j < min(y+step, m.Height); j++ {
+				for i := x; i < min(x+step, m.Width); i++ {
+					if w := float64(m.Values[j*m.Width+i]); !math.IsNaN(w) && !(math.Abs(v) >= math.Abs(w)) {
 						v = w
 					}
 				}
 			}
-			b.WriteByte(shadeOf(v, most, m.Diverging))
+			b.WriteByte(shadeOf(v, size(at), m.Diverging))
 		}
 		t.b.WriteString("    |" + b.String() + "|\n")
 	}

@@ -1,4 +1,4 @@
-package audit
+package render
 
 import (
 	"fmt"
@@ -9,21 +9,25 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"nero/audit/document"
 )
+
+// Text is for people at a terminal: first the verdicts with the three questions and the most likely cause, then a
+// table, then what was found, what was measured, and what was not tested. No line is longer than 100 columns.
+var Text = Format{Name: "text", File: "audit.txt", Doc: "words and tables for a terminal", Render: writeText}
 
 // columns is the width that text keeps to, for terminals and logs.
 const columns = 100
 
-// Text writes reports for people: first the verdicts with the three questions and the most likely cause, then a table,
-// then what was found, what was measured, and what was not tested. No line is longer than 100 columns.
-func Text(w io.Writer, reports ...*Report) error {
+func writeText(w io.Writer, a *document.Audit) error {
 	t := &text{}
-	for _, r := range reports {
-		t.head(r)
+	for i := range a.Models {
+		t.head(&a.Models[i])
 	}
-	t.table(reports)
-	for _, r := range reports {
-		t.details(r, len(reports) > 1)
+	t.table(a.Models)
+	for i := range a.Models {
+		t.details(&a.Models[i], len(a.Models) > 1)
 	}
 	_, err := io.WriteString(w, printable(t.b.String()))
 	return err
@@ -103,31 +107,31 @@ func pad(s string, n int, right bool) string {
 }
 
 // holds says in the line of the verdict which symmetry was found, if somebody looked.
-func (r *Report) holds() string {
-	if r.Largest == "" {
+func holds(m *document.Model) string {
+	if m.Largest == "" {
 		return ""
 	}
-	return "; the largest symmetry that holds is " + r.Largest
+	return "; the largest symmetry that holds is " + m.Largest
 }
 
 // head is what must be read first.
-func (t *text) head(r *Report) {
-	if r.Error != "" {
-		t.line(0, fmt.Sprintf("%s: could not run: %s", r.Model, r.Error))
+func (t *text) head(m *document.Model) {
+	if m.Error != "" {
+		t.line(0, fmt.Sprintf("%s: could not run: %s", m.Model, m.Error))
 		t.b.WriteString("\n")
 		return
 	}
-	t.line(0, fmt.Sprintf("%s: %s", r.Model, r.Verdict)+r.holds())
-	for _, q := range r.Questions() {
-		t.line(2, q.Text)
+	t.line(0, fmt.Sprintf("%s: %s", m.Model, m.Verdict)+holds(m))
+	for _, q := range m.Questions {
+		t.line(2, q.Question)
 		for _, a := range q.Answers {
 			t.line(4, a)
 		}
 	}
-	if len(r.Diagnoses) > 0 {
-		d := r.Diagnoses[0]
+	if len(m.Diagnoses) > 0 {
+		d := m.Diagnoses[0]
 		t.line(2, "Most likely cause")
-		t.line(4, cause(d))
+		t.line(4, d.String())
 		if d.Fix != "" {
 			t.line(4, "what to do: "+d.Fix)
 		}
@@ -135,23 +139,14 @@ func (t *text) head(r *Report) {
 			t.line(4, "how to see that it helped: "+d.Verify)
 		}
 		var rest []string
-		for _, d := range r.Diagnoses[1:] {
-			rest = append(rest, cause(d))
+		for _, d := range m.Diagnoses[1:] {
+			rest = append(rest, d.String())
 		}
 		if len(rest) > 0 {
 			t.line(4, "else: "+strings.Join(rest, "; "))
 		}
 	}
 	t.b.WriteString("\n")
-}
-
-// cause is a diagnosis in a few words: "zero padding, 72% sure, at /conv1".
-func cause(d Diagnosis) string {
-	s := fmt.Sprintf("%s, %s sure", d.Cause, share(d.Confidence))
-	if d.Location != "" {
-		s += ", at " + d.Location
-	}
-	return s
 }
 
 var header = []struct {
@@ -170,7 +165,7 @@ var header = []struct {
 }
 
 // table has a row per model and set.
-func (t *text) table(reports []*Report) {
+func (t *text) table(models []document.Model) {
 	row := func(cells ...string) {
 		var out []string
 		for i, c := range cells {
@@ -180,8 +175,9 @@ func (t *text) table(reports []*Report) {
 		t.b.WriteString(strings.TrimRight(strings.Join(out, "  "), " ") + "\n")
 	}
 	some, masks := false, false
-	for _, r := range reports {
-		for _, s := range r.Sets() {
+	for i := range models {
+		m := &models[i]
+		for _, s := range m.Sets() {
 			masks = masks || s.Shares()
 			if !some {
 				var names []string
@@ -191,8 +187,8 @@ func (t *text) table(reports []*Report) {
 				row(names...)
 				some = true
 			}
-			row(r.Model, strings.TrimSuffix(s.Name, " elements"), num(s.Rel.Mean), num(s.Rel.P95), num(s.Rel.Max),
-				limits(s.Worst), num(r.Policy.floor(s)), string(s.Verdict))
+			row(m.Model, strings.TrimSuffix(s.Name, " elements"), s.Relative.Mean.String(), s.Relative.P95.String(),
+				s.Relative.Max.String(), s.Worst.Limits(), s.Floor.String(), string(s.Verdict))
 		}
 	}
 	if some {
@@ -200,69 +196,62 @@ func (t *text) table(reports []*Report) {
 			"inputs. "+
 			"Floor: what rounding does on exact elements, what resampling does on others.")
 		if masks {
-			t.line(0, sharesNote(reports))
+			t.line(0, sharesNote(models))
 		}
 		t.b.WriteString("\n")
 	}
 }
 
-func limits(i Interval) string {
-	if math.IsNaN(i.Lo) || math.IsNaN(i.Hi) {
-		return num(i.Value)
-	}
-	return "[" + num(i.Lo) + ", " + num(i.Hi) + "]"
-}
-
-func (t *text) details(r *Report, named bool) {
-	if r.Error != "" {
+func (t *text) details(m *document.Model, named bool) {
+	if m.Error != "" {
 		return
 	}
 	if named {
-		t.line(0, r.Model)
+		t.line(0, m.Model)
 	}
-	for _, why := range r.Reasons {
+	for _, why := range m.Reasons {
 		t.line(0, why)
 	}
-	scale := "s = " + num(r.Scale)
-	if sets := r.Sets(); len(sets) > 0 && sets[0].Shares() {
+	scale := "s = " + m.Claim.Scale.String()
+	if sets := m.Sets(); len(sets) > 0 && sets[0].Shares() {
 		scale = "errors are " + strings.Replace(sets[0].Unit, "share", "shares", 1)
 	}
-	t.line(0, fmt.Sprintf("%s, %s%s; %s, seed %d; output %s, %s", r.Group, plural(r.Planned, "element", "elements"),
-		inBrackets(r.Measure, r.Added),
-		plural(r.Inputs, "input", "inputs"), r.Seed, r.Output, scale))
-	t.line(0, fmt.Sprintf("limit %s (%s), %s of the inputs may exceed it; confidence %s", num(r.Policy.Threshold),
-		r.Policy.Origin,
-		percent(r.Policy.FailureRate), percent(r.Policy.Confidence)))
-	for _, x := range r.About {
+	t.line(0, fmt.Sprintf("%s, %s%s; %s, seed %d; output %s, %s", m.Claim.Group,
+		count(m.Claim.Elements, "element", "elements"), inBrackets(m.Claim.Measure, m.Claim.Added),
+		count(m.Claim.Inputs, "input", "inputs"), m.Claim.Seed, m.Claim.Output, scale))
+	t.line(0, fmt.Sprintf("limit %s (%s), %s of the inputs may exceed it; confidence %s", m.Policy.Threshold,
+		m.Policy.Origin, percent(m.Policy.FailureRate), percent(m.Policy.Confidence)))
+	for _, x := range m.About {
 		t.line(0, x.Name+": "+x.Value)
 	}
-	for _, s := range r.Sets() {
-		t.set(r, s)
+	for _, s := range m.Sets() {
+		t.set(s)
 	}
-	t.diagnoses(r)
-	t.findings(r)
-	for _, c := range r.Results {
+	t.diagnoses(m)
+	t.findings(m)
+	for i := range m.Checks {
+		c := &m.Checks[i]
 		if len(c.Measures) == 0 && len(c.Exhibits) == 0 {
 			continue
 		}
-		t.line(0, c.Check.Name)
+		t.line(0, c.Check)
 		for _, e := range c.Measures {
-			t.line(2, evidence(e))
+			t.line(2, e.Text)
 		}
-		for _, e := range c.Exhibits {
-			t.exhibit(e)
+		for k := range c.Exhibits {
+			t.exhibit(&c.Exhibits[k])
 		}
 	}
-	t.worst(r)
+	t.worst(m)
 	var advice []string
-	for i, a := range r.Recommendations() {
+	for i, a := range m.Advice {
 		advice = append(advice, fmt.Sprintf("%d. %s: %s", i+1, a.Why, a.Do))
 	}
 	t.paragraph("what to do next", advice)
-	t.paragraph("certificate", r.Certificate())
-	t.paragraph("caveats", r.Caveats())
-	t.untested(r)
-	t.line(0, "this audit scores itself "+r.Score().String())
+	t.paragraph("certificate", m.Certificate)
+	t.paragraph("caveats", m.Caveats)
+	t.untested(m)
+	t.line(0, "this audit scores itself "+m.Score.String())
 	t.b.WriteString("\n")
 }
 
@@ -278,21 +267,21 @@ func (t *text) paragraph(head string, sentences []string) {
 }
 
 // diagnoses says of each explanation what speaks for and against it.
-func (t *text) diagnoses(r *Report) {
-	if len(r.Diagnoses) == 0 {
+func (t *text) diagnoses(m *document.Model) {
+	if len(m.Diagnoses) == 0 {
 		return
 	}
 	t.line(0, "causes")
-	for _, d := range r.Diagnoses {
-		t.line(2, cause(d))
+	for _, d := range m.Diagnoses {
+		t.line(2, d.String())
 		for _, c := range d.For {
-			t.line(4, "for: "+clue(c))
+			t.line(4, "for: "+c.String())
 		}
 		for _, c := range d.Against {
-			t.line(4, "against: "+clue(c))
+			t.line(4, "against: "+c.String())
 		}
 		if len(d.Missing) > 0 {
-			t.line(4, "not looked for, would decide: "+missing(d))
+			t.line(4, "not looked for, would decide: "+strings.Join(d.Missing, ", "))
 		}
 		if d.Fix != "" {
 			t.line(4, "fix: "+d.Fix)
@@ -303,32 +292,9 @@ func (t *text) diagnoses(r *Report) {
 	}
 }
 
-func missing(d Diagnosis) string {
-	var names []string
-	for _, m := range d.Missing {
-		names = append(names, string(m))
-	}
-	return strings.Join(names, ", ")
-}
-
-// clue is a fact with the check that saw it; its numbers are in its text.
-func clue(c Clue) string {
-	s := c.Text
-	if s == "" {
-		s = string(c.Name)
-		if !c.Holds {
-			s = "no " + s
-		}
-	}
-	if c.Check != "" {
-		s += " (" + c.Check + ")"
-	}
-	return s
-}
-
 // findings lists them all, the most severe first.
-func (t *text) findings(r *Report) {
-	all := r.Graded()
+func (t *text) findings(m *document.Model) {
+	all := m.Findings()
 	if len(all) == 0 {
 		return
 	}
@@ -340,7 +306,7 @@ func (t *text) findings(r *Report) {
 		}
 		t.line(2, s)
 		for _, e := range f.Evidence {
-			t.line(4, evidence(e))
+			t.line(4, e.Text)
 		}
 		for _, r := range f.Remedies {
 			t.line(4, "try: "+r)
@@ -349,23 +315,27 @@ func (t *text) findings(r *Report) {
 }
 
 // worst lists the worst cases with the commands that repeat them.
-func (t *text) worst(r *Report) {
-	all := r.WorstCases()
-	if len(all) == 0 {
+func (t *text) worst(m *document.Model) {
+	if len(m.WorstCases) == 0 {
 		return
 	}
 	t.line(0, "worst cases")
-	for _, w := range all {
-		s := w.What + ": " + w.Where.String()
-		if !math.IsNaN(w.Value) {
-			s += ", " + num(w.Value)
-		}
-		t.line(2, s)
-		if c := r.Replay(w.Where); c != "" {
+	for _, w := range m.WorstCases {
+		t.line(2, worst(w))
+		if w.Replay != "" {
 			// Not broken into lines: it is there to be copied.
-			t.b.WriteString("    " + c + "\n")
+			t.b.WriteString("    " + w.Replay + "\n")
 		}
 	}
+}
+
+// worst is a worst case with its size.
+func worst(w document.Worst) string {
+	s := w.What + ": " + w.Where.String()
+	if !math.IsNaN(float64(w.Value)) {
+		s += ", " + w.Value.String()
+	}
+	return s
 }
 
 func inBrackets(measure string, added int) string {
@@ -382,36 +352,35 @@ func inBrackets(measure string, added int) string {
 	return " (" + strings.Join(s, "; ") + ")"
 }
 
-func (t *text) set(r *Report, s *Set) {
+func (t *text) set(s *document.Set) {
 	t.line(0, fmt.Sprintf("%s: %s, %s", s.Name, s.Cause, s.Level))
 	if s.Pairs > 0 {
-		worst := "worst " + num(s.Rel.Max)
-		if s.At.Index >= 0 {
+		worst := "worst " + s.Relative.Max.String()
+		if s.At != nil && s.At.Index >= 0 {
 			worst += " for " + s.At.String()
 		}
 		t.line(2, fmt.Sprintf(
 			"%s; mean %s, sd %s, p50 %s, p95 %s, p99 %s over %d pairs; absolute mean %s, max %s, component %s",
-			worst, num(s.Rel.Mean), num(s.Rel.Std), num(s.Rel.P50), num(s.Rel.P95), num(s.Rel.P99), s.Pairs,
-			num(s.Abs.Mean), num(s.Abs.Max), num(s.Component)))
+			worst, s.Relative.Mean, s.Relative.Std, s.Relative.P50, s.Relative.P95, s.Relative.P99, s.Pairs,
+			s.Absolute.Mean, s.Absolute.Max, s.Component))
 		t.line(2, fmt.Sprintf("per input: mean %s in %s, largest %s in %s; above the limit %d of %d, %s in [%s, %s]",
-			num(s.Mean.Value), limits(s.Mean), num(s.Worst.Value), limits(s.Worst), s.Exceeding, s.Worst.N,
+			s.Mean.Value, s.Mean.Limits(), s.Worst.Value, s.Worst.Limits(), s.Exceeding, s.Worst.N,
 			percent(s.Exceed.Value), percent(s.Exceed.Lo), percent(s.Exceed.Hi)))
 	}
-	t.elements(r, s)
-	floors := fmt.Sprintf("floors: rounding %s, repeats %s, batches %s", num(s.Floors.Rounding), num(s.Floors.Repeat),
-		num(s.Floors.Batch))
+	t.elements(s)
+	floors := fmt.Sprintf("floors: rounding %s, repeats %s, batches %s", s.Rounding, s.Repeat, s.Batch)
 	if !s.Exact {
-		floors += fmt.Sprintf(", resampling %s (error over it %s in %s)", num(s.Resampling.Mean), num(s.Ratio.Value),
-			limits(s.Ratio))
+		floors += fmt.Sprintf(", resampling %s (error over it %s in %s)", s.Resampling.Mean, s.Ratio.Value,
+			s.Ratio.Limits())
 	}
 	t.line(2, floors)
 	if sl := s.Slope; sl != nil {
-		t.line(2, fmt.Sprintf("%s; %s at %s, outputs %s apart", sl, plural(sl.Inputs, "input", "inputs"),
-			plural(sl.Elements, "element", "elements"), num(sl.Apart)))
+		t.line(2, fmt.Sprintf("%s; %s at %s, outputs %s apart", sl.Text, count(sl.Inputs, "input", "inputs"),
+			count(sl.Elements, "element", "elements"), sl.Apart))
 	}
-	t.line(2, r.Statement(s))
+	t.line(2, s.Statement)
 	if s.NonFinite > 0 {
-		t.line(2, fmt.Sprintf("%s not finite, first %s", plural(s.NonFinite, "output is", "outputs are"),
+		t.line(2, fmt.Sprintf("%s not finite, first %s", count(s.NonFinite, "output is", "outputs are"),
 			s.NonFiniteAt))
 	}
 	t.line(2, "by elimination")
@@ -428,25 +397,24 @@ func (t *text) set(r *Report, s *Set) {
 const mostElements = 16
 
 // elements says which exact elements hold and which do not.
-func (t *text) elements(r *Report, s *Set) {
+func (t *text) elements(s *document.Set) {
 	if !s.Exact {
 		return
 	}
 	wide := 0
 	for i, p := range s.Profile {
 		if i < mostElements {
-			wide = max(wide, utf8.RuneCountInString(p.Label))
+			wide = max(wide, utf8.RuneCountInString(p.Element))
 		}
 	}
 	states := map[string]int{}
 	for i, p := range s.Profile {
-		state := r.Policy.State(s, p)
 		if i < mostElements {
-			t.line(4, fmt.Sprintf("%s  %s (mean %s, max %s)", pad(p.Label, min(wide, 40), false), state, num(p.Mean),
-				num(p.Max)))
+			t.line(4, fmt.Sprintf("%s  %s (mean %s, max %s)", pad(p.Element, min(wide, 40), false), p.State,
+				p.Mean, p.Max))
 			continue
 		}
-		states[state]++
+		states[p.State]++
 	}
 	var rest []string
 	for _, state := range slices.Sorted(maps.Keys(states)) {
@@ -457,57 +425,23 @@ func (t *text) elements(r *Report, s *Set) {
 	}
 }
 
-func detectable(p *Policy, s *Set) string {
-	switch {
-	case p.hides(s):
-		return "hidden by the model's own error"
-	case math.IsNaN(s.Detectable):
-		return "not known"
-	case math.IsInf(s.Detectable, 1):
-		return "none"
-	}
-	return num(s.Detectable)
-}
-
-// evidence is one number with all that belongs to it.
-func evidence(e Evidence) string {
-	s := fmt.Sprintf("%s %s", e.Name, num(e.Value))
-	if e.Unit == "share" {
-		s = fmt.Sprintf("%s %s", e.Name, percent(e.Value))
-		if !math.IsNaN(e.Lo) {
-			s += fmt.Sprintf(" in [%s, %s]", percent(e.Lo), percent(e.Hi))
-		}
-		return s
-	}
-	if !math.IsNaN(e.Lo) {
-		s += fmt.Sprintf(" in [%s, %s]", num(e.Lo), num(e.Hi))
-	}
-	if e.Unit != "" {
-		s += " " + e.Unit
-	}
-	if !math.IsNaN(e.Limit) {
-		s += ", limit " + num(e.Limit)
-	}
-	return s
-}
-
 // untested says what the verdict does not speak of.
-func (t *text) untested(r *Report) {
-	for _, c := range r.Results {
-		if c.Status != Tested {
-			t.line(0, fmt.Sprintf("%s: %s: %s", c.Status, c.Check.Name, c.Reason))
+func (t *text) untested(m *document.Model) {
+	for i := range m.Checks {
+		if c := &m.Checks[i]; c.Status != document.Tested {
+			t.line(0, fmt.Sprintf("%s: %s: %s", c.Status, c.Check, c.Reason))
 		}
 	}
-	if len(r.Outside) > 0 {
-		t.line(0, "not part of this audit: "+strings.Join(r.Outside, ", "))
+	if len(m.Outside) > 0 {
+		t.line(0, "not part of this audit: "+strings.Join(m.Outside, ", "))
 	}
 }
 
 // sharesNote says what the errors of masks and boxes are.
-func sharesNote(reports []*Report) string {
-	for _, r := range reports {
-		for _, s := range r.Sets() {
-			if s.Unit == BoxShare {
+func sharesNote(models []document.Model) string {
+	for i := range models {
+		for _, s := range models[i].Sets() {
+			if s.Unit == document.BoxShare {
 				return "Errors of boxes are shares without a scale: 1 - Σ min(score)·IoU / Σ max(score) over matched " +
 					"boxes and those that have no match."
 			}

@@ -1,4 +1,4 @@
-package page_test
+package html_test
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ import (
 
 	"nero/audit"
 	"nero/audit/audittest"
-	"nero/audit/page"
+	"nero/audit/render/html"
 	"nero/symmetry/group"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,7 +37,7 @@ var (
 func write(t *testing.T, name string, reports ...*audit.Report) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := page.HTML(&b, reports...); err != nil {
+	if err := html.Write(&b, audit.Document(reports...)); err != nil {
 		t.Fatal(err)
 	}
 	if *keep != "" {
@@ -519,7 +519,7 @@ func TestDrawingsAreFinite(t *testing.T) {
 			}},
 		}
 		var out bytes.Buffer
-		if err := page.HTML(&out, r); err != nil {
+		if err := html.Write(&out, audit.Document(r)); err != nil {
 			rt.Fatal(err)
 		}
 		all, err := parse("random", out.String())
@@ -583,7 +583,7 @@ func TestSize(t *testing.T) {
 func BenchmarkHTML(b *testing.B) {
 	r := odd()
 	for b.Loop() {
-		if err := page.HTML(io.Discard, r); err != nil {
+		if err := html.Write(io.Discard, audit.Document(r)); err != nil {
 			b.Fatal(err)
 		}
 	}

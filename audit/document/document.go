@@ -1,0 +1,570 @@
+// Package document is what an audit leaves behind: plain data with the numbers, the words and the verdicts of every
+// model that was audited, and nothing that has to be computed again. Every report that people read is made of it, and
+// the file audit.json is its text.
+//
+// The form has a number, [Format]. A file of a newer form is refused with [ErrNewer]; fields that are added leave the
+// number alone, and a file that lacks them is read as it is. Numbers that are not finite are null.
+package document
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/invopop/jsonschema"
+)
+
+// Format is the number of the form. It grows whenever a field changes its meaning or goes away; new fields leave it
+// alone.
+const Format = 1
+
+// Verdict is the answer of an audit.
+type Verdict string
+
+// The verdicts, best first. The last stands where a verdict would be if the audit had run.
+const (
+	// Passed: every required check ran, the upper bounds are below the limits, and the controls behaved.
+	Passed Verdict = "PASS"
+	// NeedsAttention: anything that is neither of its neighbors.
+	NeedsAttention Verdict = "NEEDS_ATTENTION"
+	// Failed: a lower bound is above its limit and the error is not that of the test, or a finite input gave a
+	// non-finite output.
+	Failed      Verdict = "FAIL"
+	CouldNotRun Verdict = "COULD_NOT_RUN"
+)
+
+// Worse is the worse of two verdicts. An unknown one is no verdict, which is better than none of them.
+func Worse(a, b Verdict) Verdict {
+	rank := func(v Verdict) int {
+		return slices.Index([]Verdict{Passed, NeedsAttention, Failed, CouldNotRun}, v)
+	}
+	if rank(b) > rank(a) {
+		return b
+	}
+	return a
+}
+
+// FailOn says which verdicts end a program with exit code 1.
+type FailOn string
+
+// What ends with exit code 1.
+const (
+	FailOnAttention FailOn = "attention" // FAIL and NEEDS_ATTENTION; the default
+	FailOnFail      FailOn = "fail"      // FAIL only
+	FailOnNothing   FailOn = "nothing"   // no verdict; an audit that could not run still ends with 2
+)
+
+// Ends reports whether a verdict ends a program with an exit code other than 0.
+func (f FailOn) Ends(v Verdict) bool {
+	return v != Passed && f != FailOnNothing && (f != FailOnFail || v != NeedsAttention)
+}
+
+// Status says whether a check answered its question.
+type Status string
+
+// The statuses.
+const (
+	Tested        Status = "tested"
+	NotTested     Status = "not tested"     // the question stands, the reason is given
+	NotApplicable Status = "not applicable" // the question does not arise, the reason is given
+)
+
+// Severity says how much a finding matters.
+type Severity string
+
+// The severities, the worst first.
+const (
+	High   Severity = "high"
+	Medium Severity = "medium"
+	Low    Severity = "low"
+	Note   Severity = "note" // explains or limits the audit; asks nobody to change the model
+)
+
+// Units of errors that are shares: they are not divided by a scale.
+const (
+	// PixelShare is that of masks: the share of pixels whose labels differ.
+	PixelShare = "share of pixels"
+	// BoxShare is that of sets of boxes: the share, by score, of the boxes that are not matched or do not overlap.
+	BoxShare = "share of boxes"
+)
+
+// Names of facts in [Model.About] that reports use beyond showing them; each may be missing.
+const (
+	AboutFile   = "file"   // of the model
+	AboutDigest = "sha256" // of that file, in hexadecimal digits
+	AboutEngine = "engine"
+	AboutData   = "data"
+	AboutDate   = "date"
+)
+
+// Number is a float64 that JSON can hold: null where it is not finite, and NaN where it was null.
+type Number float64
+
+// MarshalJSON writes the shortest number that reads back the same.
+func (n Number) MarshalJSON() ([]byte, error) {
+	x := float64(n)
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return []byte("null"), nil
+	}
+	return strconv.AppendFloat(nil, x, 'g', -1, 64), nil
+}
+
+// UnmarshalJSON reads null as NaN.
+func (n *Number) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*n = Number(math.NaN())
+		return nil
+	}
+	return json.Unmarshal(b, (*float64)(n))
+}
+
+// JSONSchema admits null beside numbers.
+func (Number) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "number"}, {Type: "null"}}}
+}
+
+// Or is a number that may be missing, NaN if it is.
+func Or(n *Number) float64 {
+	if n == nil {
+		return math.NaN()
+	}
+	return float64(*n)
+}
+
+// Optional is a number that is left out if it is NaN.
+func Optional(x float64) *Number {
+	if math.IsNaN(x) {
+		return nil
+	}
+	n := Number(x)
+	return &n
+}
+
+// Audit is the audit of one or more models.
+type Audit struct {
+	Format  int     `json:"format" jsonschema:"enum=1"`
+	Verdict Verdict `json:"verdict" jsonschema:"enum=PASS,enum=FAIL,enum=NEEDS_ATTENTION,enum=COULD_NOT_RUN"`
+	// of the program that audited: 0, 1 or 2
+	Exit   int     `json:"exit_code" jsonschema:"minimum=0,maximum=2"`
+	Models []Model `json:"models"`
+}
+
+// Model is the audit of one model.
+type Model struct {
+	Model   string   `json:"model"`
+	Verdict Verdict  `json:"verdict" jsonschema:"enum=PASS,enum=FAIL,enum=NEEDS_ATTENTION,enum=COULD_NOT_RUN"`
+	Error   string   `json:"error,omitempty"`
+	Reasons []string `json:"reasons"`
+	Answers []string `json:"answers"`
+	Claim   Claim    `json:"claim"`
+	Policy  Policy   `json:"policy"`
+	Checks  []Check  `json:"checks"`
+	Outside []string `json:"not_part_of_this_audit"`
+
+	About     []Fact     `json:"about"`
+	Questions []Question `json:"questions"`
+	// the most likely first
+	Diagnoses   []Diagnosis `json:"diagnoses"`
+	Advice      []Advice    `json:"recommendations"`
+	WorstCases  []Worst     `json:"worst_cases"`
+	Certificate []string    `json:"certificate"`
+	Caveats     []string    `json:"caveats"`
+	// without pixels, which the page holds
+	Gallery []Case `json:"gallery"`
+	Command string `json:"command,omitempty"`
+	// what two audits must share to be compared
+	Basis []Fact `json:"basis,omitempty"`
+	Score Score  `json:"self_score"`
+
+	// that holds, whatever was claimed
+	Largest string `json:"largest_symmetry,omitempty"`
+	// what stands above it and fails
+	Beyond []string `json:"fails_beyond,omitempty"`
+}
+
+// Score says how good the audit itself is, from 1 to 5; 3 and more is good. It judges the audit and not the model.
+type Score struct {
+	Total         Number `json:"total"`
+	Thoroughness  Number `json:"thoroughness"`
+	ErrorAnalysis Number `json:"error_analysis"`
+	Diagnosis     Number `json:"diagnosis"`
+	Advice        Number `json:"advice"`
+	Documentation Number `json:"documentation"`
+}
+
+// Fact is one circumstance of an audit.
+type Fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Question is one of the three that people ask of an audit first.
+type Question struct {
+	Question string `json:"question"`
+	// sentences, at least one
+	Answers []string `json:"answers"`
+}
+
+// Diagnosis is one explanation of what was seen, with what speaks for and against it.
+type Diagnosis struct {
+	ID         string   `json:"id"`
+	Cause      string   `json:"cause"`
+	Confidence Number   `json:"confidence"`
+	Location   string   `json:"location,omitempty"`
+	For        []Clue   `json:"for"`
+	Against    []Clue   `json:"against"`
+	Missing    []string `json:"would_decide"`
+	Fix        string   `json:"fix"`
+	Verify     string   `json:"verify"`
+}
+
+// Clue is a fact that speaks for or against a cause.
+type Clue struct {
+	Name     string     `json:"name"`
+	Holds    bool       `json:"holds"`
+	Strength Number     `json:"strength"`
+	Text     string     `json:"text"`
+	Check    string     `json:"check"`
+	Location string     `json:"location,omitempty"`
+	Set      string     `json:"set,omitempty"`
+	Evidence []Evidence `json:"evidence"`
+}
+
+// Advice is something to do next.
+type Advice struct {
+	Do string `json:"do"`
+	// what it answers
+	Why string `json:"why"`
+	// how to see that it helped
+	Verify string `json:"verify,omitempty"`
+}
+
+// Worst is a worst case with its size; null if it has no number.
+type Worst struct {
+	What   string `json:"what"`
+	Where  Where  `json:"where"`
+	Value  Number `json:"value"`
+	Replay string `json:"replay,omitempty"`
+}
+
+// Case is something worth seeing, such as the worst input with its transformed twin.
+type Case struct {
+	Title string `json:"title"`
+	Where *Where `json:"where,omitempty"`
+	Note  string `json:"note,omitempty"`
+	// captions
+	Pictures []string `json:"pictures"`
+	Replay   string   `json:"replay,omitempty"`
+	// the pictures themselves, in the order of their captions
+	Images []Image `json:"-"`
+}
+
+// Image is a picture.
+type Image struct {
+	Caption string `json:"caption"`
+	// in pixels
+	Width  int `json:"width"`
+	Height int `json:"height"`
+	// the file; base64 in JSON
+	PNG []byte `json:"png,omitempty"`
+	// why it is not shown
+	Refused string `json:"refused,omitempty"`
+}
+
+// Exhibit is something to look at that belongs to a check: exactly one of table, curve and map.
+type Exhibit struct {
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	Note  string `json:"note,omitempty"`
+	Table *Table `json:"table,omitempty"`
+	Curve *Curve `json:"curve,omitempty"`
+	Map   *Map   `json:"map,omitempty"`
+}
+
+// Table has one kind of content per column; every row is as long as the columns.
+type Table struct {
+	Columns []Column `json:"columns"`
+	Rows    [][]Cell `json:"rows"`
+}
+
+// Column heads a column of a table.
+type Column struct {
+	// short
+	Name string `json:"name"`
+	// "" for pure numbers and for words
+	Unit string `json:"unit,omitempty"`
+	// what it says
+	Doc string `json:"doc,omitempty"`
+}
+
+// Cell is a word or a number.
+type Cell struct {
+	// the word; "" for a number
+	Text string
+	// the number where Number is set; it may be NaN
+	Value  float64
+	Number bool
+}
+
+// MarshalJSON writes the word or the number.
+func (c Cell) MarshalJSON() ([]byte, error) {
+	if c.Number {
+		return Number(c.Value).MarshalJSON()
+	}
+	return json.Marshal(c.Text)
+}
+
+// UnmarshalJSON reads a word, or a number.
+func (c *Cell) UnmarshalJSON(b []byte) error {
+	*c = Cell{}
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, &c.Text)
+	}
+	c.Number = true
+	return (*Number)(&c.Value).UnmarshalJSON(b)
+}
+
+// JSONSchema admits words, numbers and null.
+func (Cell) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "string"}, {Type: "number"}, {Type: "null"}}}
+}
+
+// Scale is an axis of a curve.
+type Scale struct {
+	Name string `json:"name"`
+	Unit string `json:"unit,omitempty"`
+	Log  bool   `json:"log,omitempty"`
+}
+
+// Curve is one or more series over one axis, and perhaps a line across at a limit.
+type Curve struct {
+	X      Scale    `json:"x"`
+	Y      Scale    `json:"y"`
+	Limit  *Number  `json:"limit,omitempty"`
+	Series []Series `json:"series"`
+}
+
+// Series is one line of a curve, or its marks. X and Y are equally long; Lo, Hi and Labels are too, or empty.
+type Series struct {
+	Name   string   `json:"name"`
+	Marks  bool     `json:"marks,omitempty"`
+	X      []Number `json:"x"`
+	Y      []Number `json:"y"`
+	Lo     []Number `json:"lo,omitempty"`
+	Hi     []Number `json:"hi,omitempty"`
+	Labels []string `json:"labels,omitempty"`
+}
+
+// Map is a picture of numbers; null where nothing is known.
+type Map struct {
+	Height    int    `json:"height"`
+	Width     int    `json:"width"`
+	Unit      string `json:"unit,omitempty"`
+	Diverging bool   `json:"diverging,omitempty"`
+	// row by row
+	Values []Number `json:"values"`
+}
+
+// Axis is a coordinate of the elements.
+type Axis struct {
+	Name string `json:"name"`
+	Unit string `json:"unit,omitempty"`
+	// it is an angle, in degrees
+	Angle bool `json:"angle,omitempty"`
+}
+
+// Claim is what was audited: the group with the elements that were visited, the inputs and the output.
+type Claim struct {
+	Group    string `json:"group"`
+	Elements int    `json:"elements"`
+	Added    int    `json:"added_exact_elements"`
+	Measure  string `json:"measure"`
+	Inputs   int    `json:"inputs"`
+	Output   string `json:"output"`
+	Scale    Number `json:"scale"`
+	Seed     uint64 `json:"seed"`
+	// of the elements, for plots; left out where there are more than two
+	Axes []Axis `json:"-"`
+}
+
+// Policy holds the limits, and where they come from.
+type Policy struct {
+	Preset      string `json:"preset"`
+	Threshold   Number `json:"threshold"`
+	Origin      string `json:"origin"`
+	Confidence  Number `json:"confidence"`
+	FailureRate Number `json:"failure_rate"`
+	FailOn      FailOn `json:"fail_on"`
+	Average     int    `json:"average"`
+}
+
+// Check is what one check has to say.
+type Check struct {
+	Check string `json:"check"`
+	// under which several checks are chosen together
+	Family  string `json:"family,omitempty"`
+	Summary string `json:"summary"`
+	// what it asks and how it judges, as the check documents itself
+	Doc    string `json:"-"`
+	Status Status `json:"status" jsonschema:"enum=tested,enum=not tested,enum=not applicable"`
+	Reason string `json:"reason,omitempty"`
+	// there is no PASS without it
+	Required bool       `json:"required"`
+	Verdict  Verdict    `json:"verdict,omitempty" jsonschema:"enum=PASS,enum=FAIL,enum=NEEDS_ATTENTION"`
+	Measures []Evidence `json:"measures"`
+	Sets     []Set      `json:"sets"`
+	Findings []Finding  `json:"findings"`
+	Exhibits []Exhibit  `json:"exhibits"`
+	Clues    []Clue     `json:"clues"`
+	// id of the finding that the check reported first, where it is not the first here
+	First string `json:"-"`
+}
+
+// Evidence is one number behind a finding, with its interval and what it is held against.
+type Evidence struct {
+	Name  string `json:"name"`
+	Value Number `json:"value"`
+	// the value with interval and limit in words; tells NaN from infinity
+	Text  string  `json:"text"`
+	Lo    *Number `json:"lo,omitempty"`
+	Hi    *Number `json:"hi,omitempty"`
+	Limit *Number `json:"limit,omitempty"`
+	Unit  string  `json:"unit,omitempty"`
+}
+
+// Where is a place in the measurement: one sample at one element.
+type Where struct {
+	Sample      string   `json:"sample"`
+	Index       int      `json:"index"`
+	Element     string   `json:"element"`
+	Coordinates []Number `json:"coordinates,omitempty"`
+}
+
+// Finding is something that a check saw and that somebody should know.
+type Finding struct {
+	Category string     `json:"category"`
+	Set      string     `json:"set,omitempty"`
+	Message  string     `json:"message"`
+	Location string     `json:"location"`
+	Evidence []Evidence `json:"evidence"`
+	Worst    *Where     `json:"worst,omitempty"`
+	Remedies []string   `json:"remedies"`
+	ID       string     `json:"id"`
+	Severity Severity   `json:"severity" jsonschema:"enum=high,enum=medium,enum=low,enum=note"`
+	Replay   string     `json:"replay,omitempty"`
+}
+
+// Stats describes a list of values. All numbers are null when the list is empty.
+type Stats struct {
+	N    int    `json:"n"`
+	Mean Number `json:"mean"`
+	Std  Number `json:"std"`
+	P50  Number `json:"p50"`
+	P95  Number `json:"p95"`
+	P99  Number `json:"p99"`
+	Max  Number `json:"max"`
+}
+
+// Interval is an estimate over n inputs with its confidence limits, null where the data allow none.
+type Interval struct {
+	Value Number `json:"value"`
+	Lo    Number `json:"lo"`
+	Hi    Number `json:"hi"`
+	N     int    `json:"n"`
+}
+
+// Set is a set of elements that is judged on its own, and what was measured on it over all inputs. Errors are relative
+// to the scale of the output, or shares where a unit is given.
+type Set struct {
+	Name        string   `json:"name"`
+	Exact       bool     `json:"exact"`
+	Verdict     Verdict  `json:"verdict" jsonschema:"enum=PASS,enum=FAIL,enum=NEEDS_ATTENTION"`
+	Reason      string   `json:"reason"`
+	Level       string   `json:"level"`
+	Cause       string   `json:"cause"`
+	Statement   string   `json:"statement"`
+	Inputs      int      `json:"inputs"`
+	Pairs       int      `json:"pairs"`
+	NonFinite   int      `json:"non_finite"`
+	NonFiniteAt *Where   `json:"non_finite_at,omitempty"`
+	Scale       Number   `json:"scale"`
+	Unit        string   `json:"unit,omitempty" jsonschema:"enum=share of pixels"`
+	Relative    Stats    `json:"relative"`
+	Absolute    Stats    `json:"absolute"`
+	Component   Number   `json:"largest_component"`
+	Mean        Interval `json:"mean_per_input"`
+	Worst       Interval `json:"largest_per_input"`
+	Exceed      Interval `json:"share_above_threshold"`
+	Exceeding   int      `json:"inputs_above_threshold"`
+	At          *Where   `json:"worst,omitempty"`
+	Rounding    Number   `json:"rounding_floor"`
+	Repeat      Number   `json:"repeat_floor"`
+	Batch       Number   `json:"batch_floor"`
+	// what would be there without any violation: resampling where elements resample, rounding elsewhere
+	Floor      Number   `json:"-"`
+	Resampling Stats    `json:"resampling_floor"`
+	Ratio      Interval `json:"error_over_resampling"`
+	Detectable Number   `json:"detectable"`
+	Detected   string   `json:"detectable_text"`
+	Steps      []Step   `json:"elimination"`
+	Profile    []Point  `json:"profile"`
+	// of outputs that are records
+	Fields   []Field   `json:"fields,omitempty"`
+	Slope    *Slope    `json:"precision_slope,omitempty"`
+	PerInput *PerInput `json:"per_input,omitempty"`
+}
+
+// Field is the error of one field of an output that is a record, relative to its own scale.
+type Field struct {
+	Name  string   `json:"name"`
+	Scale Number   `json:"scale"`
+	Mean  Interval `json:"mean_per_input"`
+	Worst Interval `json:"largest_per_input"`
+	Max   Number   `json:"largest"`
+	At    *Where   `json:"worst,omitempty"`
+}
+
+// PerInput has a number per input in each list: what a comparison in pairs needs.
+type PerInput struct {
+	Samples []string `json:"samples"`
+	// over the set, with the weights of the plan
+	Mean []Number `json:"mean"`
+	// over the set; null where no error is finite
+	Largest []Number `json:"largest"`
+}
+
+// Slope compares the error with that in float64.
+type Slope struct {
+	Text   string   `json:"text"`
+	Single Interval `json:"model"`
+	Double Interval `json:"float64"`
+	Apart  Number   `json:"outputs_apart"`
+	// null if float64 takes the error away or there is none
+	Factor   Number `json:"shrinks_by"`
+	Inputs   int    `json:"inputs"`
+	Elements int    `json:"elements"`
+}
+
+// Step is one step of the elimination that leads to a cause.
+type Step struct {
+	Name     string     `json:"name"`
+	Text     string     `json:"text"`
+	Named    bool       `json:"is_the_cause"`
+	Evidence []Evidence `json:"evidence"`
+}
+
+// Point is one element of the orbit profile; the errors are relative.
+type Point struct {
+	Element     string   `json:"element"`
+	Coordinates []Number `json:"coordinates"`
+	Exact       bool     `json:"exact"`
+	Added       bool     `json:"added"`
+	N           int      `json:"n"`
+	NonFinite   int      `json:"non_finite"`
+	Mean        Number   `json:"mean"`
+	P95         Number   `json:"p95"`
+	Max         Number   `json:"max"`
+	Resampling  Number   `json:"resampling_floor"`
+	State       string   `json:"state"`
+}

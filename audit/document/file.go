@@ -1,0 +1,184 @@
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/invopop/jsonschema"
+)
+
+// MaxSize bounds the file of an audit, in bytes.
+const MaxSize = 256 << 20
+
+// ErrNewer marks an audit of a form that this program does not know.
+var ErrNewer = errors.New("written by a newer program")
+
+// Write writes an audit as JSON, indented by two spaces, in the form that [Schema] describes. Equal audits give equal
+// bytes.
+func Write(w io.Writer, a *Audit) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(a)
+}
+
+// Schema is the schema of what [Write] writes (draft 2020-12).
+func Schema() ([]byte, error) {
+	r := jsonschema.Reflector{DoNotReference: true, Anonymous: true}
+	s := r.Reflect(&Audit{})
+	s.Title = "nero audit, format " + strconv.Itoa(Format)
+	b, err := json.MarshalIndent(s, "", "  ")
+	return append(b, '\n'), err
+}
+
+// Read reads what [Write] wrote, of this form or an older one. The name of the file is for messages. A newer form is
+// refused with [ErrNewer].
+func Read(name string, b []byte) (*Audit, error) {
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("%s: %w; want a file that 'nero audit --format json' wrote", name,
+			fmt.Errorf(format, args...))
+	}
+	if len(b) > MaxSize {
+		return nil, fail("%d bytes, and an audit has at most %d", len(b), MaxSize)
+	}
+	if len(bytes.TrimSpace(b)) == 0 {
+		return nil, fail("the file is empty")
+	}
+	// The form is read first and alone: what else a newer one holds is not known.
+	var head struct {
+		Format *int            `json:"format"`
+		Models json.RawMessage `json:"models"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil {
+		return nil, fail("not the JSON of an audit: %w", place(b, err))
+	}
+	switch {
+	case head.Format == nil && head.Models == nil:
+		return nil, fail("neither a format nor models")
+	case head.Format == nil:
+		return nil, fail("no format")
+	case *head.Format > Format:
+		return nil, fmt.Errorf("%s: its format is %d, and this program reads up to %d: %w; read it with that, or "+
+			"audit again with this one", name, *head.Format, Format, ErrNewer)
+	case *head.Format < 1:
+		return nil, fail("its format is %d, and the first was 1", *head.Format)
+	}
+	a := new(Audit)
+	if err := json.Unmarshal(b, a); err != nil {
+		return nil, fail("not the JSON of an audit: %w", place(b, err))
+	}
+	if err := a.check(); err != nil {
+		return nil, fail("%w", err)
+	}
+	return a, nil
+}
+
+// place says where in a file an error of encoding/json is.
+func place(b []byte, err error) error {
+	at := func(offset int64) string {
+		before := b[:min(max(offset, 0), int64(len(b)))]
+		line := bytes.Count(before, []byte{'\n'})
+		return fmt.Sprintf("line %d, byte %d", line+1, len(before)-bytes.LastIndexByte(before, '\n')-1)
+	}
+	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
+		if s.Offset >= int64(len(b)) {
+			return fmt.Errorf("it is cut off at %s", at(int64(len(b))))
+		}
+		return fmt.Errorf("%s: %w", at(s.Offset), err)
+	}
+	if u, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("%s: %s is a %s, want %s", at(u.Offset), u.Field, u.Value, u.Type)
+	}
+	return err
+}
+
+// check says what cannot be: lists that belong together and differ in length, places that are none, errors below 0.
+func (a *Audit) check() error {
+	if a.Verdict != "" && !known(a.Verdict) {
+		return fmt.Errorf("verdict %q is none", a.Verdict)
+	}
+	for i := range a.Models {
+		m := &a.Models[i]
+		for k := range m.Checks {
+			if err := m.Checks[k].check(); err != nil {
+				return fmt.Errorf("model %s, check %s: %w", m.Model, m.Checks[k].Check, err)
+			}
+		}
+	}
+	return nil
+}
+
+func known(v Verdict) bool {
+	return slices.Contains([]Verdict{Passed, NeedsAttention, Failed, CouldNotRun}, v)
+}
+
+func (c *Check) check() error {
+	for i := range c.Sets {
+		s := &c.Sets[i]
+		if p := s.PerInput; p != nil {
+			if len(p.Mean) != len(p.Samples) || len(p.Largest) != len(p.Samples) {
+				return fmt.Errorf("%s: %d samples with %d mean and %d largest errors", s.Name, len(p.Samples),
+					len(p.Mean), len(p.Largest))
+			}
+			if slices.ContainsFunc(slices.Concat(p.Mean, p.Largest), func(x Number) bool { return x < 0 }) {
+				return fmt.Errorf("%s: an error below 0", s.Name)
+			}
+		}
+		for _, p := range s.Profile {
+			if slices.ContainsFunc(p.Coordinates, func(x Number) bool { return !finite(x) }) {
+				return fmt.Errorf("%s, element %s: a coordinate that is not finite", s.Name, p.Element)
+			}
+		}
+	}
+	for _, e := range c.Exhibits {
+		if err := e.check(); err != nil {
+			return fmt.Errorf("exhibit %s: %w", e.Name, err)
+		}
+	}
+	return nil
+}
+
+func (e *Exhibit) check() error {
+	if t := e.Table; t != nil {
+		for i, r := range t.Rows {
+			if len(r) != len(t.Columns) {
+				return fmt.Errorf("row %d has %d cells for %d columns", i+1, len(r), len(t.Columns))
+			}
+		}
+	}
+	if c := e.Curve; c != nil {
+		for _, s := range c.Series {
+			for _, n := range []int{
+				len(s.Y), or(len(s.Lo), len(s.X)), or(len(s.Hi), len(s.X)),
+				or(len(s.Labels), len(s.X)),
+			} {
+				if n != len(s.X) {
+					return fmt.Errorf("series %q has %d places and %d numbers", s.Name, len(s.X), n)
+				}
+			}
+		}
+	}
+	if m := e.Map; m != nil {
+		if m.Height < 0 || m.Width < 0 || m.Height > 0 && m.Width > len(m.Values)/m.Height ||
+			m.Height*m.Width != len(m.Values) {
+			return fmt.Errorf("a map of %d x %d has %d numbers", m.Height, m.Width, len(m.Values))
+		}
+	}
+	return nil
+}
+
+// or is a length, or another where there is nothing.
+func or(n, otherwise int) int {
+	if n == 0 {
+		return otherwise
+	}
+	return n
+}
+
+func finite(n Number) bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }

@@ -1,0 +1,71 @@
+// Package render writes audits in the forms that people, build servers and scanners read. Each form is a constant value
+// and reads the document of an audit alone: what was audited yesterday, or elsewhere, is written like what was audited
+// now.
+package render
+
+import (
+	"io"
+	"strings"
+
+	"nero/audit/document"
+	"nero/audit/render/html"
+)
+
+// Format is a form in which an audit is written.
+type Format struct {
+	// as people ask for it, such as "markdown"
+	Name string
+	// the name of the file among the results of an audit, such as "audit.md"
+	File string
+	// what it is for, in a few words
+	Doc string
+	// Render writes an audit. Equal audits give equal bytes.
+	Render func(w io.Writer, a *document.Audit) error
+}
+
+// JSON is the document itself, for programs; the other forms can be made of it.
+var JSON = Format{Name: "json", File: "audit.json", Doc: "everything, for programs", Render: document.Write}
+
+// HTML is one page that opens from disk and asks nothing of anybody.
+var HTML = Format{Name: "html", File: "audit.html", Doc: "one page with plots, for a browser", Render: html.Write}
+
+// Formats are all forms, in the order in which they are listed.
+func Formats() []Format { return []Format{Text, Markdown, HTML, JSON, JUnit, SARIF, Badge} }
+
+// Find is the form of a name.
+func Find(name string) (Format, bool) {
+	for _, f := range Formats() {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return Format{}, false
+}
+
+// Names are the names of all forms, separated by commas.
+func Names() string {
+	var names []string
+	for _, f := range Formats() {
+		names = append(names, f.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// overall is the verdict over models, COULD_NOT_RUN if one could not.
+func overall(models []document.Model) document.Verdict {
+	if len(models) == 0 {
+		return document.CouldNotRun
+	}
+	v := document.Passed
+	for i := range models {
+		if models[i].Error != "" {
+			return document.CouldNotRun
+		}
+		v = document.Worse(v, models[i].Verdict)
+	}
+	return v
+}
+
+func count(n int, one, many string) string { return document.Count(n, one, many) }
+
+func percent(n document.Number) string { return document.Percent(float64(n)) }
