@@ -8,47 +8,50 @@ import (
 	"nero/data/tensor"
 )
 
+// lineFunc is what is done with one line of numbers: n of x and of y, step apart.
+type lineFunc func(c *call, x, y []float64, n, step int)
+
+// along does it with every line along an axis of input 0.
+func along(at int, f lineFunc) kernel {
+	return one(func(c *call) (*value, error) {
+		x, err := c.floats(0)
+		if err != nil {
+			return nil, err
+		}
+		k, err := axis(at, x.rank())
+		if err != nil {
+			return nil, err
+		}
+		outer, n, inner := around(x.shape, k)
+		return c.lines(x, outer, n, inner, f)
+	})
+}
+
+// from does it with everything of input 0 from an axis on as one line.
+func from(at int, f lineFunc) kernel {
+	return one(func(c *call) (*value, error) {
+		x, err := c.floats(0)
+		if err != nil {
+			return nil, err
+		}
+		k := at
+		if k < 0 {
+			k += x.rank()
+		}
+		if k < 0 || k > x.rank() {
+			return nil, fmt.Errorf("axis %d of %s", at, x)
+		}
+		return c.lines(x, product(x.shape[:k]), product(x.shape[k:]), 1, f)
+	})
+}
+
 // normOps are soft maxima and normalizations.
 func normOps() map[string][]entry {
 	ops := map[string][]entry{}
-	for name, f := range map[string]func(c *call, x, y []float64, n, step int){
-		"Softmax":    softmax,
-		"LogSoftmax": logSoftmax, "Hardmax": hardmax,
-	} {
+	for name, f := range map[string]lineFunc{"Softmax": softmax, "LogSoftmax": logSoftmax, "Hardmax": hardmax} {
 		ops[name] = []entry{
-			{since: 1, least: 1, most: 1, outs: 1, build: func(a *attrs) kernel {
-				at := a.int("axis", 1)
-				return one(func(c *call) (*value, error) {
-					x, err := c.floats(0)
-					if err != nil {
-						return nil, err
-					}
-					k := at
-					if k < 0 {
-						k += x.rank()
-					}
-					if k < 0 || k > x.rank() {
-						return nil, fmt.Errorf("axis %d of %s", at, x)
-					}
-					// Everything from the axis on is one.
-					return c.lines(x, product(x.shape[:k]), product(x.shape[k:]), 1, f)
-				})
-			}},
-			{since: 13, least: 1, most: 1, outs: 1, build: func(a *attrs) kernel {
-				at := a.int("axis", -1)
-				return one(func(c *call) (*value, error) {
-					x, err := c.floats(0)
-					if err != nil {
-						return nil, err
-					}
-					k, err := axis(at, x.rank())
-					if err != nil {
-						return nil, err
-					}
-					outer, n, inner := around(x.shape, k)
-					return c.lines(x, outer, n, inner, f)
-				})
-			}},
+			{since: 1, least: 1, most: 1, outs: 1, build: func(a *attrs) kernel { return from(a.int("axis", 1), f) }},
+			{since: 13, least: 1, most: 1, outs: 1, build: func(a *attrs) kernel { return along(a.int("axis", -1), f) }},
 		}
 	}
 	ops["BatchNormalization"] = []entry{{since: 6, least: 5, most: 5, outs: 5, build: batchNorm}}
@@ -79,35 +82,10 @@ func normOps() map[string][]entry {
 		if p != 1 && p != 2 {
 			a.fail("attribute p is %d, want 1 or 2", p)
 		}
-		return one(func(c *call) (*value, error) {
-			x, err := c.floats(0)
-			if err != nil {
-				return nil, err
-			}
-			k, err := axis(at, x.rank())
-			if err != nil {
-				return nil, err
-			}
-			outer, n, inner := around(x.shape, k)
-			return c.lines(x, outer, n, inner, func(c *call, x, y []float64, n, step int) {
-				var sum float64
-				for k := range n {
-					if v := x[k*step]; p == 1 {
-						sum = c.partial(sum + math.Abs(v))
-					} else {
-						sum = c.partial(sum + v*v)
-					}
-				}
-				if p == 2 {
-					sum = math.Sqrt(sum)
-				}
-				for k := range n {
-					if sum != 0 { // a vector of zeros stays what it is
-						y[k*step] = x[k*step] / sum
-					}
-				}
-			})
-		})
+		if p == 1 {
+			return along(at, absolute)
+		}
+		return along(at, euclidean)
 	}}}
 	ops["LRN"] = []entry{{since: 1, least: 1, most: 1, outs: 1, build: func(a *attrs) kernel {
 		alpha, beta, bias, n := a.float("alpha", 1e-4), a.float("beta", 0.75), a.float("bias", 1), a.int("size", 0)
@@ -124,6 +102,33 @@ func normOps() map[string][]entry {
 		return one(func(c *call) (*value, error) { return c.standardize(list) })
 	}}}
 	return ops
+}
+
+// absolute divides a line by the sum of its absolute values. One of zeros stays what it is.
+func absolute(c *call, x, y []float64, n, step int) {
+	var sum float64
+	for k := range n {
+		sum = c.partial(sum + math.Abs(x[k*step]))
+	}
+	shrink(x, y, n, step, sum)
+}
+
+// euclidean divides a line by its length. One of zeros stays what it is.
+func euclidean(c *call, x, y []float64, n, step int) {
+	var sum float64
+	for k := range n {
+		sum = c.partial(sum + x[k*step]*x[k*step])
+	}
+	shrink(x, y, n, step, math.Sqrt(sum))
+}
+
+// shrink divides a line by a number that is not 0.
+func shrink(x, y []float64, n, step int, by float64) {
+	for k := range n {
+		if by != 0 {
+			y[k*step] = x[k*step] / by
+		}
+	}
 }
 
 // stash reads the type in which an engine would compute, which makes no difference to exact numbers.
