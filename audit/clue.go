@@ -33,46 +33,46 @@ const (
 	ClueBatchPosition ClueName = "batch-position" // an answer depends on its position in the batch
 	ClueBatchSize     ClueName = "batch-size"     // an answer depends on the size of its batch
 	ClueTrainingNorm  ClueName = "training-norm"  // the graph normalises over the batch; Location names the node
-	// the graph holds an operator that draws random numbers; Location names it
+	// ClueRandomNode: the graph holds an operator that draws random numbers; Location names it.
 	ClueRandomNode     ClueName = "random-node"
 	ClueConstant       ClueName = "constant-output" // outputs, or channels of them, do not vary
 	ClueOffset         ClueName = "offset"          // the uncentred size of the outputs is far above their spread
 	ClueSlopeRounding  ClueName = "slope-rounding"  // float64 shrinks the error as rounding would
 	ClueSlopeViolation ClueName = "slope-violation" // float64 leaves the error as it is
-	// the error has the size of a coarser type than float32, or the graph casts to one
+	// ClueReducedPrecision: the error has the size of a coarser type than float32, or the graph casts to one.
 	ClueReducedPrecision ClueName = "reduced-precision"
 	ClueResampling       ClueName = "resampling" // the error cannot be told from its resampling floor
 	ClueCleanComb        ClueName = "clean-comb" // exact elements hold, those between do not
 	ClueEdgeBand         ClueName = "edge-band"  // the error lies at the border of the map
-	// the graph pads with zeros where the group would need another border; Location
+	// CluePaddingLayer: the graph pads with zeros where the group would need another border; Location.
 	CluePaddingLayer  ClueName = "padding-layer"
 	ClueStridePattern ClueName = "stride-pattern" // the error over shifts has a period above 1
-	// lint: the grid of a strided layer is not mapped to itself; Location names the node
+	// ClueStrideParity: lint: the grid of a strided layer is not mapped to itself; Location names the node.
 	ClueStrideParity ClueName = "stride-parity"
-	// lint: a crop or a pad treats the sides of a map differently; Location names the node
+	// ClueCrop: lint: a crop or a pad treats the sides of a map differently; Location names the node.
 	ClueCrop ClueName = "crop"
-	// lint: absolute positions, a table or a dense layer on a spatial map; Location
+	// CluePositions: lint: absolute positions, a table or a dense layer on a spatial map; Location.
 	CluePositions ClueName = "positions"
-	// the structure of the graph allows every element that was tested
+	// ClueLintAllows: the structure of the graph allows every element that was tested.
 	ClueLintAllows      ClueName = "lint-allows"
 	ClueKernelAsymmetry ClueName = "kernel-asymmetry" // lint: weights are not symmetric; Location names the node
-	// one layer is the first that breaks; Location names it, Text its operator and share
+	// ClueFirstLayer: one layer is the first that breaks; Location names it, Text its operator and share.
 	ClueFirstLayer  ClueName = "first-layer"
 	ClueSingleLayer ClueName = "single-layer" // one layer injects nearly all of the error; Location names it
 	ClueGrows       ClueName = "grows"        // the error grows steadily with depth
-	// the layer that injects it is a pointwise nonlinearity on directional features; Location
+	// ClueNonlinearity: the layer that injects it is a pointwise nonlinearity on directional features; Location.
 	ClueNonlinearity  ClueName = "nonlinearity"
 	ClueNormalisation ClueName = "normalisation" // the layer that injects it is a normalisation; Location
-	// the layer that injects it is a pooling or strided layer; Location
+	// CluePooling: the layer that injects it is a pooling or strided layer; Location.
 	CluePooling     ClueName = "pooling"
 	ClueConvolution ClueName = "convolution"  // the layer that injects it is a convolution; Location
 	ClueDense       ClueName = "dense"        // the layer that injects it is a dense layer; Location
 	ClueOutputLayer ClueName = "output-layer" // all layers hold but the output does not move as declared
-	// one or few output channels carry the error; Location names them
+	// ClueChannel: one or few output channels carry the error; Location names them.
 	ClueChannel    ClueName = "channel"
 	ClueHandedness ClueName = "handedness" // turns hold, mirrors do not
 	ClueCentre     ClueName = "centre"     // another centre of rotation passes
-	// variance split: the element explains the error, for every input
+	// ClueElementEffect: variance split: the element explains the error, for every input.
 	ClueElementEffect   ClueName = "element-effect"
 	ClueSampleEffect    ClueName = "sample-effect"    // variance split: some inputs are sensitive
 	ClueOneElement      ClueName = "one-element"      // one or few elements carry the error; Location names them
@@ -81,30 +81,30 @@ const (
 	ClueGradient        ClueName = "gradient"         // gradients break the symmetry; the forward pass may hold
 	ClueForwardHolds    ClueName = "forward-holds"    // the forward pass holds
 	ClueNotConservative ClueName = "not-conservative" // a vector output is not the gradient of its energy
-	// the forces are minus the gradient times a factor that is not 1; Text has it
+	// ClueForceFactor: the forces are minus the gradient times a factor that is not 1; Text has it.
 	ClueForceFactor ClueName = "force-factor"
 	ClueEngines     ClueName = "engines"        // two engines disagree beyond rounding
 	ClueExtreme     ClueName = "extreme-inputs" // extreme inputs break what ordinary ones keep
 	ClueClasses     ClueName = "classes"        // only some classes are affected; Location names them
 	ClueOrder       ClueName = "order"          // one transposition suffices to break a permutation
-	// the pulled-back output is a constant factor away from the output
+	// ClueScaleMismatch: the pulled-back output is a constant factor away from the output.
 	ClueScaleMismatch ClueName = "scale-mismatch"
-	// the pulled-back output is a constant offset away from the output
+	// ClueShiftMismatch: the pulled-back output is a constant offset away from the output.
 	ClueShiftMismatch ClueName = "shift-mismatch"
-	// boxes are found less surely the farther an element is from the identity
+	// ClueFades: boxes are found less surely the farther an element is from the identity.
 	ClueFades ClueName = "fades"
-	// rotations about one direction hold and the others do not; Location names the group
+	// ClueDirection: rotations about one direction hold and the others do not; Location names the group.
 	ClueDirection ClueName = "direction"
 	ClueCentering ClueName = "centering" // shifts of space fail
-	// the first frames after a start differ from what the same frames give later
+	// ClueWarmup: the first frames after a start differ from what the same frames give later.
 	ClueWarmup ClueName = "warmup"
 	ClueMoving ClueName = "moving" // static shifts hold and moving ones do not
 	ClueIrreps ClueName = "irreps" // another type of the output passes; Location names it
-	// the output jumps where a distance crosses a cut-off or ties with another; Text has the distance
+	// ClueNeighbors: the output jumps where a distance crosses a cut-off or ties with another; Text has the distance.
 	ClueNeighbors ClueName = "neighbors"
 	ClueEnergy    ClueName = "energy" // the energy is not invariant
 	ClueForces    ClueName = "forces" // the forces are not equivariant
-	// the inputs are blank or far from the range the model was made for
+	// ClueInputScale: the inputs are blank or far from the range the model was made for.
 	ClueInputScale ClueName = "input-scale"
 )
 

@@ -279,8 +279,8 @@ func TestControls(t *testing.T) {
 		{"nearly constant", audittest.Pointwise(func(v space.Value) space.Value {
 			return &space.Tensor{
 				Shape: []int{1},
-				Val:   []float64{1 + 1e-7*v.(*space.Tensor).Val[0]},
-			} //nolint:errcheck // vectors only
+				Val:   []float64{1 + 1e-7*v.(*space.Tensor).Val[0]}, //nolint:errcheck // vectors only
+			}
 		}), audit.Vacuous},
 		{"stochastic", audittest.Stochastic(audittest.Radius(0), 1e-2, 3), audit.NonRepeatable},
 		{"leaky", audittest.Leaky{Predictor: audittest.Radius(0), Size: 1e-2}, audit.BatchDependent},

@@ -476,8 +476,8 @@ func TestProfile(t *testing.T) {
 	first := audittest.Pointwise(func(v space.Value) space.Value {
 		return &space.Tensor{
 			Shape: []int{1},
-			Val:   []float64{v.(*space.Image).Pix[0]},
-		} //nolint:errcheck // pictures only
+			Val:   []float64{v.(*space.Image).Pix[0]}, //nolint:errcheck // pictures only
+		}
 	})
 	s := &audit.Subject{
 		Name: "pixel", Predictor: first, Plan: audittest.Plan(t, shift, action.Trivial{G: roll}),

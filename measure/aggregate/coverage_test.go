@@ -39,12 +39,6 @@ var (
 		"lognormal, σ = 1 (skewness 6.2)", math.Exp(0.5),
 		func(r *rand.Rand) float64 { return math.Exp(r.NormFloat64()) },
 	}
-	fourth = law{
-		"fourth power of uniform on [0,1]", 0.2,
-		func(r *rand.Rand) float64 { x := r.Float64(); return x * x * x * x },
-	}
-	rare  = law{"1 with probability 0.05, else 0", 0.05, func(r *rand.Rand) float64 { return event(r, 0.05) }}
-	steps = law{"0, 1 or 2, alike", 1, func(r *rand.Rand) float64 { return float64(r.IntN(3)) }}
 )
 
 func event(r *rand.Rand, p float64) float64 {

@@ -76,7 +76,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case errors.Is(err, audit.ErrUntested), err != nil:
-			return nil, fmt.Errorf("%w: on %s: %v", audit.ErrUntested, twin(s), err)
+			return nil, fmt.Errorf("%w: on %s: %s", audit.ErrUntested, twin(s), err.Error())
 		case len(there) != n:
 			return nil, fmt.Errorf("%w: %s gave %d predictions for %d inputs", audit.ErrUntested, twin(s), len(there),
 				n)

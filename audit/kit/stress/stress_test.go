@@ -714,8 +714,8 @@ func TestExtremes(t *testing.T) {
 		s := subject(t, "linear", c4, side, audittest.Pointwise(func(v space.Value) space.Value {
 			return &space.Tensor{
 				Shape: []int{1},
-				Val:   []float64{v.(*space.Image).Pix[5*side+7]},
-			} //nolint:errcheck // pictures only
+				Val:   []float64{v.(*space.Image).Pix[5*side+7]}, //nolint:errcheck // pictures only
+			}
 		}), nil)
 		s.Sample = audittest.Noise(inputs, side, side, 8)
 		r, of := asked(t, s, extremes.Check)
