@@ -51,7 +51,10 @@ func normOps() map[string][]entry {
 	for name, f := range map[string]lineFunc{"Softmax": softmax, "LogSoftmax": logSoftmax, "Hardmax": hardmax} {
 		ops[name] = []entry{
 			{since: 1, least: 1, most: 1, outs: 1, build: func(a *attrs) kernel { return from(a.int("axis", 1), f) }},
-			{since: 13, least: 1, most: 1, outs: 1, build: func(a *attrs) kernel { return along(a.int("axis", -1), f) }},
+			{
+				since: 13, least: 1, most: 1, outs: 1,
+				build: func(a *attrs) kernel { return along(a.int("axis", -1), f) },
+			},
 		}
 	}
 	ops["BatchNormalization"] = []entry{{since: 6, least: 5, most: 5, outs: 5, build: batchNorm}}
