@@ -2,10 +2,9 @@
 
 // Whole audits of models that take minutes under the race detector: they run in the slow suites.
 
-package cli
+package app_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"nero/app"
 	"nero/internal/outside"
 )
 
@@ -49,21 +49,14 @@ func blazeface(t *testing.T) string {
 }
 
 // auditNumbers runs an audit and returns its text and its measured numbers by name.
-func auditNumbers(t *testing.T, args ...string) (text string, numbers map[string]float64) {
+func auditNumbers(t *testing.T, study string, ask asked) (text string, numbers map[string]float64) {
 	t.Helper()
-	dir := t.TempDir()
-	var out, said bytes.Buffer
-	a := &App{Out: &out, Err: &said}
-	if code := a.Run(t.Context(), append([]string{"audit", "-q", "--format", "text,json", "-o", dir},
-		args...)); code != 1 {
-		t.Fatalf("exit code %d, want 1: a detector is not exact\n%s", code, said.String())
-	}
-	b, err := os.ReadFile(filepath.Join(dir, "audit.json"))
-	if err != nil {
-		t.Fatal(err)
+	r := audit(t, study, ask)
+	if r.Outcome() != app.Findings {
+		t.Fatal("there are no findings, and a detector is not exact")
 	}
 	var report any
-	if err := json.Unmarshal(b, &report); err != nil {
+	if err := json.Unmarshal(written(t, r, "json"), &report); err != nil {
 		t.Fatal(err)
 	}
 	numbers = map[string]float64{}
@@ -86,15 +79,16 @@ func auditNumbers(t *testing.T, args ...string) (text string, numbers map[string
 		}
 	}
 	walk(report)
-	return out.String(), numbers
+	return string(written(t, r, "text")), numbers
 }
 
 // TestBlazeFace is the worked example: a detector that nobody here trained, described in YAML alone.
 func TestBlazeFace(t *testing.T) {
 	dir := blazeface(t)
 	t.Run("shift", func(t *testing.T) {
-		text, n := auditNumbers(t, filepath.Join(dir, "shift.yaml"), "--checks", "lattice,endtoend,lint,stress",
-			"--skip", "precision")
+		text, n := auditNumbers(t, filepath.Join(dir, "shift.yaml"), asked{
+			checks: []string{"lattice", "endtoend", "lint", "stress"}, skip: []string{"precision"},
+		})
 		for name, want := range map[string][2]float64{ // least and most
 			"period down":                  {16, 16},
 			"period right":                 {16, 16},
@@ -114,7 +108,7 @@ func TestBlazeFace(t *testing.T) {
 		}
 	})
 	t.Run("turn", func(t *testing.T) {
-		text, n := auditNumbers(t, filepath.Join(dir, "turn.yaml"), "--checks", "lattice,endtoend")
+		text, n := auditNumbers(t, filepath.Join(dir, "turn.yaml"), asked{checks: []string{"lattice", "endtoend"}})
 		for name, want := range map[string][2]float64{
 			"score left near the identity":                                                {0.8, 1.05},
 			"score left far from it":                                                      {0.1, 0.5},

@@ -1,6 +1,6 @@
 //go:build slow && !race
 
-package cli
+package app_test
 
 import (
 	"fmt"
@@ -13,11 +13,7 @@ import (
 // TestMoleculeCauses tells apart forces that are the gradient of the energy, forces that turn well and are none, and a
 // network that knows nothing of space; and names the faults of twins that differ from the first in one thing each.
 func TestMoleculeCauses(t *testing.T) {
-	checks := []string{
-		"--audit-samples", "8", "--audit-elements", "12", "--checks",
-		"subgroup,forces,neighbors,lattice,order",
-	}
-	all := judge(t, "molecules/demo.yaml", checks...)
+	all := judge(t, "molecules/demo.yaml", few("subgroup", "forces", "neighbors", "lattice", "order"))
 
 	good := all["conservative"]
 	good.holds("E(3) × S(n)")
@@ -47,7 +43,7 @@ func TestMoleculeCauses(t *testing.T) {
 // ends where functions are not 0 yet, one of eight neighbors with ties, and an origin that counts. The first two are
 // rare: few inputs and elements show them, and those much.
 func TestMoleculeTwins(t *testing.T) {
-	dir, err := filepath.Abs(filepath.Join(studies, "molecules"))
+	dir, err := filepath.Abs(filepath.Join("..", "studies", "molecules"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,8 +63,9 @@ seed: 7
 	if err := os.WriteFile(study, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	all := judge(t, study, "--audit-samples", "16", "--audit-elements", "16", "--checks",
-		"subgroup,forces,neighbors,lattice")
+	all := judge(t, study, asked{
+		samples: 16, elements: 16, checks: []string{"subgroup", "forces", "neighbors", "lattice"},
+	})
 
 	for _, name := range []string{"cutoff", "capped"} {
 		r := all[name]
@@ -86,7 +83,8 @@ seed: 7
 	far.holds("O(3) × S(n)", "T(3): the place in space counts")
 	far.silent("jumps by", "differ from minus the gradient")
 	// all elements: shifts are among them
-	far = judge(t, study, "--only", "uncentered", "--audit-samples", "8", "--checks",
-		"subgroup,lattice,endtoend")["uncentered"]
+	far = judge(t, study, asked{
+		only: []string{"uncentered"}, samples: 8, checks: []string{"subgroup", "lattice", "endtoend"},
+	})["uncentered"]
 	far.because("place", "origin", "cent")
 }

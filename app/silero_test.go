@@ -2,7 +2,7 @@
 
 // Whole audits of models that take minutes under the race detector: they run in the slow suites.
 
-package cli
+package app_test
 
 import (
 	"os"
@@ -38,7 +38,7 @@ func TestSilero(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	text, numbers := auditNumbers(t, filepath.Join(dir, "study.yaml"))
+	text, numbers := auditNumbers(t, filepath.Join(dir, "study.yaml"), asked{})
 	for _, want := range []string{"FAIL", "a state that starts cold"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the audit does not say %q:\n%s", want, text)

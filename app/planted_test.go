@@ -2,17 +2,18 @@
 
 // Whole audits of models that take minutes under the race detector: they run in the slow suites.
 
-package cli
+package app_test
 
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
+	"nero/app"
 	"nero/internal/slow"
 )
 
@@ -42,23 +43,50 @@ type verdict struct {
 	}
 }
 
-// judge audits a study of this repository in-process and returns its report by model.
-func judge(t *testing.T, study string, args ...string) map[string]*audited {
+// asked is what a test asks of an audit; empty fields are as the study says.
+type asked struct {
+	samples, elements  int
+	only, checks, skip []string
+}
+
+// audit audits a study of this repository, or one in a file.
+func audit(t *testing.T, study string, ask asked) *app.AuditResult {
 	t.Helper()
-	dir := t.TempDir()
-	var out, said bytes.Buffer
-	a := &App{Out: &out, Err: &said}
 	if !filepath.IsAbs(study) {
-		study = filepath.Join(studies, filepath.FromSlash(study))
+		study = filepath.Join("..", "studies", filepath.FromSlash(study))
 	}
-	args = append([]string{"audit", "-q", study, "--format", "json", "-o", dir, "--fail-on", "nothing"}, args...)
-	if code := a.Run(t.Context(), args); code != exitOK {
-		t.Fatalf("%s: exit code %d\n%s", strings.Join(args, " "), code, said.String())
-	}
-	b, err := os.ReadFile(filepath.Join(dir, "audit.json"))
+	s, err := app.OpenStudy(study)
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Audit.Samples, s.Audit.Elements = ask.samples, ask.elements
+	s.Audit.Checks, s.Audit.Skip = ask.checks, ask.skip
+	r, err := new(app.App).Audit(t.Context(), s, app.AuditOptions{
+		Workers: runtime.GOMAXPROCS(0), Only: ask.only,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Outcome() == app.NotRun {
+		t.Fatalf("%s: not audited: %q", study, r.Unaudited())
+	}
+	return r
+}
+
+// written is an audit in a format.
+func written(t *testing.T, r *app.AuditResult, format string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := r.Write(&b, format); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// judge audits a study of this repository and returns its report by model.
+func judge(t *testing.T, study string, ask asked) map[string]*audited {
+	t.Helper()
+	b := written(t, audit(t, study, ask), "json")
 	var v verdict
 	if err := json.Unmarshal(b, &v); err != nil {
 		t.Fatal(err)
@@ -164,15 +192,13 @@ func (r *audited) because(texts ...string) {
 }
 
 // few are inputs and elements that suffice for faults of order one.
-func few(args ...string) []string {
-	return append([]string{"--audit-samples", "8", "--audit-elements", "12"}, args...)
-}
+func few(checks ...string) asked { return asked{samples: 8, elements: 12, checks: checks} }
 
 // TestPlantedGroups wants the largest symmetry of every network that was built to have it and no more
 // (studies/planted/MODEL_CARDS.md): not less, and not what a neighbor has.
 func TestPlantedGroups(t *testing.T) {
 	slow.Test(t)
-	all := judge(t, "planted/points.yaml", few("--checks", "subgroup,order")...)
+	all := judge(t, "planted/points.yaml", few("subgroup", "order"))
 	all["so3_not_o3"].holds("SO(3) × S(64)", "handedness", "T(3)")
 	all["og3_not_o3"].holds("Og(3,z) × S(64)", "a direction is singled out", "T(3)")
 	all["sn_not_e3"].holds("S(64)", "O(3)", "T(3)")
@@ -189,21 +215,21 @@ func TestPlantedGroups(t *testing.T) {
 
 // TestPlantedDirection wants the full group where the direction that a network is told moves with the cloud.
 func TestPlantedDirection(t *testing.T) {
-	judge(t, "planted/gravity.yaml", few("--checks", "subgroup")...)["gravity_o3"].holds("O(3) × S(64)", "T(3)")
+	judge(t, "planted/gravity.yaml", few("subgroup"))["gravity_o3"].holds("O(3) × S(64)", "T(3)")
 }
 
 // TestPlantedTypes tells vectors, axial vectors and irreps from what they are declared as: the group that is left, and
 // the type that would be right.
 func TestPlantedTypes(t *testing.T) {
-	judge(t, "planted/vectors.yaml", few("--checks", "subgroup,irreps")...)["vector_e3"].holds("E(3) × S(64)")
+	judge(t, "planted/vectors.yaml", few("subgroup", "irreps"))["vector_e3"].holds("E(3) × S(64)")
 
-	axial := judge(t, "planted/axial.yaml", few("--checks", "subgroup,irreps")...)["pseudovector"]
+	axial := judge(t, "planted/axial.yaml", few("subgroup", "irreps"))["pseudovector"]
 	axial.holds("SE(3) × S(64)", "handedness")
 	axial.says("axial holds as pseudovectors")
 	axial.because("the output has another type than declared")
 
 	// One sample of the parity twin is a difference of large numbers in float32; all samples make up for it.
-	all := judge(t, "planted/irreps.yaml", "--audit-elements", "24", "--checks", "subgroup,irreps")
+	all := judge(t, "planted/irreps.yaml", asked{elements: 24, checks: []string{"subgroup", "irreps"}})
 	all["irreps_l2"].holds("E(3) × S(64)")
 	all["irreps_l2"].silent("holds as")
 	all["irreps_l2"].because()
@@ -218,7 +244,9 @@ func TestPlantedTypes(t *testing.T) {
 // TestPlantedShifts tells a convolution that goes around from one that meets zeros at the ends and one that leaves
 // samples out.
 func TestPlantedShifts(t *testing.T) {
-	all := judge(t, "planted/signals.yaml", "--audit-samples", "8", "--checks", "subgroup,lattice,warmup,layers")
+	all := judge(t, "planted/signals.yaml", asked{
+		samples: 8, checks: []string{"subgroup", "lattice", "warmup", "layers"},
+	})
 	all["conv_circular"].holds("shifts by multiples of 1")
 	all["conv_circular"].because()
 	all["conv_circular"].silent("-1")
@@ -237,7 +265,9 @@ func TestPlantedShifts(t *testing.T) {
 // and says of one that looks at each picture by itself that both hold.
 func TestPlantedFlows(t *testing.T) {
 	slow.Test(t)
-	all := judge(t, "planted/flow.yaml", "--audit-samples", "8", "--checks", "subgroup,lattice,moving,warmup")
+	all := judge(t, "planted/flow.yaml", asked{
+		samples: 8, checks: []string{"subgroup", "lattice", "moving", "warmup"},
+	})
 	static := all["flow_static"]
 	if static.verdict != "FAIL" {
 		t.Errorf("flow_static: %s under drifts, want FAIL", static.verdict)
