@@ -1,9 +1,14 @@
 package workload
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"nero/data/dataset"
 	"nero/run/job"
 )
 
@@ -24,5 +29,29 @@ func TestFormatsOfStudies(t *testing.T) {
 	slices.Sort(listed)
 	if !slices.Equal(known, listed) {
 		t.Errorf("formats are %v, and studies may name %v", known, listed)
+	}
+}
+
+// TestFormatFromOutside opens data by a format that no list of this program has: by its name, and by what it looks like.
+func TestFormatFromOutside(t *testing.T) {
+	toy := &dataset.Format{
+		Name: "toy", Doc: "A file that is read as another one.",
+		Sniff:   dataset.Sniff{Head: func(head []byte) bool { return string(head) == "toy" }},
+		Options: []dataset.Option{dataset.WithLayout},
+		Open:    func(fs.FS, dataset.Spec) (dataset.Dataset, error) { return particles(job.Particles{Count: 3}) },
+	}
+	name := filepath.Join(t.TempDir(), "x.toy")
+	if err := os.WriteFile(name, []byte("toy"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{"", "toy"} {
+		d, err := openData(append(Formats(), toy), &job.Study{Data: job.Data{Format: format, Images: name}})
+		if err != nil || d.Len() != 3 {
+			t.Errorf("format %q: %v", format, err)
+		}
+	}
+	_, err := openData(append(Formats(), toy), &job.Study{Data: job.Data{Images: name, Key: "x"}})
+	if err == nil || !strings.Contains(err.Error(), "key is for npz archives, this is toy") {
+		t.Errorf("an option that it does not take: %v", err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"nero/data/space"
-	"nero/measure/consensus"
 	"nero/measure/metric"
 	"nero/model/decode"
 	"nero/run/job"
@@ -138,13 +137,6 @@ func (w *Workload) within(in *input) error {
 	return s.Errorf("group.window",
 		"%s; narrow group.orbit.range, take larger pictures (data.cut.size), or say with group.border what lies "+
 			"outside", text)
-}
-
-// averaging takes over how the study wants its consensus.
-func (w *Workload) averaging() {
-	c := w.Study.Consensus
-	w.Eval.Averaging = consensus.Options{Center: c.Center, Weak: c.Weak}
-	w.Eval.LeaveOut = c.LeaveOut
 }
 
 // boxClasses says how many classes of boxes are counted: those that the data names, else one. Objects of a class that a

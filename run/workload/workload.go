@@ -13,6 +13,7 @@ import (
 
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/measure/consensus"
 	"nero/measure/metric"
 	"nero/model/decode"
 	"nero/model/engine"
@@ -112,76 +113,66 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 			_ = w.Close() // the first error is the one to report
 		}
 	}()
-	g, seen := w.group, in.seen
-	files, err := w.readModels(ctx, seen, o)
-	if err != nil {
-		return nil, err
+	var files []file
+	var out action.Action
+	// Every step needs what those before it have found. It is also the order of the errors that a user sees: first what
+	// the study alone shows, then what the samples show, last what needs an engine, which may take seconds to open.
+	for _, step := range []func() error{
+		func() (err error) { files, err = w.readModels(ctx, in.seen, o); return err }, // what models read and return
+		func() (err error) { out, err = w.outAction(in, o); return err },              // how the group moves that
+		func() error { w.warn(in); return w.plan(in.act, out) },                       // the elements
+		func() error { return w.within(in) },                                          // which keep to the pictures
+		func() (err error) { w.Eval.Target, err = w.target(in); return err },          // what answers are held against
+		func() error { return w.measure(o) },                                          // and how
+		w.choose,                                                                      // the samples
+		w.answerable,                                                                  // whose classes the models know
+		func() error { w.Eval.KeepGoing = o.KeepGoing; return w.readable() },
+		func() error { return w.start(ctx, files, &o) }, // the engine
+		func() error { return w.openModels(ctx, files, in.seen, o) },
+		w.Eval.Prepare,
+		func() error { return w.probe(ctx) }, // the first answers
+		func() error { return w.fix(o) },     // the job, of all of the above
+	} {
+		if err := step(); err != nil {
+			return nil, err
+		}
 	}
-	actOut, err := w.outAction(in, o)
-	if err != nil {
-		return nil, err
-	}
-	if h, wd := in.size(); len(s.Group.Window) == 0 && h > 0 && h != wd && turns(g) {
+	ok = true
+	return w, nil
+}
+
+// warn says what turning pictures that are not square costs.
+func (w *Workload) warn(in *input) {
+	if h, wd := in.size(); len(w.Study.Group.Window) == 0 && h > 0 && h != wd && turns(w.group) {
 		w.note("the pictures are %d x %d pixels (width x height): turning them cuts off what leaves the frame, and "+
 			"no kernel brings it back; "+
 			"crop a square with group.window: [%d, %d], or use a group without quarter turns, such as C2", wd, h,
 			min(h, wd), min(h, wd))
 	}
-	if err := w.plan(in.act, actOut); err != nil {
-		return nil, err
-	}
-	if err := w.within(in); err != nil {
-		return nil, err
-	}
-	if w.Eval.Target, err = w.target(in); err != nil {
-		return nil, err
-	}
-	w.averaging()
-	if !o.Audit {
-		if err := w.metrics(); err != nil {
-			return nil, err
-		}
-	}
-	if err := w.choose(); err != nil {
-		return nil, err
-	}
+}
+
+// answerable says what classes there are, if the models' file tells, and refuses labels that they do not know.
+func (w *Workload) answerable() error {
 	switch out := w.Eval.Models[0].Codec.Out(); {
 	case isScores(out.Kind) && len(out.Shape) == 1 && out.Shape[0] > 0:
-		if err := w.classes(out.Shape[0]); err != nil {
-			return nil, err
-		}
+		return w.classes(out.Shape[0])
 	case isBoxes(out):
-		if err := w.boxClasses(); err != nil {
-			return nil, err
-		}
+		return w.boxClasses()
 	}
-	w.Eval.KeepGoing = o.KeepGoing
-	if err := w.readable(); err != nil {
-		return nil, err
-	}
+	return nil
+}
+
+// start opens the engine.
+func (w *Workload) start(ctx context.Context, files []file, o *Options) error {
+	var err error
 	switch {
 	case w.allRemote():
 		o.Engine = files[0].remote.Engine() // says of itself what there is to say
 	case o.Engine == nil:
-		if o.Engine, err = o.OpenEngine(ctx); err != nil {
-			return nil, err
-		}
+		o.Engine, err = o.OpenEngine(ctx)
 	}
 	w.engine = o.Engine
-	if err := w.openModels(ctx, files, seen, o); err != nil {
-		return nil, err
-	}
-	if err := w.Eval.Prepare(); err != nil {
-		return nil, err
-	}
-	if err := w.probe(ctx); err != nil {
-		return nil, err
-	}
-	if err := w.fix(o); err != nil {
-		return nil, err
-	}
-	ok = true
-	return w, nil
+	return err
 }
 
 // input is how the samples of a study are moved.
@@ -429,6 +420,17 @@ func (w *Workload) stride(in *input, out space.Spec) float64 {
 		return float64(in.seen.Shape[1] / out.Shape[1])
 	}
 	return 0
+}
+
+// measure takes over how answers are compared. An audit chooses its own metrics.
+func (w *Workload) measure(o Options) error {
+	c := w.Study.Consensus
+	w.Eval.Averaging = consensus.Options{Center: c.Center, Weak: c.Weak}
+	w.Eval.LeaveOut = c.LeaveOut
+	if o.Audit {
+		return nil
+	}
+	return w.metrics()
 }
 
 // metrics looks up the metrics of the study, or chooses those that output and labels allow.
