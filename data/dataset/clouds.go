@@ -24,6 +24,17 @@ var cloudsFormat = &Format{
 	Open:     reads(opener.openClouds),
 }
 
+// cloudsTable is clouds in arrays.
+var cloudsTable = tableFormat{
+	name: "clouds", main: []string{"points", "positions", "pos", "xyz", "x", "data"},
+	wants: func(s Spec) []string {
+		if s.Cloud.Normals {
+			return []string{"normals"}
+		}
+		return nil
+	},
+}
+
 // checkPlain refuses words that clouds and signals do not know, and fields that come twice.
 func (s Spec) checkPlain() error {
 	c, m := s.Cloud, s.Sound
@@ -107,7 +118,7 @@ func (o opener) openClouds(spec Spec) (Dataset, error) {
 	if spec.Pattern != "" || spec.Split != "" {
 		return nil, fmt.Errorf("%s: pattern and split are for folders, this is a file of arrays", spec.Images)
 	}
-	d, t, err := o.openTable(spec, "clouds")
+	d, t, err := o.openTable(spec, cloudsTable)
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,11 @@ var graphsFormat = &Format{
 	Open:    reads(opener.openGraphs),
 }
 
+// graphsTable is graphs in arrays.
+var graphsTable = tableFormat{
+	name: "graphs", main: []string{"nodes", "x", "features", "matrix", "adjacency", "pairs"}, all: true,
+}
+
 // openGraphs opens sets and graphs: arrays, or a file of JSON lines.
 func (o opener) openGraphs(spec Spec) (Dataset, error) {
 	array, err := o.isArray(spec.Images)
@@ -30,7 +35,7 @@ func (o opener) openGraphs(spec Spec) (Dataset, error) {
 	if !array {
 		return o.openLines(spec)
 	}
-	d, _, err := o.openTable(spec, "graphs")
+	d, _, err := o.openTable(spec, graphsTable)
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,21 @@ var moleculesFormat = &Format{
 	Open:    reads(opener.openMolecules),
 }
 
+// moleculesTable is molecules in arrays.
+var moleculesTable = tableFormat{
+	name: "molecules", main: []string{"positions", "R", "pos", "coordinates", "coords", "points"}, named: true,
+	called: func(key string) string {
+		switch key {
+		case "species", "z", "Z", "numbers", "atomic_numbers", "nuclear_charges", "charges_nuclear":
+			return "species"
+		}
+		return key
+	},
+	wants:  func(Spec) []string { return []string{"species", "charges", "cell", "edges", "edge_index"} },
+	record: true,
+	units:  map[string]string{"positions": "Å", "cell": "Å"},
+}
+
 // ofAtoms tells a file of molecules, a number of atoms and a remark, from lines of coordinates: both end in .xyz.
 func ofAtoms(fsys fs.FS, name string) bool {
 	f, err := fsys.Open(name)
@@ -60,7 +75,7 @@ func (o opener) openMolecules(spec Spec) (Dataset, error) {
 		return nil, err
 	}
 	if array {
-		d, t, err := o.openTable(spec, "molecules")
+		d, t, err := o.openTable(spec, moleculesTable)
 		if err != nil {
 			return nil, err
 		}
@@ -287,7 +302,7 @@ func (m *molecules) specs(names []string, atoms int) []space.Spec {
 		v, _ := m.value(m.all[0], f)
 		s := space.Spec{
 			Name: f, Kind: v.Kind(), Shape: v.Dims(), Type: naturalType(f), Per: space.PerNode,
-			Unit: inFileUnit("molecules", f),
+			Unit: moleculesTable.units[f],
 		}
 		switch {
 		case s.Kind == space.KindLinks:

@@ -500,8 +500,8 @@ func (p *pairFolder) truths(o opener, d *sequences, spec Spec) error {
 }
 
 // fieldFiles lists the files below dir that may hold fields.
-func (d *listing) fieldFiles(dir string, deep int, have map[string]bool) error {
-	entries, err := fs.ReadDir(d.fsys, d.name(dir))
+func (l *listing) fieldFiles(dir string, deep int, have map[string]bool) error {
+	entries, err := fs.ReadDir(l.fsys, l.name(dir))
 	if err != nil {
 		return err
 	}
@@ -511,7 +511,7 @@ func (d *listing) fieldFiles(dir string, deep int, have map[string]bool) error {
 		case strings.HasPrefix(e.Name(), "."):
 		case e.IsDir():
 			if deep < maxXMLDeep {
-				if err := d.fieldFiles(p, deep+1, have); err != nil {
+				if err := l.fieldFiles(p, deep+1, have); err != nil {
 					return err
 				}
 			}

@@ -24,6 +24,11 @@ var signalsFormat = &Format{
 	Open:     reads(opener.openSignals),
 }
 
+// signalsTable is signals in arrays.
+var signalsTable = tableFormat{
+	name: "signals", main: []string{"signal", "signals", "x", "audio", "data"}, timed: true,
+}
+
 // signalHead is how much of a recording is read to find its chunks.
 const signalHead = 1 << 20
 
@@ -45,7 +50,7 @@ func (o opener) openSignals(spec Spec) (Dataset, error) {
 	if spec.Pattern != "" || spec.Split != "" {
 		return nil, fmt.Errorf("%s: pattern and split are for folders, this is a file of arrays", spec.Images)
 	}
-	d, t, err := o.openTable(spec, "signals")
+	d, t, err := o.openTable(spec, signalsTable)
 	if err != nil {
 		return nil, err
 	}

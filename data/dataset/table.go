@@ -19,7 +19,7 @@ import (
 type table struct {
 	// for messages
 	name   string
-	format string
+	format tableFormat
 	// by the name that the data set gives them
 	arrays map[string]*array
 	// what the archive calls them
@@ -80,17 +80,25 @@ var (
 	}, (*table).pairsOf}
 )
 
-// Names that are tried when none is given. The first of each is how the data set calls the array.
-func mainNames(format string) []string {
-	switch format {
-	case "clouds":
-		return []string{"points", "positions", "pos", "xyz", "x", "data"}
-	case "molecules":
-		return []string{"positions", "R", "pos", "coordinates", "coords", "points"}
-	case "graphs":
-		return []string{"nodes", "x", "features", "matrix", "adjacency", "pairs"}
-	}
-	return []string{"signal", "signals", "x", "audio", "data"}
+// tableFormat is what the arrays of a format are, as far as their names say so.
+type tableFormat struct {
+	name string
+	// main are the names of the main array that are tried. The first is how the data set calls it.
+	main []string
+	// named says that no other array is taken for the main one, even if it is the only one.
+	named bool
+	// called says how the data set calls another array; nil for as the archive does.
+	called func(key string) string
+	// wants are the arrays that become fields where there are such and the study names no fields; nil for the main one.
+	wants func(Spec) []string
+	// all says that every array becomes a field then.
+	all bool
+	// record says that targets are a record even if there is one.
+	record bool
+	// timed says that the main array is signals, which have no nodes.
+	timed bool
+	// units are those that the format fixes for a field.
+	units map[string]string
 }
 
 func targetNames() []string {
@@ -104,11 +112,6 @@ func otherNames() []string {
 	}
 }
 
-// speciesNames are what archives call atomic numbers.
-func speciesNames() []string {
-	return []string{"species", "z", "Z", "numbers", "atomic_numbers", "nuclear_charges", "charges_nuclear"}
-}
-
 // naturalType is what an array of this name holds, as far as the name says so.
 func naturalType(name string) string {
 	switch name {
@@ -120,14 +123,6 @@ func naturalType(name string) string {
 		return space.TypeTensors
 	case "species", "charges", "energy", "labels", "mask":
 		return space.TypeUnchanged
-	}
-	return ""
-}
-
-// inFileUnit is the unit that a format fixes for a field.
-func inFileUnit(format, name string) string {
-	if format == "molecules" && (name == "positions" || name == "cell") {
-		return "Å"
 	}
 	return ""
 }
@@ -147,13 +142,13 @@ func isLinks(name string) bool {
 }
 
 // openTable opens clouds, molecules, graphs or signals that lie in arrays.
-func (o opener) openTable(spec Spec, format string) (*values, *table, error) {
+func (o opener) openTable(spec Spec, format tableFormat) (*values, *table, error) {
 	kind, err := labelFormat(o.fsys, spec.Images)
 	if err != nil {
 		return nil, nil, err
 	}
 	t := &table{name: spec.Images, format: format, arrays: map[string]*array{}, keys: map[string]string{}, each: -1}
-	d := &values{root: spec.Images, noun: strings.TrimSuffix(format, "s"), files: []string{spec.Images}}
+	d := &values{root: spec.Images, noun: strings.TrimSuffix(format.name, "s"), files: []string{spec.Images}}
 	if kind != "npz" {
 		if spec.Key != "" {
 			return nil, nil, fmt.Errorf("%s: key is for npz archives, this is none", spec.Images)
@@ -162,7 +157,7 @@ func (o opener) openTable(spec Spec, format string) (*values, *table, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		t.main = mainNames(format)[0]
+		t.main = format.main[0]
 		t.arrays[t.main] = a
 		return d, t, t.open(d, spec)
 	}
@@ -186,12 +181,12 @@ func (t *table) choose(z *archive, spec Spec) error {
 			return err
 		}
 	}
-	for _, k := range mainNames(t.format) {
+	for _, k := range t.format.main {
 		if main == "" && z.entries[k] != nil {
 			main = k
 		}
 	}
-	if main == "" && t.format != "molecules" {
+	if main == "" && !t.format.named {
 		var rest []string
 		for k := range z.entries {
 			if !slices.Contains(otherNames(), k) && !slices.Contains(targetNames(), k) && k != spec.TargetKey &&
@@ -204,10 +199,10 @@ func (t *table) choose(z *archive, spec Spec) error {
 		}
 	}
 	if main == "" {
-		return fmt.Errorf("%s: which array holds the %s? It has %s: call one %s, or set key", z.name, t.format,
-			z.keys(), mainNames(t.format)[0])
+		return fmt.Errorf("%s: which array holds the %s? It has %s: call one %s, or set key", z.name, t.format.name,
+			z.keys(), t.format.main[0])
 	}
-	t.main = mainNames(t.format)[0]
+	t.main = t.format.main[0]
 	if isPairs(main) {
 		t.main = main
 	}
@@ -218,8 +213,8 @@ func (t *table) choose(z *archive, spec Spec) error {
 			name = t.main
 		case k == t.main:
 			continue // another array was named in its place
-		case t.format == "molecules" && slices.Contains(speciesNames(), k):
-			name = "species"
+		case t.format.called != nil:
+			name = t.format.called(k)
 		}
 		if have, ok := t.keys[name]; ok {
 			return fmt.Errorf("%s: the arrays %s and %s both may be the %s: remove one", z.name, have, k, name)
@@ -283,13 +278,8 @@ func (t *table) needed(z *archive, spec Spec) (need, left []string, err error) {
 			z.keys())
 	}
 	wanted := []string{t.main, "node_count", "edge_count", "rate"}
-	switch t.format {
-	case "molecules":
-		wanted = append(wanted, "species", "charges", "cell", "edges", "edge_index")
-	case "clouds":
-		if spec.Cloud.Normals {
-			wanted = append(wanted, "normals")
-		}
+	if t.format.wants != nil {
+		wanted = append(wanted, t.format.wants(spec)...)
 	}
 	if len(spec.Fields) > 0 {
 		wanted = slices.Concat([]string{"node_count", "edge_count", "rate"}, spec.Fields, []string{t.main})
@@ -310,7 +300,7 @@ func (t *table) needed(z *archive, spec Spec) (need, left []string, err error) {
 	slices.Sort(names)
 	for _, name := range names {
 		switch {
-		case slices.Contains(wanted, name), t.format == "graphs" && len(spec.Fields) == 0 &&
+		case slices.Contains(wanted, name), t.format.all && len(spec.Fields) == 0 &&
 			!slices.Contains(otherNames(), name) && !slices.Contains(targetNames(), name):
 			need = append(need, name)
 		case !slices.Contains(otherNames(), name) && !slices.Contains(targetNames(), name):
@@ -348,7 +338,7 @@ func (t *table) open(d *values, spec Spec) error {
 	if d.space, err = t.describe(values, roles, false); err != nil {
 		return err
 	}
-	if d.target, err = t.describe(targets, roles, t.format == "molecules"); err != nil {
+	if d.target, err = t.describe(targets, roles, t.format.record); err != nil {
 		return err
 	}
 	d.load = func(i int) (v, target space.Value, tags []string, err error) {
@@ -356,7 +346,7 @@ func (t *table) open(d *values, spec Spec) error {
 			return nil, nil, nil, err
 		}
 		if len(targets) > 0 {
-			target, err = t.record(targets, roles, i, d.ids[i], t.format == "molecules")
+			target, err = t.record(targets, roles, i, d.ids[i], t.format.record)
 		}
 		return v, target, nil, err
 	}
@@ -474,7 +464,7 @@ func (t *table) count() error {
 		return fmt.Errorf("node_count has %d numbers and edge_count %d: want one of each for every sample", t.n,
 			len(t.edges)-1)
 	}
-	if t.nodes != nil && len(a.shape) == 3 && a.shape[0] == t.n && t.format != "signals" {
+	if t.nodes != nil && len(a.shape) == 3 && a.shape[0] == t.n && !t.format.timed {
 		t.filled, t.each = true, a.shape[1]
 		for i := range t.n {
 			if k := t.nodes[i+1] - t.nodes[i]; k > t.each {
@@ -488,7 +478,7 @@ func (t *table) count() error {
 		return fmt.Errorf("array %q has %d rows, but node_count adds up to %d: they do not belong together", t.main,
 			a.shape[0], t.nodes[t.n])
 	}
-	if t.nodes == nil && t.format != "signals" && len(a.shape) >= 2 {
+	if t.nodes == nil && !t.format.timed && len(a.shape) >= 2 {
 		t.each = a.shape[1]
 	}
 	return nil
@@ -561,7 +551,7 @@ func (t *table) role(name string) (role, error) {
 	r := role{holding: holdsRows, typ: naturalType(name), per: space.PerNode, rows: -1, w: 1}
 	want := ""
 	switch {
-	case t.format == "signals" && (name == t.main || len(s) == 3):
+	case t.format.timed && (name == t.main || len(s) == 3):
 		r = role{holding: holdsSignal}
 		switch len(s) {
 		case 2:
@@ -686,7 +676,7 @@ func (t *table) describe(names []string, roles map[string]role, record bool) (sp
 		}
 		roles[name] = r
 		f := space.Spec{
-			Name: name, Kind: r.kind, Type: r.typ, Per: r.per, Unit: inFileUnit(t.format, name),
+			Name: name, Kind: r.kind, Type: r.typ, Per: r.per, Unit: t.format.units[name],
 			Shape: r.shape(r, t.filled),
 		}
 		fields = append(fields, f)

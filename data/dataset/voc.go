@@ -339,20 +339,20 @@ func vocEdge(from, to float64) float64 {
 }
 
 // split keeps the photos that the list file names.
-func (d *listing) split(file, name string) error {
+func (l *listing) split(file, name string) error {
 	if name != path.Base(name) || strings.ContainsAny(name, `/\`) || name == ".." || name == "." {
 		return fmt.Errorf("%s: split is %s, want the name of a list in ImageSets/Main without .txt, such as test",
-			d.root, clip(name))
+			l.root, clip(name))
 	}
-	b, err := readLimited(d.fsys, file, maxTable)
+	b, err := readLimited(l.fsys, file, maxTable)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: there is no list of the split %q; there are %s", file, name, lists(d.fsys, file))
+		return fmt.Errorf("%s: there is no list of the split %q; there are %s", file, name, lists(l.fsys, file))
 	}
 	if err != nil {
 		return inFile(file, err)
 	}
 	at := map[string]int{}
-	for i, p := range d.paths {
+	for i, p := range l.paths {
 		at[stem(p)] = i
 	}
 	chosen := map[int]int{}
@@ -372,20 +372,20 @@ func (d *listing) split(file, name string) error {
 		}
 		if !ok {
 			return fmt.Errorf("%s: line %d names the photo %s, which is not in %s: add the photo or take the line out",
-				file, k+1, clip(line), d.root)
+				file, k+1, clip(line), l.root)
 		}
 		if first, ok := chosen[i]; ok {
 			return fmt.Errorf("%s: line %d names the photo %s, which line %d did already: take one out", file, k+1,
 				clip(line), first)
 		}
 		chosen[i] = k + 1
-		paths = append(paths, d.paths[i])
+		paths = append(paths, l.paths[i])
 	}
 	if len(paths) == 0 {
 		return fmt.Errorf("%s: names no photo", file)
 	}
 	slices.Sort(paths)
-	d.paths = paths
+	l.paths = paths
 	return nil
 }
 
