@@ -32,7 +32,8 @@ func TestFormatsOfStudies(t *testing.T) {
 	}
 }
 
-// TestFormatFromOutside opens data by a format that no list of this program has: by its name, and by what it looks like.
+// TestFormatFromOutside opens data by a format that no list of this program has: by its name, and by what it looks
+// like.
 func TestFormatFromOutside(t *testing.T) {
 	toy := &dataset.Format{
 		Name: "toy", Doc: "A file that is read as another one.",
