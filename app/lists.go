@@ -4,11 +4,11 @@ import (
 	"nero/audit/check"
 	"nero/measure/metric"
 	"nero/run/job"
-	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // Groups are the groups that there are, with charts, units and exact elements.
-func Groups() []group.Entry { return group.Catalog() }
+func Groups() []catalog.Entry { return catalog.List() }
 
 // Metric is a metric as it is listed.
 type Metric struct {

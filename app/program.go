@@ -6,14 +6,15 @@ import (
 	"io"
 	"strings"
 
+	"nero/symmetry/define"
+
 	"nero/audit"
-	"nero/symmetry/group"
 )
 
 // program starts the programs of groups in the folder of their study, if the user has said that it may: a study is a
 // file that somebody may have sent.
-func (a *App) program(dir string) group.Starter {
-	start := group.Command(dir)
+func (a *App) program(dir string) define.Starter {
+	start := define.Command(dir)
 	return func(ctx context.Context, command []string) (io.ReadWriteCloser, error) {
 		line := CommandLine(command)
 		if !a.Programs {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
@@ -11,7 +13,7 @@ import (
 )
 
 func TestThin(t *testing.T) {
-	g, err := group.Parse("SO(2)")
+	g, err := catalog.Parse("SO(2)")
 	if err != nil {
 		t.Fatal(err)
 	}

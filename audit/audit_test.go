@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check"
@@ -41,7 +43,7 @@ func invariant(t *testing.T, g group.Group, elements ...group.Element) *orbit.Pl
 
 func cyclic(t *testing.T, n int) group.Group {
 	t.Helper()
-	return must[group.Group](t)(group.Cyclic(n))
+	return must[group.Group](t)(catalog.Cyclic(n))
 }
 
 const inputs = 100
@@ -78,7 +80,7 @@ func categories(r *audit.Report) string {
 }
 
 func TestVerdicts(t *testing.T) {
-	c4, so2 := cyclic(t, 4), group.SO2()
+	c4, so2 := cyclic(t, 4), catalog.SO2()
 	turned := func(i int) space.Value { // sample i after a quarter turn
 		s := must[dataset.Sample](t)(audittest.Vectors(inputs, 1)(i))
 		return must[space.Value](t)(audittest.Plane(t, c4).Apply(group.Element{90}, s.Value))
@@ -152,7 +154,7 @@ func TestVerdicts(t *testing.T) {
 func TestLinearClosedForm(t *testing.T) {
 	w := []float64{1, 0.5}
 	angles := audittest.Angles(8)
-	s := subject("linear", audittest.Linear(w...), invariant(t, group.SO2(), angles...))
+	s := subject("linear", audittest.Linear(w...), invariant(t, catalog.SO2(), angles...))
 	r := run(t, s)
 	var values []float64
 	var xs [][2]float64
@@ -265,7 +267,7 @@ func TestCombOnCircle(t *testing.T) {
 		r2, c := x[0]*x[0]+x[1]*x[1], x[0]*x[0]-x[1]*x[1]
 		return &space.Tensor{Shape: []int{1}, Val: []float64{r2 + (2*c*c-r2*r2)/(1+r2)}}
 	})
-	r := run(t, subject("c4", model, invariant(t, group.SO2(), audittest.Angles(24)...)))
+	r := run(t, subject("c4", model, invariant(t, catalog.SO2(), audittest.Angles(24)...)))
 	exact, between := set(t, r, "exact"), set(t, r, "continuous")
 	if exact.Verdict != audit.Passed || between.Verdict != audit.Failed || between.Cause != audit.CauseViolation {
 		t.Errorf("exact %s, between %s (%s); want PASS, FAIL, real violation", exact.Verdict, between.Verdict,
@@ -289,7 +291,7 @@ func TestLatticeIsAdded(t *testing.T) {
 	for i := range shifted {
 		shifted[i] = group.Element{3 + 36*float64(i)}
 	}
-	r := run(t, subject("radius", audittest.Radius(0), invariant(t, group.SO2(), shifted...)))
+	r := run(t, subject("radius", audittest.Radius(0), invariant(t, catalog.SO2(), shifted...)))
 	if r.Added != 3 {
 		t.Errorf("%d elements added to a full turn without quarter turns, want 3", r.Added)
 	}
@@ -297,7 +299,7 @@ func TestLatticeIsAdded(t *testing.T) {
 		t.Errorf("exact set has %d elements, %d added; want 3, 3", len(s.Profile), s.Added)
 	}
 	small := []group.Element{{0}, {5}, {10}, {350}, {355}}
-	r = run(t, subject("radius", audittest.Radius(0), invariant(t, group.SO2(), small...)))
+	r = run(t, subject("radius", audittest.Radius(0), invariant(t, catalog.SO2(), small...)))
 	if r.Added != 0 {
 		t.Errorf("%d elements added to a plan of ±10 degrees, want none", r.Added)
 	}
@@ -305,7 +307,7 @@ func TestLatticeIsAdded(t *testing.T) {
 
 // Elements that are exact on the input alone are not: an output that resamples brings an error of its own.
 func TestLatticeNeedsBothSides(t *testing.T) {
-	g := group.SO2()
+	g := catalog.SO2()
 	picture := func(k action.Kernel) action.Action {
 		return must[*action.Image](t)(action.NewImage(g, space.Spec{Kind: space.KindImage, Shape: []int{1, 9, 9}},
 			action.Options{Kernel: k}))

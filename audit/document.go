@@ -5,6 +5,8 @@ import (
 	"image/png"
 	"math"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit/document"
 	"nero/symmetry/group"
 )
@@ -91,7 +93,7 @@ func model(r *Report) document.Model {
 
 // axes are those of a group whose elements a plot can show.
 func axes(name string) []document.Axis {
-	g, err := group.Parse(name)
+	g, err := catalog.Parse(name)
 	if err != nil || len(g.Chart()) > 2 {
 		return nil
 	}

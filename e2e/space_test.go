@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/data/space"
 	"nero/run/job"
 	"nero/run/probe"
@@ -174,13 +176,13 @@ func classify(value func(m, k, i int, g group.Group, e group.Element) float64) f
 }
 
 func stagedInSpace() ([]inSpace, error) {
-	so3, err := group.Parse("SO(3)")
+	so3, err := catalog.Parse("SO(3)")
 	if err != nil {
 		return nil, err
 	}
-	slice, e1 := group.Slices(so3, nil, 15, 30)
+	slice, e1 := group.Discs(so3, nil, 15, 30)
 	few, e2 := group.LowDiscrepancy(so3, 40, nil)
-	o3, e3 := group.Parse("O(3)")
+	o3, e3 := catalog.Parse("O(3)")
 	if err := errors.Join(e1, e2, e3); err != nil {
 		return nil, err
 	}
@@ -195,7 +197,7 @@ func stagedInSpace() ([]inSpace, error) {
 	for _, v := range []float64{0.5, 0.7, 1.4, 2} {
 		single = append(single, group.Element{0, v})
 	}
-	rows, e5 := group.Parse("S(9)")
+	rows, e5 := catalog.Parse("S(9)")
 	if e5 != nil {
 		return nil, e5
 	}
@@ -357,7 +359,7 @@ func (r *inSpace) write(ctx context.Context, dir string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.name, err)
 	}
-	g, err := group.Parse(r.group)
+	g, err := catalog.Parse(r.group)
 	if err != nil {
 		return err
 	}
@@ -523,7 +525,7 @@ func openSpace() (err error) {
 	}
 	prober := func(_ context.Context, r *store.Run) (shelf.Prober, error) {
 		j := r.Job()
-		g, err := group.Parse(j.Study.Group.Name)
+		g, err := catalog.Parse(j.Study.Group.Name)
 		return spaceProber{byName[j.Study.Group.Name+j.Study.Output.Space+strings.Join(j.Metrics, ",")], j, g}, err
 	}
 	var ends [2]func() error

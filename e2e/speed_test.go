@@ -23,10 +23,11 @@ import (
 	"testing"
 	"time"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/run/job"
 	"nero/run/store"
 	"nero/symmetry/action"
-	"nero/symmetry/group"
 	plans "nero/symmetry/orbit"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -58,7 +59,7 @@ func speedRun(t *testing.T) (dir string) {
 	}
 	samples, models := number(t, "NERO_SPEED_SAMPLES", 100_000), number(t, "NERO_SPEED_MODELS", 2)
 	const classes, elements = 10, 72
-	g, err := group.Parse("SO(2)")
+	g, err := catalog.Parse("SO(2)")
 	if err != nil {
 		t.Fatal(err)
 	}

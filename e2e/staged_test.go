@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/data/space"
 	"nero/run/job"
 	"nero/run/probe"
@@ -122,7 +124,7 @@ func writeStaged(ctx context.Context, dir string, j *job.Job, err error) error {
 	if err != nil {
 		return err
 	}
-	g, err := group.Parse(j.Study.Group.Name)
+	g, err := catalog.Parse(j.Study.Group.Name)
 	if err != nil {
 		return err
 	}
@@ -186,7 +188,7 @@ func (s stagedProber) Status() probe.Status {
 
 // stagedProbe opens it.
 func stagedProbe(_ context.Context, r *store.Run) (shelf.Prober, error) {
-	g, err := group.Parse(r.Job().Study.Group.Name)
+	g, err := catalog.Parse(r.Job().Study.Group.Name)
 	return stagedProber{r.Job(), g}, err
 }
 
@@ -320,7 +322,7 @@ func openStage() (err error) {
 		return err
 	}
 	detectors, metrics := []string{"narrow", "middle", "wide"}, []string{"conf_iou", "conf_iou@consensus", "iou"}
-	square, err := group.Parse("D4 x Time")
+	square, err := catalog.Parse("D4 x Time")
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"nero/symmetry/group/catalog"
+
 	"github.com/chromedp/chromedp/kb"
 
 	"nero/serve/handout"
@@ -261,7 +263,7 @@ func TestTiles(t *testing.T) {
 		`[...document.querySelector('#aggregate .tilegrid').querySelectorAll('.tilename')].map(e => e.textContent)`); !slices.Equal(all, names) {
 		t.Errorf("the aggregate has tiles %q", all)
 	}
-	g, err := group.Parse("D4 x Time")
+	g, err := catalog.Parse("D4 x Time")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +354,7 @@ func TestFlow(t *testing.T) {
 	p.is(`__nero.state.place.pixel.value`, []int{5, 3})
 	numbers := func(r, c int) {
 		t.Helper()
-		g, err := group.Parse("D4 x Time")
+		g, err := catalog.Parse("D4 x Time")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/symmetry/action"
-	"nero/symmetry/group"
 )
 
 // recorder is a TB that keeps what it is told.
@@ -49,7 +50,7 @@ var loud = &audit.Check{
 
 // The kit fails in each of the ways in which a check can be wrong, and in no other.
 func TestTheTester(t *testing.T) {
-	c4, err := group.Cyclic(4)
+	c4, err := catalog.Cyclic(4)
 	if err != nil {
 		t.Fatal(err)
 	}

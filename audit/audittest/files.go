@@ -3,12 +3,13 @@ package audittest
 import (
 	"os"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/data/dataset"
 	"nero/model/decode"
 	"nero/model/onnx"
 	"nero/symmetry/action"
-	"nero/symmetry/group"
 	"nero/symmetry/orbit"
 )
 
@@ -55,7 +56,7 @@ func Open(t TB, f Files) *audit.Subject {
 	}
 	c, err := decode.NewRecord(m.Signature(), decode.RecordSpec{Sample: spec, Inputs: f.Inputs, Outputs: f.Outputs})
 	fail(err)
-	g, err := group.Parse(f.Group)
+	g, err := catalog.Parse(f.Group)
 	fail(err)
 	o := action.Options{}
 	if f.Circular {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/symmetry/group"
 )
@@ -19,7 +21,7 @@ func Report() *audit.Report {
 	at := func(sample string, index int, deg float64) audit.Where {
 		return audit.Where{
 			Sample: sample, Index: index, Element: group.Element{deg},
-			Label: audit.Label(group.SO2(), group.Element{deg}),
+			Label: audit.Label(catalog.SO2(), group.Element{deg}),
 		}
 	}
 	exact := &audit.Set{
@@ -61,7 +63,7 @@ func Report() *audit.Report {
 		},
 	}
 	for deg := 15.0; deg < 360; deg += 15 {
-		pt := audit.Point{Element: group.Element{deg}, Label: audit.Label(group.SO2(), group.Element{deg}), N: 100}
+		pt := audit.Point{Element: group.Element{deg}, Label: audit.Label(catalog.SO2(), group.Element{deg}), N: 100}
 		if math.Mod(deg, 90) == 0 {
 			pt.Exact, pt.Added, pt.Resampling = true, deg == 270, nan
 			pt.Mean, pt.P95, pt.Max = 2e-7, 4e-7, 6e-7

@@ -3,18 +3,19 @@ package check_test
 import (
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check"
 	"nero/data/space"
 	"nero/symmetry/action"
-	"nero/symmetry/group"
 )
 
 // BenchmarkAudit audits 28×28 pictures at 72 angles with a model that costs nothing: what is left is the audit's own
 // work. One operation is one input with its whole orbit and its resampling floor, 143 predictions.
 func BenchmarkAudit(b *testing.B) {
-	g := group.SO2()
+	g := catalog.SO2()
 	a, err := action.NewImage(g, space.Spec{Kind: space.KindImage, Shape: []int{1, 28, 28}}, action.Options{})
 	if err != nil {
 		b.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check"
@@ -94,8 +96,8 @@ func (a late) Apply(g group.Element, v space.Value) (space.Value, error) {
 func (a late) Exact(g group.Element) bool { return action.Exact(a.Action, g) }
 
 func TestPreflight(t *testing.T) {
-	c4 := finite(t)(group.Cyclic(4))
-	d4 := finite(t)(group.Dihedral(4))
+	c4 := finite(t)(catalog.Cyclic(4))
+	d4 := finite(t)(catalog.Dihedral(4))
 	in := audittest.Plane(t, c4)
 	right := vectors("right", audittest.Radius(0), audittest.Plan(t, in, action.Trivial{G: c4}))
 	t.Run("input action", func(t *testing.T) {
@@ -156,7 +158,7 @@ func TestPreflight(t *testing.T) {
 
 // No kernel, border and group of this project may be called a broken action.
 func TestLawsOfRealActions(t *testing.T) {
-	roll := finite(t)(group.Roll(side, side))
+	roll := finite(t)(catalog.Roll(side, side))
 	groups := map[string][]group.Element{
 		"SO(2)":         {{0}, {90}, {7}, {45}, {180}, {200}, {271}},
 		"O(2)":          {{0, 0}, {0, 1}, {90, 1}, {33, 0}, {33, 1}, {180, 0}},
@@ -168,9 +170,10 @@ func TestLawsOfRealActions(t *testing.T) {
 		"SO(2) by 0.01": {{0}, {0.01}, {0.02}},
 	}
 	byName := map[string]group.Group{
-		"SO(2)": group.SO2(), "O(2)": group.O2(), "T(2)": group.T2(), "SE(2)": group.SE2(), "scale": group.Scale(),
-		"roll": roll,
-		"D4":   finite(t)(group.Dihedral(4)), "SO(2) by 0.01": group.SO2(),
+		"SO(2)": catalog.SO2(), "O(2)": catalog.O2(), "T(2)": catalog.T2(), "SE(2)": catalog.SE2(),
+		"scale": catalog.Scale(),
+		"roll":  roll,
+		"D4":    finite(t)(catalog.Dihedral(4)), "SO(2) by 0.01": catalog.SO2(),
 	}
 	for name, elements := range groups {
 		for _, k := range action.Kernels() {
@@ -203,7 +206,7 @@ func TestLawsOfRealActions(t *testing.T) {
 // A window cut from a larger picture is no action on pictures of one size; its laws cannot be tested and are not called
 // broken.
 func TestWindow(t *testing.T) {
-	a, err := action.NewImage(group.T2Z(), space.Spec{Kind: space.KindImage, Shape: []int{1, side, side}},
+	a, err := action.NewImage(catalog.T2Z(), space.Spec{Kind: space.KindImage, Shape: []int{1, side, side}},
 		action.Options{Window: []int{9, 9}})
 	if err != nil {
 		t.Fatal(err)
@@ -215,7 +218,7 @@ func TestWindow(t *testing.T) {
 		}
 		return &space.Tensor{Shape: []int{1}, Val: []float64{m.Pix[40]}}
 	})
-	plan := audittest.Plan(t, a, action.Trivial{G: group.T2Z()}, group.Element{0, 0}, group.Element{1, 0},
+	plan := audittest.Plan(t, a, action.Trivial{G: catalog.T2Z()}, group.Element{0, 0}, group.Element{1, 0},
 		group.Element{0, 2})
 	r := audittest.Audit(t, audittest.Fixture{Subject: pictures("window", mean, plan)}, check.All()...)
 	if r.Verdict != audit.Failed {
@@ -229,7 +232,7 @@ func TestWindow(t *testing.T) {
 }
 
 func TestSweep(t *testing.T) {
-	c4 := finite(t)(group.Cyclic(4))
+	c4 := finite(t)(catalog.Cyclic(4))
 	in := audittest.Plane(t, c4)
 	plan := audittest.Plan(t, in, action.Trivial{G: c4})
 	clean := audittest.Fixture{Subject: vectors("radius", audittest.Radius(0), plan)}
@@ -266,7 +269,7 @@ func TestSweep(t *testing.T) {
 }
 
 func TestControls(t *testing.T) {
-	c4 := finite(t)(group.Cyclic(4))
+	c4 := finite(t)(catalog.Cyclic(4))
 	in := audittest.Plane(t, c4)
 	plan := audittest.Plan(t, in, action.Trivial{G: c4})
 	clean := audittest.Fixture{Subject: vectors("radius", audittest.Radius(0), plan)}
@@ -297,7 +300,7 @@ func TestControls(t *testing.T) {
 		})
 	}
 	t.Run("identity", func(t *testing.T) {
-		d4 := finite(t)(group.Dihedral(4))
+		d4 := finite(t)(catalog.Dihedral(4))
 		square := audittest.Convolution([]float64{0.1}, true)
 		in, out := moves(t, d4, action.Options{}), moves(t, d4, action.Options{Kernel: action.Up3})
 		audittest.Run(t, controls.Check,
@@ -309,7 +312,7 @@ func TestControls(t *testing.T) {
 	})
 	t.Run("planted break", func(t *testing.T) {
 		// Pictures that are themselves symmetric cannot show a break.
-		d4 := finite(t)(group.Dihedral(4))
+		d4 := finite(t)(catalog.Dihedral(4))
 		symmetric := pictures("symmetric inputs", audittest.Rings(4),
 			audittest.Plan(t, moves(t, d4, action.Options{}), action.Trivial{G: d4}))
 		free := *symmetric
@@ -334,7 +337,7 @@ func TestControls(t *testing.T) {
 // What a break of known size does to the error is known, so the detectable size can be checked from both sides: a model
 // with that break planted for good is told from the clean one, and a break a thousand times smaller is not.
 func TestDetectableSize(t *testing.T) {
-	c4 := finite(t)(group.Cyclic(4))
+	c4 := finite(t)(catalog.Cyclic(4))
 	plan := audittest.Plan(t, audittest.Plane(t, c4), action.Trivial{G: c4})
 	worst := func(eps float64) (audit.Interval, float64) {
 		r := audittest.Audit(t, audittest.Fixture{Subject: vectors("radius", audittest.Radius(eps, 1, -0.5), plan)},
@@ -357,7 +360,7 @@ func TestDetectableSize(t *testing.T) {
 // A sum in another order rounds otherwise, while changes of the inputs by an ulp hardly reach it. That error is
 // rounding; an asymmetry of the same model is not.
 func TestOrderOfSummation(t *testing.T) {
-	c2 := finite(t)(group.Cyclic(2))
+	c2 := finite(t)(catalog.Cyclic(2))
 	const n = 200
 	in, err := action.NewImage(c2, space.Spec{Kind: space.KindImage, Shape: []int{1, n, n}}, action.Options{})
 	if err != nil {
@@ -401,7 +404,7 @@ func TestOrderOfSummation(t *testing.T) {
 
 // The floor of a model that computes in floating point is never 0: an output cannot be told from its neighbors.
 func TestFloorIsNotZero(t *testing.T) {
-	c4 := finite(t)(group.Cyclic(4))
+	c4 := finite(t)(catalog.Cyclic(4))
 	plan := audittest.Plan(t, audittest.Plane(t, c4), action.Trivial{G: c4})
 	coarse := audittest.Pointwise(func(v space.Value) space.Value {
 		x := v.(*space.Tensor).Val //nolint:errcheck // vectors only
@@ -416,7 +419,7 @@ func TestFloorIsNotZero(t *testing.T) {
 
 // Advice fits what stands in the way of a verdict.
 func TestAdvice(t *testing.T) {
-	c4 := finite(t)(group.Cyclic(4))
+	c4 := finite(t)(catalog.Cyclic(4))
 	plan := audittest.Plan(t, audittest.Plane(t, c4), action.Trivial{G: c4})
 	sized := func(p audit.Predictor, n int) *audit.Subject {
 		s := vectors("m", p, plan)
@@ -460,8 +463,8 @@ func TestAdvice(t *testing.T) {
 }
 
 func TestLattice(t *testing.T) {
-	roll := finite(t)(group.Roll(side, side))
-	d4 := finite(t)(group.Dihedral(4))
+	roll := finite(t)(catalog.Roll(side, side))
+	d4 := finite(t)(catalog.Dihedral(4))
 	var some []group.Element
 	for _, e := range roll.(group.Finite).Elements() { //nolint:errcheck // a roll is finite
 		if int(e[0])%6 == 0 && int(e[1])%7 == 0 {
@@ -531,7 +534,7 @@ func TestLattice(t *testing.T) {
 		}
 	})
 	t.Run("equivariance claimed for an invariant model", func(t *testing.T) {
-		c4 := finite(t)(group.Cyclic(4))
+		c4 := finite(t)(catalog.Cyclic(4))
 		in := audittest.Plane(t, c4)
 		squares := audittest.Pointwise(func(v space.Value) space.Value {
 			x := v.(*space.Tensor).Val //nolint:errcheck // vectors only
@@ -596,7 +599,7 @@ func TestLattice(t *testing.T) {
 }
 
 func TestEndtoend(t *testing.T) {
-	g := group.SO2()
+	g := catalog.SO2()
 	angles := audittest.Angles(10)
 	bilinear := moves(t, g, action.Options{Kernel: action.Bilinear})
 	t.Run("real", func(t *testing.T) {
@@ -649,7 +652,7 @@ func TestEndtoend(t *testing.T) {
 // A quarter-turn invariant model on pictures audited on the whole circle: exact on the comb; between, the rings tell
 // resampling and the corners a violation.
 func TestCombOfPictures(t *testing.T) {
-	g := group.SO2()
+	g := catalog.SO2()
 	plan := audittest.Plan(t, moves(t, g, action.Options{}), action.Trivial{G: g}, audittest.Angles(16)...)
 	corners := audittest.Pointwise(func(v space.Value) space.Value {
 		m := v.(*space.Image) //nolint:errcheck // pictures only
@@ -679,7 +682,7 @@ func TestCombOfPictures(t *testing.T) {
 // The class of a linear function is the sign of w·x. Turned by 180 degrees it always flips, by 90 degrees for half of
 // the directions.
 func TestDecision(t *testing.T) {
-	c4 := finite(t)(group.Cyclic(4))
+	c4 := finite(t)(catalog.Cyclic(4))
 	s := vectors("sign", audittest.Sign(1, 0), audittest.Plan(t, audittest.Plane(t, c4), action.Trivial{G: c4}))
 	r := audittest.Audit(t, audittest.Fixture{Subject: s}, decision.Check)
 	var right, agreeRight, agreeWrong, wrong, flips float64
@@ -740,7 +743,7 @@ func TestDecision(t *testing.T) {
 // Chunks are a matter of memory: they change no number of a model that looks at one input at a time, and memory does
 // not hold more than a few of them.
 func TestChunksChangeNothing(t *testing.T) {
-	g := group.SO2()
+	g := catalog.SO2()
 	plan := audittest.Plan(t, moves(t, g, action.Options{}), action.Trivial{G: g}, audittest.Angles(12)...)
 	var first string
 	for _, chunk := range []int{0, 1, 7, 1000} {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/controls"
@@ -98,9 +100,9 @@ func rays(i int) (dataset.Sample, error) {
 func angle(x, y float64) float64 { return math.Mod(math.Atan2(-y, x)*180/math.Pi+360, 360) }
 
 func TestClues(t *testing.T) {
-	c4 := finite(t)(group.Cyclic(4))
-	d4 := finite(t)(group.Dihedral(4))
-	so2 := group.SO2()
+	c4 := finite(t)(catalog.Cyclic(4))
+	d4 := finite(t)(catalog.Dihedral(4))
+	so2 := catalog.SO2()
 	plane := audittest.Plane(t, c4)
 	turns := audittest.Plan(t, plane, action.Trivial{G: c4})
 	square := audittest.Plan(t, audittest.Plane(t, d4), action.Trivial{G: d4})
@@ -371,7 +373,7 @@ func TestClues(t *testing.T) {
 // A limit below what rounding does can never be met, and the report says so; a model that is exact bit for bit meets it
 // all the same.
 func TestThresholdBelowTheFloor(t *testing.T) {
-	c4 := finite(t)(group.Cyclic(4))
+	c4 := finite(t)(catalog.Cyclic(4))
 	plan := audittest.Plan(t, audittest.Plane(t, c4), action.Trivial{G: c4})
 	// Turns swap the two squares, which float32 does not add in the same way.
 	rounds := of(func(x, y float64) []float64 { return []float64{float64(float32(x)*float32(x)) + y*y + 3e-8*x} })
@@ -409,7 +411,7 @@ func TestThresholdBelowTheFloor(t *testing.T) {
 // side; the worst elements are labelled there and listed. Several coordinates have the list alone, and a model that is
 // exact bit for bit has nothing to look at.
 func TestProfile(t *testing.T) {
-	so2, o2 := group.SO2(), group.O2()
+	so2, o2 := catalog.SO2(), catalog.O2()
 	var both []group.Element
 	for k := range 8 {
 		both = append(both, group.Element{45 * float64(k), 0}, group.Element{45 * float64(k), 1})
@@ -467,7 +469,7 @@ func TestProfile(t *testing.T) {
 		b.Title != "Error along the orbit, mirror 1" || b.Curve == nil {
 		t.Errorf("%q and %q", a.Title, b.Title)
 	}
-	roll := finite(t)(group.Roll(3, 3))
+	roll := finite(t)(catalog.Roll(3, 3))
 	shift, err := action.NewImage(roll, space.Spec{Kind: space.KindImage, Shape: []int{1, 3, 3}},
 		action.Options{Border: action.Circular})
 	if err != nil {
@@ -488,7 +490,7 @@ func TestProfile(t *testing.T) {
 		t.Errorf("two coordinates: %v", got)
 	}
 	largest := of(func(x, y float64) []float64 { return []float64{math.Max(math.Abs(x), math.Abs(y))} })
-	c4 := finite(t)(group.Cyclic(4))
+	c4 := finite(t)(catalog.Cyclic(4))
 	if got = shows(vectors("exact", largest, audittest.Plan(t, audittest.Plane(t, c4), action.Trivial{G: c4})),
 		lattice.Check); len(got) > 0 {
 		t.Errorf("nothing is wrong: %v", got)

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/data/space"
 	"nero/data/tensor"
 	"nero/model/decode"
@@ -12,7 +14,6 @@ import (
 	"nero/model/onnx/onnxpb"
 	"nero/model/unroll"
 	"nero/symmetry/action"
-	"nero/symmetry/group"
 	"nero/symmetry/orbit"
 )
 
@@ -172,7 +173,7 @@ func spatialBases() []Base {
 
 // plan names the elements and how they act on both sides, by the rules that the program has.
 func (w *world) plan(c claim, out space.Spec) (*orbit.Plan, error) {
-	g, err := group.Parse(c.group)
+	g, err := catalog.Parse(c.group)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/data/dataset"
 	"nero/data/space"
@@ -212,7 +214,7 @@ func (b Base) plan(c claim, in, out space.Spec) (*orbit.Plan, error) {
 	if b.world != nil {
 		return b.world.plan(c, out)
 	}
-	g, err := group.Parse(c.group)
+	g, err := catalog.Parse(c.group)
 	if err != nil {
 		return nil, err
 	}

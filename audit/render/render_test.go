@@ -15,6 +15,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check"
@@ -86,14 +88,14 @@ func goldenReports(t *testing.T) []*audit.Report {
 		r2, c := x[0]*x[0]+x[1]*x[1], x[0]*x[0]-x[1]*x[1]
 		return &space.Scores{Val: []float64{r2, (2*c*c - r2*r2) / (1 + r2)}}
 	})
-	c4 := must[group.Group](t)(group.Cyclic(4))
+	c4 := must[group.Group](t)(catalog.Cyclic(4))
 	bad := &space.Tensor{Shape: []int{2}, Val: nil}
 	bad.Val = must[[]float64](t)(audit.Numbers(must[space.Value](t)(
 		audittest.Plane(t, c4).Apply(group.Element{90}, sampleValue(t, 17)))))
 	var out []*audit.Report
 	for _, s := range []*audit.Subject{
 		subject("radius", audittest.Radius(0), invariant(t, c4)),
-		subject("knows-quarter-turns-and-nothing-else", comb, invariant(t, group.SO2(), audittest.Angles(12)...)),
+		subject("knows-quarter-turns-and-nothing-else", comb, invariant(t, catalog.SO2(), audittest.Angles(12)...)),
 		subject("nan", audittest.NaNAt(bad), invariant(t, c4)),
 	} {
 		out = append(out, audittest.Audit(t, audittest.Fixture{Subject: s, Options: audit.Options{Outside: outside}},

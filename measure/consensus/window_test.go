@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"pgregory.net/rapid"
 
 	"nero/data/space"
@@ -17,7 +19,7 @@ import (
 // consensus is where the objects are: whole, although many elements see a part of them only; the object of interest is
 // not weak, and the metrics against the consensus are those against the truth.
 func TestWindows(t *testing.T) {
-	g, err := group.Parse("T(2)")
+	g, err := catalog.Parse("T(2)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +135,7 @@ func TestWindows(t *testing.T) {
 // A perfect detector sees objects through a window that turns over a larger picture. What stood in a corner at the
 // identity is out of sight at 45 degrees, and nobody has missed it, whether boxes turn or become their envelopes.
 func TestTurnedWindows(t *testing.T) {
-	g, err := group.Parse("SO(2)")
+	g, err := catalog.Parse("SO(2)")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/present/view"
 	"nero/run/fold"
 	"nero/run/job"
@@ -217,11 +219,11 @@ func TestEveryPictureIsReadable(t *testing.T) {
 // slicesOf are rotations about axes in the planes of coordinates.
 func slicesOf(t *testing.T, name string) []group.Element {
 	t.Helper()
-	g, err := group.Parse(name)
+	g, err := catalog.Parse(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	es, err := group.Slices(g, nil, 60, 90)
+	es, err := group.Discs(g, nil, 60, 90)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +233,7 @@ func slicesOf(t *testing.T, name string) []group.Element {
 // spread is the identity and elements that cover a group evenly.
 func spread(t *testing.T, name string, n int) []group.Element {
 	t.Helper()
-	g, err := group.Parse(name)
+	g, err := catalog.Parse(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/run/fold"
 	"nero/run/job"
 	"nero/symmetry/group"
@@ -34,7 +36,7 @@ type fixture struct {
 
 func (f fixture) job(t *testing.T) (*job.Job, group.Group) {
 	t.Helper()
-	g, err := group.Parse(f.group)
+	g, err := catalog.Parse(f.group)
 	if err != nil {
 		t.Fatal(err)
 	}

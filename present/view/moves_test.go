@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 	"nero/symmetry/orbit"
@@ -12,7 +14,7 @@ import (
 
 func planOf(tb testing.TB, name string, spec orbit.Spec) (group.Group, []group.Element) {
 	tb.Helper()
-	g, err := group.Parse(name)
+	g, err := catalog.Parse(name)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/measure/metric"
 	"nero/run/fold"
 	"nero/symmetry/group"
@@ -16,7 +18,7 @@ import (
 
 func named3(t *testing.T, name string) group.Group {
 	t.Helper()
-	g, err := group.Parse(name)
+	g, err := catalog.Parse(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +29,7 @@ func named3(t *testing.T, name string) group.Group {
 // axis and angle.
 func TestDiscs(t *testing.T) {
 	so3 := named3(t, "SO(3)")
-	es, err := group.Slices(so3, nil, 5, 15)
+	es, err := group.Discs(so3, nil, 5, 15)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +92,7 @@ func TestSpatialLayouts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sliced, err := group.Slices(o3, []string{"xz"}, 30, 45)
+	sliced, err := group.Discs(o3, []string{"xz"}, 30, 45)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/run/fold"
 	"nero/run/job"
 	"nero/symmetry/group"
@@ -20,7 +22,7 @@ func run(t *testing.T, name string, elements []group.Element, exact []bool, metr
 	curve func(model, sample, k int) float64,
 ) (*fold.Summary, []job.Row) {
 	t.Helper()
-	g, err := group.Parse(name)
+	g, err := catalog.Parse(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +127,7 @@ func TestPolarByHand(t *testing.T) {
 }
 
 func TestMirrorsAreTwoCurves(t *testing.T) {
-	g, err := group.Dihedral(4)
+	g, err := catalog.Dihedral(4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +202,7 @@ func TestLayouts(t *testing.T) {
 		{"Trivial", nil, Strip},
 		{"p4m", []int{4, 2, 2, 2}, Strip},
 	} {
-		g, err := group.Parse(c.group)
+		g, err := catalog.Parse(c.group)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +221,7 @@ func TestLayouts(t *testing.T) {
 	}
 	// A map of scattered shifts would be empty nearly everywhere.
 	scattered := []group.Element{{0, 0}, {1.5, 2}, {-3, 0.5}, {2, -1}, {3, 3}, {0.1, 0.2}, {7, 8}, {9, 1}}
-	if got := LayoutOf(group.T2().Chart(), scattered); got != Strip {
+	if got := LayoutOf(catalog.T2().Chart(), scattered); got != Strip {
 		t.Errorf("scattered shifts: %s", got)
 	}
 }
@@ -474,7 +476,7 @@ func TestTicksHaveThreeDigits(t *testing.T) {
 		},
 		{"SE(2)", group.Element{0, 0, math.Copysign(0, -1)}, "0°, dx 0 px, dy 0 px", "0°, dx 0 px, dy 0 px"},
 	} {
-		g, err := group.Parse(c.group)
+		g, err := catalog.Parse(c.group)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -489,7 +491,7 @@ func TestTicksHaveThreeDigits(t *testing.T) {
 
 // Above Many elements turns with shifts become clouds, one per model and mirror; other charts stay strips without bars.
 func TestManyElements(t *testing.T) {
-	g, err := group.Parse("p4m")
+	g, err := catalog.Parse("p4m")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -550,7 +552,7 @@ func TestCapital(t *testing.T) {
 
 // Elements that reverse time have names in words, and the others of their group, too.
 func TestLabelsOfReversedTime(t *testing.T) {
-	g, err := group.Parse("D4 x Time")
+	g, err := catalog.Parse("D4 x Time")
 	if err != nil {
 		t.Fatal(err)
 	}

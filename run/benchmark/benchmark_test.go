@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/data/tensor"
@@ -19,7 +21,6 @@ import (
 	"nero/run/exec"
 	"nero/run/job"
 	"nero/symmetry/action"
-	"nero/symmetry/group"
 	"nero/symmetry/orbit"
 )
 
@@ -113,7 +114,7 @@ func (w *world) keep() (exec.Committer, func() error, error) {
 
 func (w *world) evaluation(t *testing.T, batch int, fixed bool) (*eval.Evaluation, *job.Job) {
 	t.Helper()
-	g, err := group.Parse("C4")
+	g, err := catalog.Parse("C4")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/data/tensor"
@@ -188,7 +190,7 @@ func detection(t fataler, data dataset.Dataset, values [][]float64, names []stri
 			t.Fatal(err)
 		}
 	}
-	g, err := group.Parse("T(2,Z)")
+	g, err := catalog.Parse("T(2,Z)")
 	must(err)
 	o := action.Options{Window: []int{window, window}}
 	in, err := action.Rules().For(g, space.Spec{Kind: space.KindImage, Shape: []int{1, frame, frame}}, o)
@@ -795,7 +797,7 @@ func (s small) Sample(i int) (dataset.Sample, error) {
 
 // TestBoxesOnATorus: a detector that names the place of an object once around the picture names the same place.
 func TestBoxesOnATorus(t *testing.T) {
-	g, err := group.Parse(fmt.Sprintf("Roll(%d,%d)", window, window))
+	g, err := catalog.Parse(fmt.Sprintf("Roll(%d,%d)", window, window))
 	if err != nil {
 		t.Fatal(err)
 	}

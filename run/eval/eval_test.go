@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/data/tensor"
@@ -18,7 +20,6 @@ import (
 	"nero/model/engine"
 	"nero/run/job"
 	"nero/symmetry/action"
-	"nero/symmetry/group"
 	"nero/symmetry/orbit"
 
 	"golang.org/x/sync/errgroup"
@@ -150,7 +151,7 @@ var _ decode.Codec = plainCodec{}
 
 func evaluation(t *testing.T, e engine.Engine, data dataset.Dataset, batch int, models int) *Evaluation {
 	t.Helper()
-	g, err := group.Parse("C4")
+	g, err := catalog.Parse("C4")
 	if err != nil {
 		t.Fatal(err)
 	}

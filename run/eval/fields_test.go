@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/data/tensor"
@@ -157,7 +159,7 @@ func estimation(t *testing.T, n int, names []string, faults ...func(u, v []float
 			t.Fatal(err)
 		}
 	}
-	g, err := group.Parse("D4 x Time")
+	g, err := catalog.Parse("D4 x Time")
 	must(err)
 	in, err := action.Rules().For(g, fieldCodec{}.In(), action.Options{})
 	must(err)

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/data/tensor"
@@ -26,7 +28,7 @@ import (
 
 // plan visits n turns of SO(2) in steps of 360/n degrees with the identity at index first.
 func plan(t fataler, n, first int) *orbit.Plan {
-	g, err := group.Parse("SO(2)")
+	g, err := catalog.Parse("SO(2)")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/measure/metric"
 	"nero/run/job"
 	"nero/symmetry/group"
@@ -30,7 +32,7 @@ func shifted(xs, ys []float64) []group.Element {
 
 // detections folds rows with boxes over shifts.
 func detections(t fataler, elements []group.Element, names []string, rows ...job.Row) (*Summary, error) {
-	g, err := group.Parse("T(2,Z)")
+	g, err := catalog.Parse("T(2,Z)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +186,7 @@ func TestPooledInBlocks(t *testing.T) {
 		rows = append(rows, random(r, i, len(elements), 2))
 	}
 	made := func(budget int) string {
-		g, err := group.Parse("T(2,Z)")
+		g, err := catalog.Parse("T(2,Z)")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +278,7 @@ func TestPooledRows(t *testing.T) {
 
 // rmse_pooled is √ of the mean of squares.
 func TestPooledRoot(t *testing.T) {
-	g, err := group.Parse("D4 x Time")
+	g, err := catalog.Parse("D4 x Time")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -499,7 +501,7 @@ func TestConsensusSummary(t *testing.T) {
 
 // The limit of weakness is that of the study.
 func TestWeakLimit(t *testing.T) {
-	g, err := group.Parse("T(2,Z)")
+	g, err := catalog.Parse("T(2,Z)")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/run/job"
 	"nero/symmetry/group"
 )
@@ -34,7 +36,7 @@ func row(model, index, label int, confidence, relative []float32) job.Row {
 
 func fold(t *testing.T, weights []float64, rows ...job.Row) *Summary {
 	t.Helper()
-	g, err := group.Parse("C4")
+	g, err := catalog.Parse("C4")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +172,7 @@ func TestFailedSamplesAreCounted(t *testing.T) {
 }
 
 func TestForeignRowsAreRefused(t *testing.T) {
-	g, err := group.Parse("C4")
+	g, err := catalog.Parse("C4")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +218,7 @@ func TestEqualValuesAreNotCertainty(t *testing.T) {
 }
 
 func TestModelsHaveTheSameSamples(t *testing.T) {
-	g, err := group.Parse("C4")
+	g, err := catalog.Parse("C4")
 	if err != nil {
 		t.Fatal(err)
 	}

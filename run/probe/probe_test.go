@@ -21,6 +21,8 @@ import (
 	"testing"
 	"time"
 
+	"nero/symmetry/group/catalog"
+
 	"pgregory.net/rapid"
 
 	"nero/data/dataset"
@@ -642,7 +644,7 @@ func TestElementLaws(t *testing.T) {
 		"SO(2)", "C6", "D4", "E(2)", "T(2,Z)", "Scale", "SE(2) x Scale",
 		"Affine(rotate, scale)", "Affine(shear)", "p4m",
 	} {
-		g, err := group.Parse(name)
+		g, err := catalog.Parse(name)
 		if err != nil {
 			t.Fatal(err)
 		}

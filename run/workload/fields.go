@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"nero/symmetry/define"
+	"nero/symmetry/group/catalog"
+
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/model/decode"
@@ -267,7 +270,7 @@ func (w *Workload) parseGroup(spec space.Spec, o Options) error {
 		if s.Group.File != "" {
 			at, dir = "group.file", filepath.Dir(s.Group.File)
 		}
-		var start group.Starter
+		var start define.Starter
 		if o.Start != nil {
 			start = o.Start(dir)
 		}
@@ -300,7 +303,7 @@ func (w *Workload) parseGroup(spec space.Spec, o Options) error {
 		}
 		name = bareS.ReplaceAllString(name, fmt.Sprintf("${1}S(%d)${2}", n))
 	}
-	g, err := group.Parse(name)
+	g, err := catalog.Parse(name)
 	if err != nil {
 		return s.Errorf("group.name", "%v", err)
 	}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"nero/symmetry/define"
+
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/measure/consensus"
@@ -50,7 +52,7 @@ type Options struct {
 	NoEndpoint func(job.Model) error
 	// Start runs the programs of groups that users define by one, in a folder; nil where none may run, as for studies
 	// that somebody else wrote.
-	Start func(dir string) group.Starter
+	Start func(dir string) define.Starter
 	// KeepGoing turns samples that cannot be used into rows with an error.
 	KeepGoing bool
 	// Audit opens the models for an audit: scores stay as the model returns them and metrics are not looked at.

@@ -22,6 +22,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/data/space"
 	"nero/run/fold"
 	"nero/run/job"
@@ -61,7 +63,7 @@ func digest(s string) string { return fmt.Sprintf("%064x", []byte(s))[:64] }
 func (m made) open(tb testing.TB) (*shelf.Shelf, *shelf.Run) {
 	tb.Helper()
 	dir := filepath.Join(tb.TempDir(), "run")
-	g, err := group.Parse("SO(2)")
+	g, err := catalog.Parse("SO(2)")
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/data/space"
 	"nero/run/probe"
 	"nero/serve/api"
@@ -61,7 +63,7 @@ func floatsIn(b []byte) []float32 {
 
 // Of inputs that are no pictures some are kept, the identity among them; under motions of space that alone.
 func TestThin(t *testing.T) {
-	so3, err := group.Parse("SO(3)")
+	so3, err := catalog.Parse("SO(3)")
 	if err != nil {
 		t.Fatal(err)
 	}

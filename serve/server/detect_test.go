@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/data/space"
 	"nero/run/job"
 	"nero/run/probe"
@@ -26,7 +28,7 @@ import (
 // drafted is the job of such a run.
 func drafted(tb testing.TB, name, output string, elements []group.Element, metrics []string) *job.Job {
 	tb.Helper()
-	g, err := group.Parse(name)
+	g, err := catalog.Parse(name)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -137,7 +139,7 @@ func makeDrafted(tb testing.TB, dir string) {
 	d.Classes = 3
 	d.Study.Group.Window = []int{12, 16}
 	writeDrafted(tb, filepath.Join(dir, "delta"), d)
-	g, err := group.Parse("D4 x Time")
+	g, err := catalog.Parse("D4 x Time")
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -309,7 +311,7 @@ func TestField(t *testing.T) {
 		t.Errorf("boxed %v, layout %s, finite %v, task %s", doc.Boxed, doc.Orbit.Layout, doc.Orbit.Finite, doc.Task)
 	}
 	var moves []string
-	g, err := group.Parse("D4 x Time")
+	g, err := catalog.Parse("D4 x Time")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,7 +361,7 @@ func prober(r *store.Run) (staged, error) {
 	if j.Engine.Name != "test" {
 		return staged{}, errNoStage
 	}
-	g, err := group.Parse(j.Study.Group.Name)
+	g, err := catalog.Parse(j.Study.Group.Name)
 	return staged{j, g}, err
 }
 

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/run/job"
 	"nero/symmetry/group"
 )
@@ -14,7 +16,7 @@ func TestIndexed(t *testing.T) {
 		"S(3)": true, "E(3) x S(4)": true, "S(40)": true, "SO(3)": false,
 		"D4": false, "E(3)": false,
 	} {
-		g, err := group.Parse(name)
+		g, err := catalog.Parse(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -22,7 +24,7 @@ func TestIndexed(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
-	g, err := group.Parse("S(3)")
+	g, err := catalog.Parse("S(3)")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,12 +11,13 @@ import (
 	"slices"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/measure/metric"
 	"nero/run/fold"
 	"nero/run/job"
 	"nero/run/store"
 	"nero/symmetry/action"
-	"nero/symmetry/group"
 	"nero/symmetry/orbit"
 )
 
@@ -74,7 +75,7 @@ func digest(s string) string { return fmt.Sprintf("%064x", []byte(s))[:64] }
 
 func (m made) job(tb testing.TB) *job.Job {
 	tb.Helper()
-	g, err := group.Parse(m.group)
+	g, err := catalog.Parse(m.group)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -259,7 +260,7 @@ func (m made) write(tb testing.TB, dir string) *job.Job {
 
 func (m made) fold(tb testing.TB, j *job.Job, r *store.Run) *fold.Summary {
 	tb.Helper()
-	g, err := group.Parse(m.group)
+	g, err := catalog.Parse(m.group)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package shelf
 import (
 	"testing"
 
-	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 func TestOrbitDocument(t *testing.T) {
@@ -21,7 +21,7 @@ func TestOrbitDocument(t *testing.T) {
 	} {
 		c.made.samples, c.made.shard, c.made.models, c.made.metrics = 1, 1, []string{"m"}, []string{"confidence"}
 		j := c.made.job(t)
-		g, err := group.Parse(c.made.group)
+		g, err := catalog.Parse(c.made.group)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/present/view"
 	"nero/symmetry/group"
 )
@@ -47,8 +49,8 @@ func TestTexts(t *testing.T) {
 	for _, n := range []int{0, 7, -7, 999, 1000, -1000, 12345, 123456, 1234567, 1000000000} {
 		out.Counts = append(out.Counts, []any{n, view.Count(n)})
 	}
-	for _, entry := range group.Catalog() {
-		g, err := group.Parse(entry.Example)
+	for _, entry := range catalog.List() {
+		g, err := catalog.Parse(entry.Example)
 		if err != nil {
 			t.Fatal(err)
 		}

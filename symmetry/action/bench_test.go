@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
@@ -13,7 +15,7 @@ import (
 func BenchmarkCut(b *testing.B) {
 	x := space.NewImage(3, 256, 256)
 	copy(x.Pix, noise(1, len(x.Pix)))
-	a, err := action.NewImage(group.T2(), space.Spec{Kind: space.KindImage, Shape: []int{3, 256, 256}},
+	a, err := action.NewImage(catalog.T2(), space.Spec{Kind: space.KindImage, Shape: []int{3, 256, 256}},
 		action.Options{Window: []int{128, 128}})
 	if err != nil {
 		b.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"pgregory.net/rapid"
 
 	"nero/data/space"
@@ -27,7 +29,7 @@ func TestWindowBeyondThePicture(t *testing.T) {
 		action.Zero: "fgh...", action.Edge: "fghhhh",
 		action.Reflect: "fghgfe", action.Circular: "fghabc",
 	} {
-		a := newImage(t, group.T2(), 5, 8, action.Options{Border: border, Window: []int{3, 6}})
+		a := newImage(t, catalog.T2(), 5, 8, action.Options{Border: border, Window: []int{3, 6}})
 		g := group.Element{-4, 0} // the corner is at column 1 under the identity
 		got := as[*space.Image](a.Apply(g, x))
 		for r := range 3 {
@@ -62,7 +64,7 @@ func TestWindowBeyondThePicture(t *testing.T) {
 		}
 	}
 	// The rows are reflected too.
-	a := newImage(t, group.T2Z(), 5, 8, action.Options{Border: action.Reflect, Window: []int{3, 6}})
+	a := newImage(t, catalog.T2Z(), 5, 8, action.Options{Border: action.Reflect, Window: []int{3, 6}})
 	got := as[*space.Image](a.Apply(group.Element{0, 3}, x))
 	for r, want := range []float64{200, 100, 0} {
 		if v := got.Pix[6*r] - 'b'; v != want {
@@ -142,10 +144,10 @@ func TestLeavesOfOtherActions(t *testing.T) {
 	if l, err := action.Leaves(roll, group.Element{3, 2}, noisy(1, 4, 5)); l || err != nil {
 		t.Errorf("a roll leaves: %v", err)
 	}
-	if l, err := action.Leaves(action.Trivial{G: group.T2()}, group.Element{3, 2}, noisy(1, 4, 5)); l || err != nil {
+	if l, err := action.Leaves(action.Trivial{G: catalog.T2()}, group.Element{3, 2}, noisy(1, 4, 5)); l || err != nil {
 		t.Errorf("what does not move leaves: %v", err)
 	}
-	g := group.T2Z()
+	g := catalog.T2Z()
 	mask, err := action.NewMask(g, kindSpec(space.KindMask), action.Options{}, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +185,7 @@ func TestLeavesOfOtherActions(t *testing.T) {
 // TestWholeStepsHoldLittle: a thousand prepared shifts of a window over a photo, as many as a study visits.
 func TestWholeStepsHoldLittle(t *testing.T) {
 	x := noisy(3, 256, 256)
-	a := newImage(t, group.T2(), 256, 256, action.Options{Window: []int{128, 128}})
+	a := newImage(t, catalog.T2(), 256, 256, action.Options{Window: []int{128, 128}})
 	movers := make([]action.Mover, 0, 1024)
 	sum := 0
 	for dy := -64; dy < 64; dy += 4 {
@@ -218,7 +220,7 @@ func TestWholeStepsHoldLittle(t *testing.T) {
 			}
 		}
 	}
-	full, err := newImage(t, group.T2(), 256, 256, action.Options{}).Prepare(group.Element{0.5, 0}, x)
+	full, err := newImage(t, catalog.T2(), 256, 256, action.Options{}).Prepare(group.Element{0.5, 0}, x)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"pgregory.net/rapid"
 
 	"nero/data/space"
@@ -242,7 +244,7 @@ func TestBoxesFollowPictures(t *testing.T) {
 			X1: float64(x1), Y1: float64(y1), X2: float64(rapid.IntRange(x1+1, w).Draw(t, "x2")),
 			Y2: float64(rapid.IntRange(y1+1, h).Draw(t, "y2")),
 		}
-		g := group.E2()
+		g := catalog.E2()
 		e := group.Element{
 			turn, float64(rapid.IntRange(0, 1).Draw(t, "mirror")),
 			float64(rapid.IntRange(-9, 9).Draw(t, "dx")), float64(rapid.IntRange(-9, 9).Draw(t, "dy")),
@@ -391,7 +393,7 @@ func TestBoxesLaws(t *testing.T) {
 // TestTarget: a window of 4×6 in a picture of 10×11, whose corner is at row 3, column 2 under the identity.
 func TestTarget(t *testing.T) {
 	o := action.Options{Window: []int{4, 6}}
-	g := group.T2()
+	g := catalog.T2()
 	a := newTarget(t, g, kindSpec(space.KindBoxes), o)
 	x := &space.Boxes{H: 10, W: 11, Items: []space.Box{
 		{X1: 3, Y1: 4, X2: 5, Y2: 6, Score: 1, Label: 1},
@@ -570,7 +572,7 @@ func TestTargetOfOtherKinds(t *testing.T) {
 }
 
 func TestBoxesRefuse(t *testing.T) {
-	g := group.T2()
+	g := catalog.T2()
 	e := g.Identity()
 	apply := func(o action.Options, v space.Value) error { _, err := newBoxes(t, g, o).Apply(e, v); return err }
 	nan, inf := math.NaN(), math.Inf(1)
@@ -634,7 +636,7 @@ func TestTargetLeavesThePicture(t *testing.T) {
 		{X1: 2, Y1: 2, X2: 4, Y2: 4},
 		{X1: 12, Y1: 2, X2: 16, Y2: 6},
 	}}
-	got := as[*space.Boxes](newTarget(t, group.T2(), kindSpec(space.KindBoxes),
+	got := as[*space.Boxes](newTarget(t, catalog.T2(), kindSpec(space.KindBoxes),
 		action.Options{}).Apply(group.Element{-6, 0}, x))
 	want := []space.Box{{X1: 0, Y1: 1, X2: 0, Y2: 5, Cut: true}, {X1: 6, Y1: 2, X2: 10, Y2: 6}}
 	if !slices.Equal(got.Items, want) {

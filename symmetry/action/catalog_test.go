@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/action/actiontest"
@@ -39,7 +41,7 @@ func tries(g group.Group) []try {
 		if s, ok := f.(group.Shifting); ok {
 			turn, shifts = s.Turn(), true
 		}
-		if s, ok := group.AsSpatial(f); ok && f.Name() != group.Time().Name() {
+		if s, ok := group.AsSpatial(f); ok && f.Name() != catalog.Time().Name() {
 			d = s.Dim()
 		}
 		if c, ok := f.(group.Coloring); ok && c.Channels() > 0 {
@@ -184,11 +186,11 @@ func TestCatalog(t *testing.T) {
 		"S(6) x E(3)", "T(1,Z) x SO(3)", "C4 x Hue", "Flow(shift x) x Brightness", "S(4) x Og(3) x Time",
 		"Roll(4) x C4", "Channels(3) x T(2,Z) x Time",
 	}
-	for _, entry := range group.Catalog() {
+	for _, entry := range catalog.List() {
 		names = append(names, entry.Example)
 	}
 	for _, name := range names {
-		g, err := group.Parse(name)
+		g, err := catalog.Parse(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +217,7 @@ func TestCatalog(t *testing.T) {
 			t.Errorf("%s acts on nothing", g.Name())
 		}
 	}
-	for _, c := range tries(group.SO3()) {
+	for _, c := range tries(catalog.SO3()) {
 		if !covered[c.name] {
 			t.Errorf("no group of the catalog acts on %s", c.name)
 		}
@@ -246,8 +248,8 @@ func someOf(g group.Group) []group.Element {
 // TestCatalogMoves holds the action on positions against the group's own map, for every group of space in the catalog.
 func TestCatalogMoves(t *testing.T) {
 	n := 0
-	for _, entry := range group.Catalog() {
-		g, err := group.Parse(entry.Example)
+	for _, entry := range catalog.List() {
+		g, err := catalog.Parse(entry.Example)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"pgregory.net/rapid"
 
 	"nero/data/space"
@@ -51,7 +53,7 @@ func layers(x *space.Image, count, k int, circular bool, seed uint64) *space.Ima
 // differing lists the columns in which f(Tx) and Tf(x) differ, T rolling by r columns.
 func differing(tb testing.TB, h, w, r, k, count int, circular bool, seed uint64) []int {
 	tb.Helper()
-	g, err := group.Roll(h, w)
+	g, err := catalog.Roll(h, w)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -329,7 +331,7 @@ func up3Pillow() map[float64][3][3]float64 {
 }
 
 func ExampleTable_For() {
-	g, err := group.Parse("C4")
+	g, err := catalog.Parse("C4")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/action/actiontest"
@@ -147,7 +149,7 @@ func labels(n int) []int32 {
 
 func mustCyclic(tb testing.TB, n int) group.Group {
 	tb.Helper()
-	g, err := group.Cyclic(n)
+	g, err := catalog.Cyclic(n)
 	if err != nil {
 		tb.Fatal(err)
 	}

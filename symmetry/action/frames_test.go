@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"pgregory.net/rapid"
 
 	"nero/data/space"
@@ -124,7 +126,7 @@ func TestFramesMoveAsImages(t *testing.T) {
 			o.Window = window
 			x := noisyFrames(3, 2, 11, 12)
 			frames := newFrames(t, g, 3, 2, 11, 12, o)
-			image, err := action.NewImage(group.E2(), imageSpec(2, 11, 12), o)
+			image, err := action.NewImage(catalog.E2(), imageSpec(2, 11, 12), o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -249,7 +251,7 @@ func TestAnalyticFields(t *testing.T) {
 			}
 		}
 		// Magnifying by 2 stretches the vectors, and a linear field is what it was.
-		scale := newField(t, group.Scale(), n, n, o)
+		scale := newField(t, catalog.Scale(), n, n, o)
 		if d := apart(as[*space.Field](scale.Apply(group.Element{2}, field(n, n, strain))),
 			field(n, n, strain)); !(d <= floor) {
 			t.Errorf("%s: a linear field magnified is off by %g", o.Kernel, d)

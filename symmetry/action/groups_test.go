@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/action/actiontest"
@@ -15,7 +17,7 @@ import (
 
 func parse(tb testing.TB, name string) group.Group {
 	tb.Helper()
-	g, err := group.Parse(name)
+	g, err := catalog.Parse(name)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"pgregory.net/rapid"
 
 	"nero/data/space"
@@ -661,7 +663,7 @@ func TestRefusalsNameTheRightGroup(t *testing.T) {
 		"O(2) x T(2)": "the group E(2)",
 		"C8 x T(2)":   "affine maps", "Roll(28,28)": "the group for it is Roll(64,48)",
 	} {
-		g, err := group.Parse(name)
+		g, err := catalog.Parse(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -678,7 +680,7 @@ func TestRefusalsNameTheRightGroup(t *testing.T) {
 			if !ok {
 				joint = strings.TrimPrefix(want, "the group ")
 			}
-			if g, err = group.Parse(joint); err != nil {
+			if g, err = catalog.Parse(joint); err != nil {
 				t.Fatal(err)
 			}
 			if _, err = action.NewImage(g, imageSpec(1, 64, 48), action.Options{}); err != nil {

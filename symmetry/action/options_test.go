@@ -3,13 +3,14 @@ package action_test
 import (
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/data/space"
 	"nero/symmetry/action"
-	"nero/symmetry/group"
 )
 
 func TestOptionsOf(t *testing.T) {
-	g := group.SO2()
+	g := catalog.SO2()
 	grid := []int{1, 5, 5}
 	image, err := action.NewImage(g, space.Spec{Shape: grid}, action.Options{Kernel: action.Spline})
 	if err != nil {
@@ -45,7 +46,7 @@ func TestOptionsOf(t *testing.T) {
 			t.Errorf("%T: representation %q %v, want %q", c.a, r.Name(), ok, c.rep)
 		}
 	}
-	roll, err := group.Roll(5, 5)
+	roll, err := catalog.Roll(5, 5)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"pgregory.net/rapid"
 
 	"nero/data/space"
@@ -734,8 +736,8 @@ func TestRowsRefusals(t *testing.T) {
 		{o3, "quaternions", "", 4, "has reflections, and none of them turns a quaternion"},
 		{stretch, "1o", "", 3, "turn by rotations and reflections alone, and Test stretch has maps that stretch"},
 		{stretch, "poses", "", 9, "has maps that stretch"},
-		{group.SE2(), "pseudovectors", "", 3, "are of three dimensions, SE(2) moves 2"},
-		{group.Time(), "positions", "", 3, "Time does not move positions; say type: unchanged"},
+		{catalog.SE2(), "pseudovectors", "", 3, "are of three dimensions, SE(2) moves 2"},
+		{catalog.Time(), "positions", "", 3, "Time does not move positions; say type: unchanged"},
 		{
 			product(t, turning{}, turning{}), "vectors", "", 3,
 			"do not commute, so the direct product does not act on points; the joint motions of space are SE(3)",
@@ -828,7 +830,7 @@ func TestRowsRefusals(t *testing.T) {
 		}
 	}
 	// Shifts of time do nothing to a molecule. Beside a signal that moves, they leave its other fields where they are.
-	if _, err := action.NewRecord(group.T1Z(), s, action.Options{}); !errors.Is(err, errors.ErrUnsupported) ||
+	if _, err := action.NewRecord(catalog.T1Z(), s, action.Options{}); !errors.Is(err, errors.ErrUnsupported) ||
 		!strings.Contains(err.Error(), `field "positions"`) {
 		t.Errorf("a molecule under shifts of time: %v", err)
 	}
@@ -836,10 +838,10 @@ func TestRowsRefusals(t *testing.T) {
 		{Name: "sound", Kind: space.KindSignal},
 		{Name: "microphone", Kind: space.KindRows, Type: space.TypePositions, Per: space.PerSample},
 	}}
-	if _, err := action.NewRecord(group.T1Z(), both, action.Options{}); err != nil {
+	if _, err := action.NewRecord(catalog.T1Z(), both, action.Options{}); err != nil {
 		t.Errorf("sound with the place of its microphone: %v", err)
 	}
-	if _, err := action.Rules().For(group.Time(), rowsSpec("positions", "", -1, 3), action.Options{}); !errors.Is(err,
+	if _, err := action.Rules().For(catalog.Time(), rowsSpec("positions", "", -1, 3), action.Options{}); !errors.Is(err,
 		errors.ErrUnsupported) {
 		t.Errorf("no action of time on points: %v", err)
 	}
@@ -984,9 +986,9 @@ func TestQuotient(t *testing.T) {
 		{"D4", []group.Element{{0, 1}}, 4}, // by a mirror: the sides of a square
 		// by the rotations: a sign, as a permutation of two channels
 		{"D4", []group.Element{{90, 0}}, 2},
-		{"D4", []group.Element{{90, 0}, {0, 1}}, 1},            // by all
-		{"C6", []group.Element{{120}}, 2},                      //
-		{"Octa", []group.Element{group.Octa().Identity()}, 24}, //
+		{"D4", []group.Element{{90, 0}, {0, 1}}, 1},              // by all
+		{"C6", []group.Element{{120}}, 2},                        //
+		{"Octa", []group.Element{catalog.Octa().Identity()}, 24}, //
 	} {
 		g := asA[group.Finite](t, parse(t, c.name))
 		rep, err := action.Quotient(g, "quotient", c.subgroup...)

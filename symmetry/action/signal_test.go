@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"pgregory.net/rapid"
 
 	"nero/data/space"
@@ -51,7 +53,7 @@ func moveSignal(tb testing.TB, a action.Action, g group.Element, x *space.Signal
 
 func rollTime(tb testing.TB, n int) group.Group {
 	tb.Helper()
-	g, err := group.RollTime(n)
+	g, err := catalog.RollTime(n)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -68,22 +70,22 @@ func TestSignalByIndex(t *testing.T) {
 		typ  string
 		want []float64
 	}{
-		{"later", group.T1Z(), group.Element{2}, action.Options{}, "", []float64{0, 0, 1, 2, 3, 0, 0, 10, 20, 30}},
+		{"later", catalog.T1Z(), group.Element{2}, action.Options{}, "", []float64{0, 0, 1, 2, 3, 0, 0, 10, 20, 30}},
 		{
-			"earlier", group.T1Z(),
+			"earlier", catalog.T1Z(),
 			group.Element{-1},
 			action.Options{Border: action.Edge},
 			"",
 			[]float64{2, 3, 4, 5, 5, 20, 30, 40, 50, 50},
 		},
 		{
-			"mirrored border", group.T1Z(),
+			"mirrored border", catalog.T1Z(),
 			group.Element{2},
 			action.Options{Border: action.Reflect},
 			"",
 			[]float64{3, 2, 1, 2, 3, 30, 20, 10, 20, 30},
 		},
-		{"far", group.T1Z(), group.Element{99}, action.Options{}, "", make([]float64, 10)},
+		{"far", catalog.T1Z(), group.Element{99}, action.Options{}, "", make([]float64, 10)},
 		{
 			"around", rollTime(t, 5),
 			group.Element{2},
@@ -91,53 +93,59 @@ func TestSignalByIndex(t *testing.T) {
 			"",
 			[]float64{4, 5, 1, 2, 3, 40, 50, 10, 20, 30},
 		},
-		{"back", group.E1Z(), group.Element{0, 1}, action.Options{}, "", []float64{5, 4, 3, 2, 1, 50, 40, 30, 20, 10}},
+		{"back", catalog.E1Z(), group.Element{0, 1}, action.Options{}, "", []float64{
+			5, 4, 3, 2, 1, 50, 40, 30,
+			20, 10,
+		}},
 		{
-			"back, then later", group.E1Z(),
+			"back, then later", catalog.E1Z(),
 			group.Element{1, 1},
 			action.Options{},
 			"",
 			[]float64{0, 5, 4, 3, 2, 0, 50, 40, 30, 20},
 		},
 		{
-			"velocities back", group.E1Z(),
+			"velocities back", catalog.E1Z(),
 			group.Element{0, 1},
 			action.Options{},
 			action.TypeVelocities,
 			[]float64{-5, -4, -3, -2, -1, -50, -40, -30, -20, -10},
 		},
-		{"unchanged", group.E1Z(), group.Element{3, 1}, action.Options{}, space.TypeUnchanged, x.Val},
-		{"window", group.T1Z(), group.Element{1}, action.Options{Window: []int{3}}, "", []float64{1, 2, 3, 10, 20, 30}},
+		{"unchanged", catalog.E1Z(), group.Element{3, 1}, action.Options{}, space.TypeUnchanged, x.Val},
+		{"window", catalog.T1Z(), group.Element{1}, action.Options{Window: []int{3}}, "", []float64{
+			1, 2, 3, 10,
+			20, 30,
+		}},
 		{
-			"window back", group.E1Z(),
+			"window back", catalog.E1Z(),
 			group.Element{1, 1},
 			action.Options{Window: []int{3}},
 			"",
 			[]float64{5, 4, 3, 50, 40, 30},
 		},
 		{
-			"half, nearest", group.T1(),
+			"half, nearest", catalog.T1(),
 			group.Element{0.5},
 			action.Options{Kernel: action.Nearest},
 			"",
 			[]float64{1, 2, 3, 4, 5, 10, 20, 30, 40, 50},
 		},
 		{
-			"half", group.T1(),
+			"half", catalog.T1(),
 			group.Element{0.5},
 			action.Options{},
 			"",
 			[]float64{0.5, 1.5, 2.5, 3.5, 4.5, 5, 15, 25, 35, 45},
 		},
 		{
-			"frames of two samples", group.T1Z(),
+			"frames of two samples", catalog.T1Z(),
 			group.Element{2},
 			action.Options{Stride: 2},
 			"",
 			[]float64{0, 1, 2, 3, 4, 0, 10, 20, 30, 40},
 		},
 		{
-			"half a frame", group.T1Z(),
+			"half a frame", catalog.T1Z(),
 			group.Element{1},
 			action.Options{Stride: 2},
 			"",
@@ -177,7 +185,7 @@ func TestSignalLaws(t *testing.T) {
 		}
 	}
 	for _, typ := range []string{"", action.TypeVelocities} {
-		a := newSignal(t, group.E1Z(), signalSpec(typ, 2, 64), action.Options{})
+		a := newSignal(t, catalog.E1Z(), signalSpec(typ, 2, 64), action.Options{})
 		if err := actiontest.Laws(actiontest.Case{
 			Action: a, Value: x,
 			Elements: []group.Element{{3, 0}, {-7, 1}, {0, 1}, {9, 0}}, Composes: long,
@@ -194,7 +202,7 @@ func TestSignalLaws(t *testing.T) {
 		action.Bilinear: 0.03, action.Bicubic: 4e-3, action.Lanczos: 0.02,
 		action.Spline: 5e-4,
 	} {
-		a := newSignal(t, group.T1(), signalSpec("", 1, 64), action.Options{Kernel: k, Border: action.Circular})
+		a := newSignal(t, catalog.T1(), signalSpec("", 1, 64), action.Options{Kernel: k, Border: action.Circular})
 		if err := actiontest.Laws(actiontest.Case{
 			Action: a, Value: wave,
 			Elements: []group.Element{{0.5}, {2.25}, {-3}, {0.125}}, Floor: floor,
@@ -230,11 +238,11 @@ func TestSignalAsPicture(t *testing.T) {
 			o.Window, w.Window = []int{k}, []int{1, k}
 		}
 		x := &space.Signal{C: 2, T: n, Val: noise(uint64(n), 2*n)}
-		s, err := action.NewSignal(group.T1(), signalSpec("", 2, n), o)
+		s, err := action.NewSignal(catalog.T1(), signalSpec("", 2, n), o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := action.NewImage(group.T2(), space.Spec{Kind: space.KindImage, Shape: []int{2, 1, n}}, w)
+		p, err := action.NewImage(catalog.T2(), space.Spec{Kind: space.KindImage, Shape: []int{2, 1, n}}, w)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -338,7 +346,7 @@ func TestFlowOfSignals(t *testing.T) {
 		t.Error(err)
 	}
 	// Turning all times alike is the group of space itself, and commutes with shifts of time.
-	g := product(t, group.T1Z(), turning{rotations: true})
+	g := product(t, catalog.T1Z(), turning{rotations: true})
 	still := newSignal(t, g, signalSpec(space.TypeVectors, 3, 30), action.Options{})
 	y := signal(3, 30)
 	for i := range y.Val {
@@ -372,18 +380,18 @@ func TestSignalRefusals(t *testing.T) {
 			"Roll(8) moves 8 samples around, the signal has 9; the group for it is Roll(9)",
 		},
 		{roll, "", 8, action.Options{Border: action.Zero}, "needs the border rule circular"},
-		{group.T1Z(), "", 8, action.Options{Window: []int{9}}, "window 9: the signal has only 8 samples"},
-		{group.T1Z(), "", 8, action.Options{Window: []int{2, 3}}, "the window of a signal is one number"},
-		{group.T1Z(), "", 8, action.Options{Kernel: action.Up3}, "enlarges pictures"},
-		{group.T1Z(), "", 8, action.Options{Stride: -1}, "stride -1"},
-		{group.T1Z(), "", 8, action.Options{Stride: math.NaN()}, "stride NaN"},
-		{group.T1Z(), "loud", 8, action.Options{}, `type "loud" is not known`},
+		{catalog.T1Z(), "", 8, action.Options{Window: []int{9}}, "window 9: the signal has only 8 samples"},
+		{catalog.T1Z(), "", 8, action.Options{Window: []int{2, 3}}, "the window of a signal is one number"},
+		{catalog.T1Z(), "", 8, action.Options{Kernel: action.Up3}, "enlarges pictures"},
+		{catalog.T1Z(), "", 8, action.Options{Stride: -1}, "stride -1"},
+		{catalog.T1Z(), "", 8, action.Options{Stride: math.NaN()}, "stride NaN"},
+		{catalog.T1Z(), "loud", 8, action.Options{}, `type "loud" is not known`},
 		{turning{}, "", 8, action.Options{}, "does not move a signal as long as nobody says what its channels are"},
 		{turning{}, "vectors", 8, action.Options{}, "rows of 2 numbers do not hold whole vectors of 3"},
 		{permuting{n: 3}, "", 8, action.Options{}, "Test S(3) does not move a signal"},
-		{product(t, spinning(), group.T1Z()), "unchanged", 8, action.Options{}, "flows do not commute with shifts"},
-		{product(t, group.Time(), group.T1Z()), "", 8, action.Options{}, "their joint motions are E(1,Z)"},
-		{nameless{group.T1Z()}, "", 8, action.Options{}, "Nameless does not say how it moves signals"},
+		{product(t, spinning(), catalog.T1Z()), "unchanged", 8, action.Options{}, "flows do not commute with shifts"},
+		{product(t, catalog.Time(), catalog.T1Z()), "", 8, action.Options{}, "their joint motions are E(1,Z)"},
+		{nameless{catalog.T1Z()}, "", 8, action.Options{}, "Nameless does not say how it moves signals"},
 	} {
 		_, err := action.NewSignal(c.g, signalSpec(c.typ, 2, c.t), c.o)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -424,7 +432,7 @@ func TestFrameShift(t *testing.T) {
 	if err := actiontest.Laws(actiontest.Case{Action: a, Value: x, Elements: []group.Element{{1}, {4}}}); err != nil {
 		t.Error(err)
 	}
-	later := chosen(t, group.E1Z(), framesSpec(6, 2, 4, 5), action.Options{})
+	later := chosen(t, catalog.E1Z(), framesSpec(6, 2, 4, 5), action.Options{})
 	v, err := later.Apply(group.Element{2, 1}, x)
 	if err != nil {
 		t.Fatal(err)
@@ -445,7 +453,7 @@ func TestFrameShift(t *testing.T) {
 	for _, k := range []action.Kernel{action.Bilinear, action.Lanczos, action.Spline} {
 		for _, b := range action.Borders() {
 			o := action.Options{Kernel: k, Border: b}
-			f, err := chosen(t, group.T1(), framesSpec(6, 2, 4, 5), o).Apply(group.Element{1.3}, x)
+			f, err := chosen(t, catalog.T1(), framesSpec(6, 2, 4, 5), o).Apply(group.Element{1.3}, x)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -454,7 +462,7 @@ func TestFrameShift(t *testing.T) {
 				for i, m := range x.Images {
 					s.Val[i] = m.Pix[p]
 				}
-				for i, v := range moveSignal(t, newSignal(t, group.T1(), signalSpec("", 1, 6), o), group.Element{1.3},
+				for i, v := range moveSignal(t, newSignal(t, catalog.T1(), signalSpec("", 1, 6), o), group.Element{1.3},
 					s) {
 					if got := asA[*space.Frames](t, f).Images[i].Pix[p]; !(math.Abs(got-v) < 1e-12) {
 						t.Errorf("%s, %s: pixel %d of frame %d is %g, want %g", k, b, p, i, got, v)
@@ -466,7 +474,7 @@ func TestFrameShift(t *testing.T) {
 }
 
 func drifting() flowing {
-	return flowing{group.T2Z(), 2, func(e group.Element, t float64) group.Element {
+	return flowing{catalog.T2Z(), 2, func(e group.Element, t float64) group.Element {
 		return group.Element{math.Round(e[0] * t), math.Round(e[1] * t)}
 	}}
 }
@@ -484,7 +492,8 @@ func TestFlowOfFrames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := action.NewImage(group.T2Z(), space.Spec{Kind: space.KindImage}, action.Options{Border: action.Circular})
+	one, err := action.NewImage(catalog.T2Z(), space.Spec{Kind: space.KindImage},
+		action.Options{Border: action.Circular})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -512,7 +521,7 @@ func TestFlowOfFrames(t *testing.T) {
 		!strings.Contains(err.Error(), "a single picture has none") {
 		t.Errorf("a flow on a picture: %v", err)
 	}
-	if _, err := action.Rules().For(product(t, drifting(), group.T2()), framesSpec(4, 1, 6, 7),
+	if _, err := action.Rules().For(product(t, drifting(), catalog.T2()), framesSpec(4, 1, 6, 7),
 		action.Options{}); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("a flow and shifts: %v", err)
 	}

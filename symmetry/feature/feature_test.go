@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"pgregory.net/rapid"
 
 	"nero/data/space"
@@ -18,7 +20,7 @@ import (
 
 func cyclic(tb testing.TB, n int) group.Group {
 	tb.Helper()
-	g, err := group.Cyclic(n)
+	g, err := catalog.Cyclic(n)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -92,7 +94,7 @@ func must(tb testing.TB) func(r *feature.Rep, err error) *feature.Rep {
 // On a map whose places are pixels a representation does what the action on pictures does, element by element, exact or
 // not.
 func TestMapIsTheActionOnPictures(t *testing.T) {
-	g := group.E2()
+	g := catalog.E2()
 	f := frame(t, g)
 	r := must(t)(f.Map([]int{2, 5, 5}, [2]float64{1, 1}))
 	a, err := action.NewImage(g, space.Spec{Kind: space.KindImage, Shape: []int{2, 5, 5}},
@@ -117,7 +119,7 @@ func TestMapIsTheActionOnPictures(t *testing.T) {
 
 // Shifts are divided by the stride; where that leaves whole places they are exact.
 func TestStride(t *testing.T) {
-	f := frame(t, group.T2Z(), action.Circular)
+	f := frame(t, catalog.T2Z(), action.Circular)
 	r := must(t)(f.Map([]int{1, 4, 6}, [2]float64{2, 2}))
 	x := noise(rand.New(rand.NewPCG(1, 2)), 24)
 	got := apply(t, r, group.Element{4, -2}, x)
@@ -314,7 +316,7 @@ func TestPushed(t *testing.T) {
 
 // Derivatives of a quadratic field are exact inside the border: d/dt F(exp(-tX)p) = -∇F·(Lp + B).
 func TestDerivative(t *testing.T) {
-	f := frame(t, group.SE2(), action.Edge)
+	f := frame(t, catalog.SE2(), action.Edge)
 	const h, w = 7, 9
 	r := must(t)(f.Map([]int{1, h, w}, [2]float64{2, 2}))
 	field := func(x, y float64) (v, dx, dy float64) {
@@ -324,7 +326,7 @@ func TestDerivative(t *testing.T) {
 	for i := range v {
 		v[i], _, _ = field(2*float64(i%w)-(w-1), 2*float64(i/w)-(h-1))
 	}
-	flows := feature.Flows(group.SE2())
+	flows := feature.Flows(catalog.SE2())
 	if len(flows) != 3 {
 		t.Fatalf("SE(2) has %d flows", len(flows))
 	}
@@ -354,7 +356,7 @@ func TestDerivative(t *testing.T) {
 // The stencil is the derivative of the bilinear action under every border rule.
 func TestStencilIsBilinear(t *testing.T) {
 	for _, b := range action.Borders() {
-		f, err := feature.NewFrame(group.T2(), action.Bilinear, b)
+		f, err := feature.NewFrame(catalog.T2(), action.Bilinear, b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -362,7 +364,7 @@ func TestStencilIsBilinear(t *testing.T) {
 		x := noise(rand.New(rand.NewPCG(5, 5)), 40)
 		const h = 0.25
 		plus, minus := apply(t, r, group.Element{h, 0}, x), apply(t, r, group.Element{-h, 0}, x)
-		d, err := r.Derivative(feature.Flows(group.T2())[0], x)
+		d, err := r.Derivative(feature.Flows(catalog.T2())[0], x)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -375,28 +377,28 @@ func TestStencilIsBilinear(t *testing.T) {
 }
 
 func TestFlows(t *testing.T) {
-	d4, err := group.Dihedral(4)
+	d4, err := catalog.Dihedral(4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d1, err := group.Dihedral(1)
+	d1, err := catalog.Dihedral(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	roll, err := group.Roll(4, 4)
+	roll, err := catalog.Roll(4, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := feature.Flows(group.SO2())[0].L
-	for _, g := range []group.Group{cyclic(t, 4), d4, group.P4()} {
+	want := feature.Flows(catalog.SO2())[0].L
+	for _, g := range []group.Group{cyclic(t, 4), d4, catalog.P4()} {
 		if got := feature.Flows(g)[0].L; math.Abs(got[0][1]-want[0][1]) > 1e-8 ||
 			math.Abs(got[1][0]-want[1][0]) > 1e-8 {
 			t.Errorf("%s turns by %v, SO(2) by %v", g.Name(), got, want)
 		}
 	}
 	for g, n := range map[group.Group]int{
-		group.SO2(): 1, group.O2(): 1, d4: 1, d1: 0, cyclic(t, 2): 0, group.T2(): 2, group.T2Z(): 2, roll: 2,
-		group.SE2(): 3, group.P4M(): 3, group.Scale(): 1, group.Trivial(): 0,
+		catalog.SO2(): 1, catalog.O2(): 1, d4: 1, d1: 0, cyclic(t, 2): 0, catalog.T2(): 2, catalog.T2Z(): 2, roll: 2,
+		catalog.SE2(): 3, catalog.P4M(): 3, catalog.Scale(): 1, group.Trivial(): 0,
 	} {
 		if got := feature.Flows(g); len(got) != n {
 			t.Errorf("%s has %d flows, want %d", g.Name(), len(got), n)

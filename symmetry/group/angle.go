@@ -2,9 +2,9 @@ package group
 
 import "math"
 
-// wrap reduces a to [lo, lo+period). math.Mod is exact, so whole and half degrees never drift however often they are
+// Wrap reduces a to [lo, lo+period). math.Mod is exact, so whole and half degrees never drift however often they are
 // added.
-func wrap(a, lo, period float64) float64 {
+func Wrap(a, lo, period float64) float64 {
 	r := math.Mod(a-lo, period)
 	if r < 0 {
 		r += period
@@ -13,12 +13,6 @@ func wrap(a, lo, period float64) float64 {
 		r = 0
 	}
 	return r + lo
-}
-
-// turn is the distance between two angles in degrees along the shorter way, in [0, 180].
-func turn(a, b float64) float64 {
-	d := math.Abs(wrap(a, 0, 360) - wrap(b, 0, 360))
-	return math.Min(d, 360-d)
 }
 
 // SinCos is the sine and cosine of an angle in degrees. It is exact at multiples of 90 degrees, gives 1/2 exactly at 30
@@ -55,9 +49,9 @@ func sinCos45(r float64) (s, c float64) {
 	return math.Sincos(r * (math.Pi / 180))
 }
 
-// degrees converts radians. A result within rounding of a whole degree becomes that degree: π/2 is not a float64, so
+// Degrees converts radians. A result within rounding of a whole degree becomes that degree: π/2 is not a float64, so
 // without this no exponential map would ever reach an exact quarter turn.
-func degrees(rad float64) float64 {
+func Degrees(rad float64) float64 {
 	d := rad * (180 / math.Pi)
 	if n := math.Round(d); math.Abs(d-n) <= 4e-15*math.Abs(d) {
 		return n
@@ -65,31 +59,19 @@ func degrees(rad float64) float64 {
 	return d
 }
 
-func radians(deg float64) float64 { return deg * (math.Pi / 180) }
+// Radians converts degrees.
+func Radians(deg float64) float64 { return deg * (math.Pi / 180) }
 
-type (
-	mat2 = [2][2]float64
-	vec2 = [2]float64
-)
-
-func mulMat(a, b mat2) mat2 {
-	var c mat2
+// After is the map of the plane that comes of (b, bt) followed by (a, at): each is p -> A·p + t, as [Planar] has them.
+func After(a [2][2]float64, at [2]float64, b [2][2]float64, bt [2]float64) (c [2][2]float64, t [2]float64) {
 	for i := range 2 {
 		for j := range 2 {
 			c[i][j] = a[i][0]*b[0][j] + a[i][1]*b[1][j]
 		}
+		u := a[i][0]*bt[0] + a[i][1]*bt[1]
+		t[i] = u + at[i]
 	}
-	return c
-}
-
-func mulVec(a mat2, v vec2) vec2 {
-	return vec2{a[0][0]*v[0] + a[0][1]*v[1], a[1][0]*v[0] + a[1][1]*v[1]}
-}
-
-// after is the affine map a∘b: b acts first.
-func after(a mat2, at vec2, b mat2, bt vec2) (mat2, vec2) {
-	t := mulVec(a, bt)
-	return mulMat(a, b), vec2{t[0] + at[0], t[1] + at[1]}
+	return c, t
 }
 
 // Similarity reads a matrix of a [Planar] map as a magnification by scale, a turn by angle degrees, counter-clockwise
@@ -109,5 +91,5 @@ func Similarity(a [2][2]float64) (scale, angle float64, mirrors, ok bool) {
 		other = -other
 	}
 	ok = scale > 0 && math.Abs(a[1][1]-cos) <= slack*scale && math.Abs(other-sin) <= slack*scale
-	return scale, degrees(math.Atan2(sin, cos)), mirrors, ok
+	return scale, Degrees(math.Atan2(sin, cos)), mirrors, ok
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/symmetry/group"
 )
 
@@ -39,21 +41,21 @@ func TestColors(t *testing.T) {
 		}
 	}
 	// 119.999… degrees are near 120: the turn goes the same way.
-	g, _ := group.Hue().(group.Coloring)
+	g, _ := catalog.Hue().(group.Coloring)
 	a, b := []float64{1, 0.5, 0}, []float64{1, 0.5, 0}
 	g.Color(group.Element{120}, a)
 	g.Color(group.Element{119.9999999}, b)
 	if math.Abs(a[0]-b[0])+math.Abs(a[1]-b[1]) > 1e-7 {
 		t.Errorf("%v and %v", a, b)
 	}
-	if is[group.Permuting](parse(t, "Channels(3)")) || is[group.Planar](group.Hue()) {
+	if is[group.Permuting](parse(t, "Channels(3)")) || is[group.Planar](catalog.Hue()) {
 		t.Error("groups of colors leave rows and places alone")
 	}
 	for name, want := range map[string]string{
 		"Channels(9)": "2..8", "Channels": "such as Channels(3)",
 		"Channels(1)": "2..8",
 	} {
-		if _, err := group.Parse(name); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := catalog.Parse(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", name, err, want)
 		}
 	}
@@ -99,7 +101,7 @@ func TestFlows(t *testing.T) {
 		"Flow(3)": "needs generators", "Flow(3,shift x,shift x)": "twice",
 		"Flow(shift)": "shift x, shift y",
 	} {
-		if _, err := group.Parse(name); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := catalog.Parse(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", name, err, want)
 		}
 	}

@@ -17,8 +17,8 @@ func Format(g Group, e Element) string {
 	if len(e) == 0 {
 		return "identity"
 	}
-	if f, ok := g.(formatter); ok {
-		return f.format(e)
+	if f, ok := g.(Worded); ok {
+		return f.Words(e)
 	}
 	if len(e) == 1 {
 		return number(chart[0], e[0])
@@ -30,14 +30,17 @@ func Format(g Group, e Element) string {
 	return "(" + strings.Join(s, ", ") + ")"
 }
 
-// formatter is a group whose elements people do not read as coordinates.
-type formatter interface{ format(e Element) string }
+// Worded is a group whose elements people do not read as coordinates, but as permutations or names.
+type Worded interface {
+	Group
+	Words(e Element) string
+}
 
-// format is that of every factor where one of them has words of its own.
-func (p *product) format(e Element) string {
+// Words are those of every factor where one of them has words of its own.
+func (p *product) Words(e Element) string {
 	words := false
 	for _, g := range p.parts {
-		_, ok := g.(formatter)
+		_, ok := g.(Worded)
 		words = words || ok
 	}
 	var s []string
@@ -64,13 +67,24 @@ func number(a Axis, v float64) string {
 	return n + " " + a.Unit
 }
 
-// checker is a group whose coordinates depend on each other.
-type checker interface{ check(e Element) error }
+// Checked is a group whose coordinates depend on each other: not every point of the chart is an element.
+type Checked interface {
+	Group
+	Check(e Element) error
+}
 
-func (p *product) check(e Element) error {
+// Listed is a group that says whether coordinates between those of its elements are none, as between the rotations of a
+// cube.
+type Listed interface {
+	Group
+	Listed() bool
+}
+
+// Check asks every factor.
+func (p *product) Check(e Element) error {
 	for i, g := range p.parts {
-		if c, ok := g.(checker); ok {
-			if err := c.check(p.part(e, i)); err != nil {
+		if c, ok := g.(Checked); ok {
+			if err := c.Check(p.part(e, i)); err != nil {
 				return err
 			}
 		}
@@ -90,19 +104,19 @@ func Validate(g Group, e Element) (Element, error) {
 		switch {
 		case math.IsNaN(v) || math.IsInf(v, 0):
 			return nil, fmt.Errorf("%s of %s is %g: expected a finite number", a.Name, g.Name(), v)
-		case a.Unit == "factor" && !(v > 0):
+		case a.Form() == FormFactor && !(v > 0):
 			return nil, fmt.Errorf("%s of %s is %g: expected a factor above 0", a.Name, g.Name(), v)
 		case !a.Periodic && (v < a.Min || v > a.Max):
 			return nil, fmt.Errorf("%s of %s is %g: expected a number in [%g, %g]", a.Name, g.Name(), v, a.Min, a.Max)
 		}
 	}
-	if c, ok := g.(checker); ok {
-		if err := c.check(e); err != nil {
+	if c, ok := g.(Checked); ok {
+		if err := c.Check(e); err != nil {
 			return nil, err
 		}
 	}
-	c, st := canonical(g, e), Steps(g)
-	if l, ok := g.(interface{ listed() bool }); ok && l.listed() {
+	c, st := Canonical(g, e), Steps(g)
+	if l, ok := g.(Listed); ok && l.Listed() {
 		if d := g.Dist(c, e); !(d <= 1e-3) { // lists have no steps, but typed numbers may be a little off here too
 			return nil, fmt.Errorf("%v is no element of %s, whose elements are listed; the nearest is %v", []float64(e),
 				g.Name(), []float64(c))
@@ -117,7 +131,7 @@ func Validate(g Group, e Element) (Element, error) {
 		if st := st[i]; st > 0 {
 			d := math.Abs(v - e[i])
 			if a := chart[i]; a.Periodic {
-				d = math.Abs(wrap(v-e[i]+(a.Max-a.Min)/2, 0, a.Max-a.Min) - (a.Max-a.Min)/2)
+				d = math.Abs(Wrap(v-e[i]+(a.Max-a.Min)/2, 0, a.Max-a.Min) - (a.Max-a.Min)/2)
 			}
 			if !(d <= 1e-3*st) {
 				return nil, fmt.Errorf("%s of %s is %g: expected a multiple of %g; the nearest is %g", chart[i].Name,

@@ -29,7 +29,7 @@ type Axis struct {
 
 // Group is a group with a chart. Implementations are immutable values, safe for concurrent use.
 type Group interface {
-	Name() string // as [Parse] reads it, such as "SO(2)" or "C4"
+	Name() string // as package catalog reads it, such as "SO(2)" or "C4"
 	Chart() []Axis
 	Identity() Element
 	Mul(g, h Element) Element  // g∘h: h acts first. The result is in the chart's canonical range

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"pgregory.net/rapid"
 
 	"nero/symmetry/group"
@@ -17,7 +19,7 @@ import (
 
 func parse(tb testing.TB, name string) group.Group {
 	tb.Helper()
-	g, err := group.Parse(name)
+	g, err := catalog.Parse(name)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -60,7 +62,7 @@ func TestConventionOfThePlane(t *testing.T) {
 			t.Errorf("%s: Affine(%v) = %v, %v, expected %v", c.name, c.e, a, at, c.want)
 		}
 	}
-	if a, at := affine(t, group.SE2(), group.Element{90, 3, -1}); a != [2][2]float64{{0, 1}, {-1, 0}} ||
+	if a, at := affine(t, catalog.SE2(), group.Element{90, 3, -1}); a != [2][2]float64{{0, 1}, {-1, 0}} ||
 		at != [2]float64{3, -1} {
 		t.Errorf("SE(2): turns about the centre, then shifts; got %v, %v", a, at)
 	}
@@ -149,7 +151,7 @@ func TestExpReachesExactQuarterTurns(t *testing.T) {
 			t.Errorf("%s: exp(π/2) has the matrix %v", name, a)
 		}
 	}
-	l, ok := group.SE2().(group.Lie)
+	l, ok := catalog.SE2().(group.Lie)
 	if !ok {
 		t.Fatal("SE(2) is no Lie group")
 	}
@@ -221,7 +223,7 @@ func TestParseReadsWhatPeopleWrite(t *testing.T) {
 		"affine(dx)":                       "Affine(shift x)", "Affine(scale,rotate)": "Affine(scale,rotate)",
 		"Affine(shear) x C1": "Affine(shear) x C1",
 	} {
-		g, err := group.Parse(in)
+		g, err := catalog.Parse(in)
 		if want == "" {
 			if err == nil {
 				t.Errorf("%q is read as %s, expected an error", in, g.Name())
@@ -284,7 +286,7 @@ func TestParseErrorsHelp(t *testing.T) {
 		"Affine" + strings.Repeat("(", 100): {"not closed"},
 		"C4 x Affine(rotate) x Affine(rotate, q)": {`unknown generator "q"`},
 	} {
-		g, err := group.Parse(in)
+		g, err := catalog.Parse(in)
 		if err == nil {
 			t.Errorf("%q is read as %s, expected an error", in, g.Name())
 			continue
@@ -302,7 +304,7 @@ func TestParseErrorsHelp(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, e := range group.Catalog() {
+	for _, e := range catalog.List() {
 		f.Add(e.Example)
 	}
 	for _, s := range []string{
@@ -312,14 +314,14 @@ func FuzzParse(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		g, err := group.Parse(s)
+		g, err := catalog.Parse(s)
 		if err != nil {
 			if g != nil || err.Error() == "" {
 				t.Fatalf("%q: group %v with error %v", s, g, err)
 			}
 			return
 		}
-		h, err := group.Parse(g.Name())
+		h, err := catalog.Parse(g.Name())
 		if err != nil || h.Name() != g.Name() {
 			t.Fatalf("%q has the name %q, which is read as %v, %v", s, g.Name(), h, err)
 		}
@@ -332,7 +334,7 @@ func FuzzParse(f *testing.F) {
 
 func TestCatalogIsComplete(t *testing.T) {
 	seen := map[string]bool{}
-	for _, e := range group.Catalog() {
+	for _, e := range catalog.List() {
 		g := parse(t, e.Example)
 		if e.Name == "" || e.Doc == "" || e.Axes == "" || e.Exact == "" || e.Orbit == "" || seen[e.Name] {
 			t.Errorf("incomplete or repeated entry: %+v", e)
@@ -400,7 +402,7 @@ func TestGrid(t *testing.T) {
 			}
 		}
 	}
-	es, err := group.Grid(group.SO2(), []int{72}, nil)
+	es, err := group.Grid(catalog.SO2(), []int{72}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,7 +411,7 @@ func TestGrid(t *testing.T) {
 			t.Errorf("angle %d is %v", i, e[0])
 		}
 	}
-	es, err = group.Grid(group.Scale(), []int{13}, nil)
+	es, err = group.Grid(catalog.Scale(), []int{13}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -458,10 +460,10 @@ func TestGridErrors(t *testing.T) {
 			t.Errorf("%s %v %v: error %v, expected %q", c.name, c.counts, c.window, err, c.want)
 		}
 	}
-	if _, err := group.Grid(group.SO2(), []int{2_000_000}, nil); !errors.Is(err, group.ErrTooMany) {
+	if _, err := group.Grid(catalog.SO2(), []int{2_000_000}, nil); !errors.Is(err, group.ErrTooMany) {
 		t.Errorf("not ErrTooMany: %v", err)
 	}
-	if _, err := group.Enumerate(group.SO2()); !errors.Is(err, errors.ErrUnsupported) {
+	if _, err := group.Enumerate(catalog.SO2()); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("not ErrUnsupported: %v", err)
 	}
 	if _, err := group.Enumerate(parse(t, "Roll(3000,3000)")); !errors.Is(err, group.ErrTooMany) {
@@ -523,7 +525,7 @@ func TestHaarIsSeededAndDistinct(t *testing.T) {
 // the worst n); n independent points have a largest gap near (log n)/n, 6 times the mean for n = 400.
 func TestLowDiscrepancySpreadsEvenly(t *testing.T) {
 	for _, n := range []int{2, 10, 64, 400, 1000} {
-		es, err := group.LowDiscrepancy(group.SO2(), n, nil)
+		es, err := group.LowDiscrepancy(catalog.SO2(), n, nil)
 		if err != nil || len(es) != n || es[0][0] != 0 {
 			t.Fatalf("%d: %d elements, first %v, %v", n, len(es), es[0], err)
 		}
@@ -539,7 +541,7 @@ func TestLowDiscrepancySpreadsEvenly(t *testing.T) {
 	}
 	// In two dimensions 256 points put 12 to 20 into every sixteenth of the window; random ones miss that with
 	// probability above 0.9.
-	es, err := group.LowDiscrepancy(group.T2(), 256, nil)
+	es, err := group.LowDiscrepancy(catalog.T2(), 256, nil)
 	if err != nil || !slices.Equal(es[0], group.Element{0, 0}) {
 		t.Fatalf("%v, %v", es[0], err)
 	}
@@ -558,7 +560,7 @@ func TestLowDiscrepancySpreadsEvenly(t *testing.T) {
 			t.Errorf("cell %d holds %d of 256", i, c)
 		}
 	}
-	both, err := group.LowDiscrepancy(group.O2(), 100, nil)
+	both, err := group.LowDiscrepancy(catalog.O2(), 100, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -569,7 +571,7 @@ func TestLowDiscrepancySpreadsEvenly(t *testing.T) {
 	if mirrored < 47 || mirrored > 53 {
 		t.Errorf("%d of 100 elements mirror", mirrored)
 	}
-	outside, err := group.LowDiscrepancy(group.Scale(), 10, [][2]float64{{2, 4}})
+	outside, err := group.LowDiscrepancy(catalog.Scale(), 10, [][2]float64{{2, 4}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -600,17 +602,18 @@ func TestLattice(t *testing.T) {
 			t.Errorf("%s %v: %d elements, %v, expected %d", c.name, c.window, len(es), err, c.want)
 		}
 	}
-	if _, err := group.Lattice(group.T2(), [][2]float64{{-1e5, 1e5}, {-1e5, 1e5}}); !errors.Is(err, group.ErrTooMany) {
+	_, err := group.Lattice(catalog.T2(), [][2]float64{{-1e5, 1e5}, {-1e5, 1e5}})
+	if !errors.Is(err, group.ErrTooMany) {
 		t.Errorf("not ErrTooMany: %v", err)
 	}
 }
 
 func TestRefine(t *testing.T) {
-	es, err := group.Refine(group.SO2(), group.Element{0}, []float64{2}, []int{5})
+	es, err := group.Refine(catalog.SO2(), group.Element{0}, []float64{2}, []int{5})
 	if err != nil || !slices.Equal(coords(es, 0), []float64{358, 359, 0, 1, 2}) {
 		t.Errorf("around 0: %v, %v", es, err)
 	}
-	es, err = group.Refine(group.Scale(), group.Element{0.5}, []float64{2}, []int{3})
+	es, err = group.Refine(catalog.Scale(), group.Element{0.5}, []float64{2}, []int{3})
 	if err != nil || len(es) != 3 || math.Abs(es[0][0]-0.25) > 1e-15 || es[1][0] != 0.5 ||
 		math.Abs(es[2][0]-1) > 1e-15 {
 		t.Errorf("around 0.5: %v, %v", es, err)
@@ -619,7 +622,7 @@ func TestRefine(t *testing.T) {
 	if err != nil || len(es) != 3 || !slices.Equal(es[0], group.Element{90, 1, 2, 4}) {
 		t.Errorf("whole steps: %v, %v", es, err)
 	}
-	es, err = group.Refine(group.O2(), group.Element{10, 1}, []float64{5, 0}, []int{3, 1})
+	es, err = group.Refine(catalog.O2(), group.Element{10, 1}, []float64{5, 0}, []int{3, 1})
 	if err != nil || len(es) != 3 || !slices.Equal(es[0], group.Element{5, 1}) {
 		t.Errorf("a mirror keeps its value: %v, %v", es, err)
 	}
@@ -628,7 +631,7 @@ func TestRefine(t *testing.T) {
 		n    int
 		want string
 	}{{-1, 3, "at least 0"}, {math.NaN(), 3, "at least 0"}, {1, 4, "odd"}, {1, 0, "odd"}, {1, 2_000_001, "more than"}} {
-		if _, err := group.Refine(group.SO2(), group.Element{0}, []float64{c.r}, []int{c.n}); err == nil ||
+		if _, err := group.Refine(catalog.SO2(), group.Element{0}, []float64{c.r}, []int{c.n}); err == nil ||
 			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("radius %g, count %d: %v, expected %q", c.r, c.n, err, c.want)
 		}
@@ -637,7 +640,7 @@ func TestRefine(t *testing.T) {
 
 func TestDedupAgreesWithComparingAllPairs(t *testing.T) {
 	groups := []group.Group{
-		group.SO2(), group.O2(), group.SE2(), group.T2(), parse(t, "C4 x Scale"),
+		catalog.SO2(), catalog.O2(), catalog.SE2(), catalog.T2(), parse(t, "C4 x Scale"),
 		parse(t, "Affine(rotate,shift x,shift y)"), parse(t, "Roll(4,4)"),
 	}
 	rapid.Check(t, func(r *rapid.T) {
@@ -684,7 +687,7 @@ func TestDedupAgreesWithComparingAllPairs(t *testing.T) {
 
 // An element near one that was dropped, and not near any that stayed, stays.
 func TestDedupKeepsTheEndOfAChain(t *testing.T) {
-	got := group.Dedup(group.T2(), []group.Element{{0, 0}, {0.8, 0}, {1.6, 0}, {2.4, 0}}, 1)
+	got := group.Dedup(catalog.T2(), []group.Element{{0, 0}, {0.8, 0}, {1.6, 0}, {2.4, 0}}, 1)
 	if len(got) != 2 || got[1][0] != 1.6 {
 		t.Errorf("%v, expected the shifts 0 and 1.6", got)
 	}
@@ -800,22 +803,8 @@ func TestProductChartNumbersRepeatedNames(t *testing.T) {
 	}
 }
 
-func ExampleParse() {
-	g, err := group.Parse("c4 x scale")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	e := g.Mul(group.Element{270, 2}, group.Element{180, 0.25})
-	fmt.Println(g.Name(), group.Format(g, e))
-	_, err = group.Parse("Affine(rotate, shift x)")
-	fmt.Println(err)
-	// Output: C4 x Scale (angle 90 deg, scale x0.5) Affine(rotate,shift x) is not closed under composition: rotate and
-	// shift x do not commute, and their commutator is not in the span; add shift y: Affine(rotate,shift x,shift y)
-}
-
 func ExampleGrid() {
-	es, err := group.Grid(group.SO2(), []int{72}, nil)
+	es, err := group.Grid(catalog.SO2(), []int{72}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -826,7 +815,7 @@ func ExampleGrid() {
 
 func BenchmarkDedupGrid(b *testing.B) {
 	for b.Loop() {
-		if _, err := group.Grid(group.T2(), []int{1001, 99}, nil); err != nil {
+		if _, err := group.Grid(catalog.T2(), []int{1001, 99}, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/symmetry/group"
 )
 
@@ -14,7 +16,7 @@ func TestKinds(t *testing.T) {
 		group.FormAngle: "deg", group.FormFactor: "factor", group.FormPixels: "px", group.FormSamples: "samples",
 		group.FormLength: "length",
 	}
-	for _, entry := range group.Catalog() {
+	for _, entry := range catalog.List() {
 		for _, a := range entry.Chart {
 			if a.Kind == nil {
 				t.Errorf("%s: %s has no kind", entry.Example, a.Name)

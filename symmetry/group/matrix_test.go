@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
@@ -154,7 +156,7 @@ func TestChartsOfMatrices(t *testing.T) {
 		"GL+(4)": "2 or 3", "SL(x)": "expected the dimension", "Sp(3)": "2 or 4",
 		"gl+": "expected the dimension",
 	} {
-		if _, err := group.Parse(name); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := catalog.Parse(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", name, err, want)
 		}
 	}
@@ -162,7 +164,7 @@ func TestChartsOfMatrices(t *testing.T) {
 		"SO+(1,3)": "Lorentz", "su(2)": "SU(2)", "affine(3)": "Affine(3)",
 		"gl+2": "", "GL+(2)": "GL+(2)",
 	} {
-		g, err := group.Parse(in)
+		g, err := catalog.Parse(in)
 		if want != "" && (err != nil || g.Name() != want) {
 			t.Errorf("%s: %v, %v", in, g, err)
 		}

@@ -53,8 +53,7 @@ func Invariance(g Group) (left, right bool) {
 	return false, false
 }
 
-// Steps is what a [Stepped] says, else 1 on the axes that are a switch (no unit, no period, 0 to 1) and 0 on the
-// others.
+// Steps is what a [Stepped] says, else 1 on the axes that are a switch and 0 on the others.
 func Steps(g Group) []float64 {
 	if s, ok := g.(Stepped); ok {
 		return s.Steps()
@@ -62,7 +61,7 @@ func Steps(g Group) []float64 {
 	chart := g.Chart()
 	out := make([]float64, len(chart))
 	for i, a := range chart {
-		if (span{Axis: a}).switchy() {
+		if a.Switch() {
 			out[i] = 1
 		}
 	}
@@ -85,22 +84,23 @@ func Window(g Group) [][2]float64 {
 	if w, ok := g.(Windowed); ok {
 		return w.Window()
 	}
-	return defaultWindow(g.Chart())
+	return DefaultWindow(g.Chart())
 }
 
-func defaultWindow(chart []Axis) [][2]float64 {
+// DefaultWindow is what [Window] says of a chart.
+func DefaultWindow(chart []Axis) [][2]float64 {
 	w := make([][2]float64, len(chart))
 	for i, a := range chart {
 		lo, hi := -0.5, 0.5
-		switch a.Unit {
-		case "px":
+		switch a.Form() { //nolint:exhaustive // the others are numbers
+		case FormPixels:
 			lo, hi = -4, 4
-		case "factor":
+		case FormFactor:
 			lo, hi = 0.5, 2
-		case "deg":
+		case FormAngle:
 			lo, hi = -180, 180
 		}
-		if !math.IsInf(a.Min, 0) && a.Unit != "factor" {
+		if !math.IsInf(a.Min, 0) && a.Form() != FormFactor {
 			lo = a.Min
 		}
 		if !math.IsInf(a.Max, 0) {
@@ -111,58 +111,65 @@ func defaultWindow(chart []Axis) [][2]float64 {
 	return w
 }
 
-// span is one axis of a plan: the chart's axis, its step, the window on it, and the identity's coordinate.
-type span struct {
+// Span is one axis of a plan.
+type Span struct {
 	Axis
-	step, lo, hi, id float64
+	// smallest step, 0 for any value
+	Step float64
+	// the window
+	Lo, Hi float64
+	// coordinate of the identity
+	Identity float64
 }
 
-func (s span) log() bool     { return s.Unit == "factor" }
-func (s span) switchy() bool { return !s.Periodic && s.Min == 0 && s.Max == 1 && s.Unit == "" }
-func (s span) round() bool   { return s.Periodic && s.hi-s.lo >= s.Max-s.Min } // the window is the full circle
+func (s Span) log() bool { return s.Form() == FormFactor }
 
-// ticks is the range of multiples of the step inside the window: the first and how many.
-func (s span) ticks() (first float64, n float64) {
-	if s.round() {
-		return 0, math.Round((s.Max - s.Min) / s.step)
+// Full reports whether the window is the whole circle.
+func (s Span) Full() bool { return s.Periodic && s.Hi-s.Lo >= s.Max-s.Min }
+
+// Ticks is the range of multiples of the step inside the window: the first and how many.
+func (s Span) Ticks() (first float64, n float64) {
+	if s.Full() {
+		return 0, math.Round((s.Max - s.Min) / s.Step)
 	}
 	const slack = 1e-9 // 360/7·3 must count as a multiple of 360/7
-	first = math.Ceil(s.lo/s.step - slack)
-	return first, math.Floor(s.hi/s.step+slack) - first + 1
+	first = math.Ceil(s.Lo/s.Step - slack)
+	return first, math.Floor(s.Hi/s.Step+slack) - first + 1
 }
 
-// at maps the unit interval [0, 1) to the window.
-func (s span) at(u float64) float64 {
+// At maps the unit interval [0, 1) to the window.
+func (s Span) At(u float64) float64 {
 	switch {
-	case s.step > 0:
-		first, n := s.ticks()
-		return (first + math.Min(math.Floor(u*n), n-1)) * s.step
-	case s.lo == s.hi:
-		return s.lo
+	case s.Step > 0:
+		first, n := s.Ticks()
+		return (first + math.Min(math.Floor(u*n), n-1)) * s.Step
+	case s.Lo == s.Hi:
+		return s.Lo
 	case s.log():
-		return s.lo * math.Exp(u*math.Log(s.hi/s.lo))
+		return s.Lo * math.Exp(u*math.Log(s.Hi/s.Lo))
 	}
-	return s.lo + u*(s.hi-s.lo)
+	return s.Lo + u*(s.Hi-s.Lo)
 }
 
-// where is the place of the identity in the unit interval, the middle if the window leaves it out.
-func (s span) where() float64 {
+// Where is the place of the identity in the unit interval, the middle if the window leaves it out.
+func (s Span) Where() float64 {
 	switch {
-	case s.lo == s.hi || !s.holds(s.id):
+	case s.Lo == s.Hi || !s.Holds(s.Identity):
 		return 0.5
-	case s.step > 0:
-		first, n := s.ticks()
-		return (math.Round(s.id/s.step) - first + 0.5) / n
+	case s.Step > 0:
+		first, n := s.Ticks()
+		return (math.Round(s.Identity/s.Step) - first + 0.5) / n
 	case s.log():
-		return math.Log(s.id/s.lo) / math.Log(s.hi/s.lo)
+		return math.Log(s.Identity/s.Lo) / math.Log(s.Hi/s.Lo)
 	}
-	return (s.id - s.lo) / (s.hi - s.lo)
+	return (s.Identity - s.Lo) / (s.Hi - s.Lo)
 }
 
-func (s span) holds(v float64) bool { return v >= s.lo && v <= s.hi }
+// Holds reports whether a coordinate lies in the window.
+func (s Span) Holds(v float64) bool { return v >= s.Lo && v <= s.Hi }
 
-// spans checks the window, nil for the default one.
-func spans(g Group, window [][2]float64) ([]span, error) {
+// Spans are the axes of a plan within a window, nil for the default one. The error names the axis whose range is wrong.
+func Spans(g Group, window [][2]float64) ([]Span, error) {
 	chart, st, id := g.Chart(), Steps(g), g.Identity()
 	if window == nil {
 		window = Window(g)
@@ -170,27 +177,27 @@ func spans(g Group, window [][2]float64) ([]span, error) {
 	if len(window) != len(chart) {
 		return nil, fmt.Errorf("%s has %s, the range gives %d", g.Name(), axes(chart), len(window))
 	}
-	out := make([]span, len(chart))
+	out := make([]Span, len(chart))
 	for i, a := range chart {
-		s := span{Axis: a, step: st[i], lo: window[i][0], hi: window[i][1], id: id[i]}
-		fail := func(expected string) ([]span, error) {
-			return nil, fmt.Errorf("range of %s of %s is [%g, %g]: expected %s", a.Name, g.Name(), s.lo, s.hi, expected)
+		s := Span{Axis: a, Step: st[i], Lo: window[i][0], Hi: window[i][1], Identity: id[i]}
+		fail := func(expected string) ([]Span, error) {
+			return nil, fmt.Errorf("range of %s of %s is [%g, %g]: expected %s", a.Name, g.Name(), s.Lo, s.Hi, expected)
 		}
 		switch {
-		case !(s.lo <= s.hi) || math.IsInf(s.lo, 0) || math.IsInf(s.hi, 0):
+		case !(s.Lo <= s.Hi) || math.IsInf(s.Lo, 0) || math.IsInf(s.Hi, 0):
 			return fail("two finite numbers, the lower first")
-		case !a.Periodic && (s.lo < a.Min || s.hi > a.Max):
+		case !a.Periodic && (s.Lo < a.Min || s.Hi > a.Max):
 			return fail(fmt.Sprintf("numbers in [%g, %g]", a.Min, a.Max))
-		case s.log() && s.lo <= 0:
+		case s.log() && s.Lo <= 0:
 			return fail("factors above 0")
-		case a.Periodic && s.hi-s.lo > a.Max-a.Min:
+		case a.Periodic && s.Hi-s.Lo > a.Max-a.Min:
 			return fail(fmt.Sprintf("no more than one period, %g", a.Max-a.Min))
-		case s.hi-s.lo > 1e12:
+		case s.Hi-s.Lo > 1e12:
 			return fail("a width of at most 1e12")
 		}
-		if s.step > 0 {
-			if _, n := s.ticks(); n < 1 {
-				return fail(fmt.Sprintf("to hold a multiple of %g", s.step))
+		if s.Step > 0 {
+			if _, n := s.Ticks(); n < 1 {
+				return fail(fmt.Sprintf("to hold a multiple of %g", s.Step))
 			}
 		}
 		out[i] = s
@@ -216,24 +223,24 @@ func axes(chart []Axis) string {
 	return fmt.Sprintf("%d axes (%s)", len(chart), strings.Join(names, ", "))
 }
 
-// canonical is g in the chart's canonical range: the steps of a stepped group, one period of a periodic axis.
-func canonical(g Group, e Element) Element { return g.Mul(g.Identity(), e) }
+// Canonical is an element in the chart's canonical range: the steps of a stepped group, one period of a periodic axis.
+func Canonical(g Group, e Element) Element { return g.Mul(g.Identity(), e) }
 
-// draw is a uniform element of the window, which is valid.
-func draw(g Group, window [][2]float64, r *rand.Rand) Element {
-	s, err := spans(g, window)
+// Draw is a uniform element of the window, which is valid.
+func Draw(g Group, window [][2]float64, r *rand.Rand) Element {
+	s, err := Spans(g, window)
 	if err != nil {
 		panic("group: window out of the chart: " + err.Error())
 	}
 	return drawIn(g, s, r)
 }
 
-func drawIn(g Group, s []span, r *rand.Rand) Element {
+func drawIn(g Group, s []Span, r *rand.Rand) Element {
 	e := make(Element, len(s))
 	for i := range s {
-		e[i] = s[i].at(r.Float64())
+		e[i] = s[i].At(r.Float64())
 	}
-	return canonical(g, e)
+	return Canonical(g, e)
 }
 
 // Enumerate lists a finite group, the identity first.
@@ -258,10 +265,10 @@ func Enumerate(g Group) ([]Element, error) {
 // would space them unevenly is an error. A window of nil is the default one, see [Window]; one that is narrower than a
 // period is no circle and includes its ends.
 func Grid(g Group, counts []int, window [][2]float64) ([]Element, error) {
-	if err := plans(g).grid(); err != nil {
+	if err := gridded(g); err != nil {
 		return nil, fmt.Errorf("grid of %s: %w", g.Name(), err)
 	}
-	s, err := spans(g, window)
+	s, err := Spans(g, window)
 	if err != nil {
 		return nil, err
 	}
@@ -285,12 +292,12 @@ func Grid(g Group, counts []int, window [][2]float64) ([]Element, error) {
 			return nil, fmt.Errorf("grid of %s: %w", g.Name(), err)
 		}
 	}
-	return Dedup(g, combine(g, values), Tolerance), nil
+	return Dedup(g, Combine(g, values), Tolerance), nil
 }
 
 // instead names choices that fit where one number was given for several axes: a grid of at most about as many elements,
 // or that many in no grid.
-func instead(counts []int, s []span) string {
+func instead(counts []int, s []Span) string {
 	if len(counts) != 1 || counts[0] < 1 || counts[0] > MaxElements || len(s) < 2 {
 		return ""
 	}
@@ -309,15 +316,14 @@ func instead(counts []int, s []span) string {
 		counts[0])
 }
 
-// combine is the product of lists, the first fastest, in canonical coordinates. What lies outside the chart is left
+// Combine is the product of lists, the first fastest, in canonical coordinates. What lies outside the chart is left
 // out.
-func combine(g Group, values [][]float64) []Element {
-	c := plans(g)
+func Combine(g Group, values [][]float64) []Element {
 	return combineBy(values, func(e Element) (Element, bool) {
-		if !c.holds(e) {
+		if !within(g, e) {
 			return nil, false
 		}
-		return canonical(g, e), true
+		return Canonical(g, e), true
 	})
 }
 
@@ -342,29 +348,29 @@ func combineBy(values [][]float64, build func(Element) (Element, bool)) []Elemen
 }
 
 // values are n equally spaced coordinates.
-func (s span) values(n int) ([]float64, error) {
+func (s Span) values(n int) ([]float64, error) {
 	v := make([]float64, n)
 	period := s.Max - s.Min
 	switch {
 	case n == 1:
-		v[0] = s.id
-		if s.round() {
+		v[0] = s.Identity
+		if s.Full() {
 			break
 		}
-		if !s.holds(s.id) {
-			if s.lo != s.hi {
+		if !s.Holds(s.Identity) {
+			if s.Lo != s.Hi {
 				return nil, fmt.Errorf("1 value of %s in [%g, %g], which leaves out the identity's %g: give 2 or more",
-					s.Name, s.lo, s.hi, s.id)
+					s.Name, s.Lo, s.Hi, s.Identity)
 			}
-			v[0] = s.at(0)
+			v[0] = s.At(0)
 		}
-	case s.switchy():
-		if n > 2 || s.lo != 0 || s.hi != 1 {
-			return nil, fmt.Errorf("%d values of %s in [%g, %g]: it has two values, 0 and 1", n, s.Name, s.lo, s.hi)
+	case s.Switch():
+		if n > 2 || s.Lo != 0 || s.Hi != 1 {
+			return nil, fmt.Errorf("%d values of %s in [%g, %g]: it has two values, 0 and 1", n, s.Name, s.Lo, s.Hi)
 		}
 		v[0], v[1] = 0, 1
-	case s.step > 0 && s.round():
-		_, all := s.ticks()
+	case s.Step > 0 && s.Full():
+		_, all := s.Ticks()
 		m := int(all)
 		if n > m || m%n != 0 {
 			return nil, fmt.Errorf("%d values of %s, which has %d: choose one of %v, so that they are equally spaced",
@@ -373,38 +379,38 @@ func (s span) values(n int) ([]float64, error) {
 		for k := range v {
 			v[k] = float64(k*(m/n)) * period / all
 		}
-	case s.step > 0:
-		first, all := s.ticks()
+	case s.Step > 0:
+		first, all := s.Ticks()
 		m := int(all)
 		if n > m || (m-1)%(n-1) != 0 {
 			return nil, fmt.Errorf(
 				"%d values of %s in [%g, %g], which holds %d steps of %g: choose one of %v, so that they are equally "+
 					"spaced",
-				n, s.Name, s.lo, s.hi, m, s.step, evenCounts(m))
+				n, s.Name, s.Lo, s.Hi, m, s.Step, evenCounts(m))
 		}
 		for k := range v {
-			v[k] = (first + float64(k*((m-1)/(n-1)))) * s.step
+			v[k] = (first + float64(k*((m-1)/(n-1)))) * s.Step
 		}
-	case s.round():
+	case s.Full():
 		for k := range v {
-			v[k] = wrap(s.id+period*float64(k)/float64(n), s.Min, period)
+			v[k] = Wrap(s.Identity+period*float64(k)/float64(n), s.Min, period)
 		}
 		slices.Sort(v)
-	case s.lo == s.hi:
-		return nil, fmt.Errorf("%d values of %s in [%g, %g]: the range holds one", n, s.Name, s.lo, s.hi)
+	case s.Lo == s.Hi:
+		return nil, fmt.Errorf("%d values of %s in [%g, %g]: the range holds one", n, s.Name, s.Lo, s.Hi)
 	default:
 		for k := range v {
 			f := float64(k) / float64(n-1)
 			if s.log() {
-				v[k] = s.lo * math.Exp(f*math.Log(s.hi/s.lo))
+				v[k] = s.Lo * math.Exp(f*math.Log(s.Hi/s.Lo))
 			} else {
-				v[k] = s.lo + (s.hi-s.lo)*float64(k)/float64(n-1)
+				v[k] = s.Lo + (s.Hi-s.Lo)*float64(k)/float64(n-1)
 			}
-			if math.Abs(v[k]-s.id) <= 1e-12*math.Max(math.Abs(s.lo), math.Abs(s.hi)) {
-				v[k] = s.id // the middle of 0.5..2 is exactly 1, of -0.3..0.3 exactly 0
+			if math.Abs(v[k]-s.Identity) <= 1e-12*math.Max(math.Abs(s.Lo), math.Abs(s.Hi)) {
+				v[k] = s.Identity // the middle of 0.5..2 is exactly 1, of -0.3..0.3 exactly 0
 			}
 		}
-		v[n-1] = s.hi
+		v[n-1] = s.Hi
 	}
 	return v, nil
 }
@@ -439,11 +445,15 @@ func Lattice(g Group, window [][2]float64) ([]Element, error) {
 	if _, ok := g.(Finite); ok && window == nil {
 		return Enumerate(g)
 	}
-	return plans(g).lattice(window)
+	if l, ok := g.(Latticed); ok {
+		return l.Lattice(window)
+	}
+	return BoxLattice(g, window)
 }
 
-func boxLattice(g Group, window [][2]float64) ([]Element, error) {
-	s, err := spans(g, window)
+// BoxLattice is [Lattice] for a group whose coordinates are independent.
+func BoxLattice(g Group, window [][2]float64) ([]Element, error) {
+	s, err := Spans(g, window)
 	if err != nil {
 		return nil, err
 	}
@@ -452,45 +462,45 @@ func boxLattice(g Group, window [][2]float64) ([]Element, error) {
 	for i, x := range s {
 		switch {
 		case x.log():
-			x.lo, x.hi, x.step = x.id, x.id, 0
-			values[i] = []float64{x.id}
+			x.Lo, x.Hi, x.Step = x.Identity, x.Identity, 0
+			values[i] = []float64{x.Identity}
 			continue
-		case x.step == 0 && x.Unit == "deg":
-			x.step = 90
-		case x.step == 0:
-			x.step = 1
+		case x.Step == 0 && x.Form() == FormAngle:
+			x.Step = 90
+		case x.Step == 0:
+			x.Step = 1
 		}
-		first, n := x.ticks()
+		first, n := x.Ticks()
 		if total *= n; total > MaxElements {
 			return nil, fmt.Errorf("lattice elements of %s: %w; narrow the range", g.Name(), ErrTooMany)
 		}
 		for k := range int(n) {
-			values[i] = append(values[i], (first+float64(k))*x.step)
+			values[i] = append(values[i], (first+float64(k))*x.Step)
 		}
 		if n < 1 {
-			values[i] = []float64{x.id}
+			values[i] = []float64{x.Identity}
 		}
 	}
-	return Dedup(g, combine(g, values), Tolerance), nil
+	return Dedup(g, Combine(g, values), Tolerance), nil
 }
 
 // Haar is n random elements, no two equal: from the Haar measure of a compact group, else uniform in the window,
 // factors log-uniform (for shifts, scale and SE(2) that is the Haar measure within the window; for Affine by generators
 // it is uniform in the chart). A window of nil is the default one.
 func Haar(g Group, n int, window [][2]float64, r *rand.Rand) ([]Element, error) {
-	c, err := plans(g).cube(window)
+	c, err := cubeOf(g, window)
 	if err != nil {
 		return nil, err
 	}
 	if sampler, ok := g.(Sampler); ok && window == nil {
-		return distinct(g, c.capacity, n, func() (Element, bool) { return sampler.Sample(r), true })
+		return distinct(g, c.Capacity, n, func() (Element, bool) { return sampler.Sample(r), true })
 	}
-	u := make([]float64, len(c.start))
-	return distinct(g, c.capacity, n, func() (Element, bool) {
+	u := make([]float64, len(c.Start))
+	return distinct(g, c.Capacity, n, func() (Element, bool) {
 		for i := range u {
 			u[i] = r.Float64()
 		}
-		return c.at(u)
+		return c.At(u)
 	})
 }
 
@@ -501,41 +511,41 @@ func Haar(g Group, n int, window [][2]float64, r *rand.Rand) ([]Element, error) 
 // identity. Factors are spread evenly in their logarithm, rotations of space in the Haar measure through their unit
 // quaternions. A window of nil is the default one.
 func LowDiscrepancy(g Group, n int, window [][2]float64) ([]Element, error) {
-	c, err := plans(g).cube(window)
+	c, err := cubeOf(g, window)
 	if err != nil {
 		return nil, err
 	}
 	phi := 2.0
 	for range 64 { // a contraction: each step divides the error by more than two
-		phi = math.Pow(1+phi, 1/float64(len(c.start)+1))
+		phi = math.Pow(1+phi, 1/float64(len(c.Start)+1))
 	}
-	alpha := make([]float64, len(c.start))
+	alpha := make([]float64, len(c.Start))
 	for i := range alpha {
 		alpha[i] = math.Pow(phi, -float64(i+1))
 	}
 	k := -1
-	u := make([]float64, len(c.start))
-	return distinct(g, c.capacity, n, func() (Element, bool) {
+	u := make([]float64, len(c.Start))
+	return distinct(g, c.Capacity, n, func() (Element, bool) {
 		k++
-		if k == 0 && c.inside {
+		if k == 0 && c.Inside {
 			return g.Identity(), true
 		}
 		for i, a := range alpha {
-			_, u[i] = math.Modf(c.start[i] + float64(k)*a)
+			_, u[i] = math.Modf(c.Start[i] + float64(k)*a)
 		}
-		return c.at(u)
+		return c.At(u)
 	})
 }
 
-// capacity is how many coordinates the window holds, +Inf if one axis is continuous.
-func capacity(s []span) float64 {
+// Capacity is how many coordinates the window holds, +Inf if one axis is continuous.
+func Capacity(s []Span) float64 {
 	m := 1.0
 	for _, x := range s {
 		switch {
-		case x.step > 0:
-			_, n := x.ticks()
+		case x.Step > 0:
+			_, n := x.Ticks()
 			m *= n
-		case x.lo < x.hi:
+		case x.Lo < x.Hi:
 			return math.Inf(1)
 		}
 	}
@@ -592,17 +602,16 @@ func Refine(g Group, at Element, radius []float64, counts []int) ([]Element, err
 		return nil, fmt.Errorf("%s has %s, the refinement gives %d radii and %d counts", g.Name(), axes(chart),
 			len(radius), len(counts))
 	}
-	c := plans(g)
-	if err := c.grid(); err != nil {
+	if err := gridded(g); err != nil {
 		return nil, fmt.Errorf("refinement of %s: %w", g.Name(), err)
 	}
-	offset := c.offsets()
+	offset := offsets(g)
 	values := make([][]float64, len(chart))
 	total := 1
 	for i, a := range chart {
 		r, n := radius[i], counts[i]
 		none := 0.0
-		if a.Unit == "factor" {
+		if a.Form() == FormFactor {
 			none = 1
 		}
 		switch {
@@ -634,7 +643,7 @@ func Refine(g Group, at Element, radius []float64, counts []int) ([]Element, err
 			switch {
 			case offset[i]:
 				v = f * r
-			case a.Unit == "factor":
+			case a.Form() == FormFactor:
 				v = at[i] * math.Pow(r, f)
 			}
 			if a.Periodic || offset[i] || v >= a.Min && v <= a.Max {
@@ -642,7 +651,7 @@ func Refine(g Group, at Element, radius []float64, counts []int) ([]Element, err
 			}
 		}
 	}
-	es := combineBy(values, func(e Element) (Element, bool) { return c.near(at, e), true })
+	es := combineBy(values, func(e Element) (Element, bool) { return near(g, at, e), true })
 	return Dedup(g, es, Tolerance), nil
 }
 

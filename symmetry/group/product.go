@@ -21,7 +21,7 @@ type product struct {
 // Product is the direct product of groups: elements of different factors commute. Axis names that occur twice are
 // numbered. The trivial group is left out. It is [Finite], [Lie] or a [Sampler] if every factor is, [Planar] if every
 // factor is and their maps commute, as rotations commute with magnifications, and [Temporal] if one factor is.
-// Rotations do not commute with shifts: their joint motions are [SE2], [P4] and kin. A [Torus] stays one beside [Time],
+// Rotations do not commute with shifts: their joint motions are SE(2), p4 and kin. A [Torus] stays one beside Time,
 // which leaves the plane alone, and beside no other group.
 func Product(groups ...Group) (Group, error) {
 	p := &product{at: []int{0}}
@@ -104,8 +104,8 @@ func is[T any](g Group) bool {
 // whole periods only, so the others must leave the plane alone.
 func (p *product) commutes() (planar, torus bool) {
 	type maps struct {
-		a    []mat2
-		t    []vec2
+		a    [][2][2]float64
+		t    [][2]float64
 		idle bool
 	}
 	all := make([]maps, len(p.parts))
@@ -123,7 +123,7 @@ func (p *product) commutes() (planar, torus bool) {
 		for range 12 {
 			a, t := pl.Affine(s.Sample(r))
 			all[i].a, all[i].t = append(all[i].a, a), append(all[i].t, t)
-			all[i].idle = all[i].idle && a == mat2{{1, 0}, {0, 1}} && t == vec2{}
+			all[i].idle = all[i].idle && a == [2][2]float64{{1, 0}, {0, 1}} && t == [2]float64{}
 		}
 	}
 	for i, g := range p.parts {
@@ -141,8 +141,8 @@ func (p *product) commutes() (planar, torus bool) {
 		for _, y := range all[:i] {
 			for k := range x.a {
 				for l := range y.a {
-					a, t := after(x.a[k], x.t[k], y.a[l], y.t[l])
-					b, u := after(y.a[l], y.t[l], x.a[k], x.t[k])
+					a, t := After(x.a[k], x.t[k], y.a[l], y.t[l])
+					b, u := After(y.a[l], y.t[l], x.a[k], x.t[k])
 					if !(mapDist(a, t, b, u) < 1e-9) {
 						return false, false
 					}
@@ -153,7 +153,7 @@ func (p *product) commutes() (planar, torus bool) {
 	return true, torus
 }
 
-func mapDist(a mat2, t vec2, b mat2, u vec2) float64 {
+func mapDist(a [2][2]float64, t [2]float64, b [2][2]float64, u [2]float64) float64 {
 	d := math.Max(math.Abs(t[0]-u[0]), math.Abs(t[1]-u[1]))
 	for i := range 2 {
 		for j := range 2 {
@@ -175,10 +175,10 @@ func (p *product) Split(g Element) []Element {
 	return out
 }
 
-// listed says that one factor is a list of elements.
-func (p *product) listed() bool {
+// Listed says that one factor is a list of elements.
+func (p *product) Listed() bool {
 	for _, g := range p.parts {
-		if l, ok := g.(interface{ listed() bool }); ok && l.listed() {
+		if l, ok := g.(Listed); ok && l.Listed() {
 			return true
 		}
 	}
@@ -340,11 +340,11 @@ type planarPart struct{ p *product }
 
 // Affine is the composition of the factors' maps, which commute.
 func (q planarPart) Affine(g Element) (a [2][2]float64, t [2]float64) {
-	a = mat2{{1, 0}, {0, 1}}
+	a = [2][2]float64{{1, 0}, {0, 1}}
 	for i, f := range q.p.parts {
 		if pl, ok := f.(Planar); ok {
 			b, u := pl.Affine(q.p.part(g, i))
-			a, t = after(a, t, b, u)
+			a, t = After(a, t, b, u)
 		}
 	}
 	for i := range 2 {
@@ -353,4 +353,62 @@ func (q planarPart) Affine(g Element) (a [2][2]float64, t [2]float64) {
 		}
 	}
 	return a, t
+}
+
+// timed is the product of a temporal group with others. Nothing is lost by its not being [Lie]: no path leads to the
+// reversal.
+func (p *product) timed(finite, planar, torus bool) Group {
+	t := temporalPart{p}
+	switch {
+	case finite && torus:
+		return struct {
+			finiteProduct
+			torusPart
+			temporalPart
+		}{finiteProduct{p}, torusPart{planarPart{p}}, t}
+	case finite && planar:
+		return struct {
+			finiteProduct
+			planarPart
+			temporalPart
+		}{finiteProduct{p}, planarPart{p}, t}
+	case finite:
+		return struct {
+			finiteProduct
+			temporalPart
+		}{finiteProduct{p}, t}
+	case planar:
+		return struct {
+			*product
+			planarPart
+			temporalPart
+		}{p, planarPart{p}, t}
+	}
+	return struct {
+		*product
+		temporalPart
+	}{p, t}
+}
+
+type temporalPart struct{ of *product }
+
+// Reverses tells the elements of which an odd number of factors reverses.
+func (q temporalPart) Reverses(g Element) bool {
+	var odd bool
+	for i, f := range q.of.parts {
+		odd = odd != Reverses(f, q.of.part(g, i))
+	}
+	return odd
+}
+
+type torusPart struct{ planarPart }
+
+// Period is that of the one factor that has a period.
+func (q torusPart) Period() (h, w int) {
+	for _, f := range q.p.parts {
+		if t, ok := f.(Torus); ok {
+			return t.Period()
+		}
+	}
+	return 0, 0
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"pgregory.net/rapid"
 
 	"nero/symmetry/group"
@@ -72,20 +74,20 @@ func TestConventionOfSpace(t *testing.T) {
 			}
 		}
 	}
-	s, ok := group.AsSpatial(group.SE2())
+	s, ok := group.AsSpatial(catalog.SE2())
 	if !ok || s.Dim() != 2 || !slices.Equal(apply(s, group.Element{90, 1, 0}, []float64{1, 0}), []float64{1, -1}) {
 		t.Error("SE(2) moves points of R² as those of a picture")
 	}
-	if same, ok := group.AsSpatial(group.SO3()); !ok || same.Dim() != 3 {
+	if same, ok := group.AsSpatial(catalog.SO3()); !ok || same.Dim() != 3 {
 		t.Error("SO(3) acts on space itself")
 	}
-	if _, ok := group.AsSpatial(group.Time()); !ok {
+	if _, ok := group.AsSpatial(catalog.Time()); !ok {
 		t.Error("Time leaves the plane alone, which is a map of it")
 	}
 }
 
 func TestChartOfRotations(t *testing.T) {
-	g := group.SO3()
+	g := catalog.SO3()
 	for _, c := range []struct{ in, want group.Element }{
 		{group.Element{0, 0, 180}, group.Element{0, 0, 180}},
 		{group.Element{0, 0, -180}, group.Element{0, 0, 180}},
@@ -239,7 +241,7 @@ func TestSlices(t *testing.T) {
 		{"Scale(3) x SO(3)", []string{"yz", "xy"}, 0, 0, 829*2 - 1 - 23 + 1 - 1},
 	} {
 		g := parse(t, c.name)
-		es, err := group.Slices(g, c.planes, c.axis, c.angle)
+		es, err := group.Discs(g, c.planes, c.axis, c.angle)
 		if err != nil || len(es) != c.n {
 			t.Errorf("%s %v: %d elements, %v, expected %d", c.name, c.planes, len(es), err, c.n)
 			continue
@@ -254,7 +256,7 @@ func TestSlices(t *testing.T) {
 		}
 	}
 	// The plane xy holds exactly the rotations with rz = 0, at their places.
-	es, err := group.Slices(group.SO3(), []string{"xy"}, 90, 60)
+	es, err := group.Discs(catalog.SO3(), []string{"xy"}, 90, 60)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,17 +277,17 @@ func TestSlices(t *testing.T) {
 		t.Errorf("%v, expected %v", es, want)
 	}
 	for want, try := range map[string]func() error{
-		"has no slices":      func() error { _, err := group.Slices(group.SO2(), nil, 0, 0); return err },
-		"Octa has no slices": func() error { _, err := group.Slices(group.Octa(), nil, 0, 0); return err },
-		"expected some of":   func() error { _, err := group.Slices(group.SO3(), []string{"zx"}, 0, 0); return err },
+		"has no slices":      func() error { _, err := group.Discs(catalog.SO2(), nil, 0, 0); return err },
+		"Octa has no slices": func() error { _, err := group.Discs(catalog.Octa(), nil, 0, 0); return err },
+		"expected some of":   func() error { _, err := group.Discs(catalog.SO3(), []string{"zx"}, 0, 0); return err },
 		"listed twice": func() error {
 			_,
-				err := group.Slices(group.SO3(), []string{"xy", "xy"}, 0, 0)
+				err := group.Discs(catalog.SO3(), []string{"xy", "xy"}, 0, 0)
 			return err
 		},
-		"divisor of 360": func() error { _, err := group.Slices(group.SO3(), nil, 7, 0); return err },
-		"divisor of 180": func() error { _, err := group.Slices(group.SO3(), nil, 0, math.NaN()); return err },
-		"more than":      func() error { _, err := group.Slices(group.SO3(), nil, 0.01, 0.01); return err },
+		"divisor of 360": func() error { _, err := group.Discs(catalog.SO3(), nil, 7, 0); return err },
+		"divisor of 180": func() error { _, err := group.Discs(catalog.SO3(), nil, 0, math.NaN()); return err },
+		"more than":      func() error { _, err := group.Discs(catalog.SO3(), nil, 0.01, 0.01); return err },
 	} {
 		if err := try(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected %q", err, want)
@@ -324,7 +326,7 @@ func TestHaarMomentsOfRotations(t *testing.T) {
 			}
 		}
 	}
-	g := group.SO3()
+	g := catalog.SO3()
 	es, err := group.Haar(g, 20000, nil, rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
 		t.Fatal(err)
@@ -392,19 +394,19 @@ func TestPlansOfSpace(t *testing.T) {
 			}
 		}
 	}
-	es, err := group.Lattice(group.O3(), nil)
+	es, err := group.Lattice(catalog.O3(), nil)
 	if err != nil || len(es) != 48 {
 		t.Errorf("lattice of O(3): %d, %v", len(es), err)
 	}
-	es, err = group.Lattice(group.SE3(), [][2]float64{{-180, 180}, {-180, 180}, {-180, 180}, {0, 2}, {0, 0}, {0, 0}})
+	es, err = group.Lattice(catalog.SE3(), [][2]float64{{-180, 180}, {-180, 180}, {-180, 180}, {0, 2}, {0, 0}, {0, 0}})
 	if err != nil || len(es) != 72 {
 		t.Errorf("lattice of SE(3): %d, %v", len(es), err)
 	}
-	grid, err := group.Grid(group.SO3(), []int{5, 5, 5}, nil)
+	grid, err := group.Grid(catalog.SO3(), []int{5, 5, 5}, nil)
 	if err != nil || len(grid) < 20 || len(grid) > 60 {
 		t.Errorf("grid of SO(3): %d, %v", len(grid), err)
 	}
-	if _, err := group.Haar(group.SO3(), 5, [][2]float64{{150, 180}, {150, 180}, {0, 0}},
+	if _, err := group.Haar(catalog.SO3(), 5, [][2]float64{{150, 180}, {150, 180}, {0, 0}},
 		rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), "less than 180") {
 		t.Errorf("a window without rotations: %v", err)
 	}
@@ -412,7 +414,7 @@ func TestPlansOfSpace(t *testing.T) {
 
 // A refinement has the same spacing everywhere, at the edge of the chart too.
 func TestRefineRotations(t *testing.T) {
-	g := group.SO3()
+	g := catalog.SO3()
 	for _, at := range []group.Element{{0, 0, 0}, {0, 0, 180}, {100, 100, 0}, {-30, 20, 170}} {
 		es, err := group.Refine(g, at, []float64{2, 2, 2}, []int{3, 3, 3})
 		if err != nil || len(es) != 27 {
@@ -432,7 +434,7 @@ func TestRefineRotations(t *testing.T) {
 			t.Errorf("%v: %d neighbors at 2 degrees, expected 6", at, near)
 		}
 	}
-	es, err := group.Refine(group.SE3(), group.Element{0, 0, 90, 1, 2, 3}, []float64{0, 0, 1, 0.5, 0, 0},
+	es, err := group.Refine(catalog.SE3(), group.Element{0, 0, 90, 1, 2, 3}, []float64{0, 0, 1, 0.5, 0, 0},
 		[]int{1, 1, 3, 3, 1, 1})
 	if err != nil || len(es) != 9 ||
 		!slices.ContainsFunc(es,
@@ -443,7 +445,7 @@ func TestRefineRotations(t *testing.T) {
 
 // exp of a rotation vector with a drift along it is a screw: it moves along the axis while it turns.
 func TestExpInSpace(t *testing.T) {
-	l, ok := group.SE3().(group.Lie)
+	l, ok := catalog.SE3().(group.Lie)
 	if !ok {
 		t.Fatal("SE(3) is no Lie group")
 	}
@@ -461,7 +463,7 @@ func TestExpInSpace(t *testing.T) {
 }
 
 func BenchmarkMulSO3(b *testing.B) {
-	g := group.SO3()
+	g := catalog.SO3()
 	x, y := group.Element{10, 20, 30}, group.Element{-40, 50, 100}
 	for b.Loop() {
 		g.Mul(x, y)
@@ -469,7 +471,7 @@ func BenchmarkMulSO3(b *testing.B) {
 }
 
 func BenchmarkMotionSE3(b *testing.B) {
-	s, _ := group.SE3().(group.Spatial)
+	s, _ := catalog.SE3().(group.Spatial)
 	x := group.Element{10, 20, 30, 1, 2, 3}
 	for b.Loop() {
 		s.Motion(x)
@@ -478,7 +480,7 @@ func BenchmarkMotionSE3(b *testing.B) {
 
 func BenchmarkSlices(b *testing.B) {
 	for b.Loop() {
-		if _, err := group.Slices(group.SO3(), nil, 0, 0); err != nil {
+		if _, err := group.Discs(catalog.SO3(), nil, 0, 0); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -487,7 +489,7 @@ func BenchmarkSlices(b *testing.B) {
 // Sums of angles about one axis that pass a half turn by less than makes another rotation stay in the chart.
 func TestHalfTurnsStayInTheChart(t *testing.T) {
 	for _, name := range []string{"SO(3)", "O(3)", "SE(3)", "E(3)", "GL+(3)", "Lorentz", "Affine(3)"} {
-		g, err := group.Parse(name)
+		g, err := catalog.Parse(name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,5 +1,7 @@
 package group
 
+import "math"
+
 // Spatial is a group that acts on R^d by affine maps p -> A·p + t. In three dimensions coordinates are x, y, z of a
 // right-handed system, and a positive angle turns counter-clockwise seen from the tip of its axis. The factors of a
 // [Factored] product are asked one by one.
@@ -73,4 +75,70 @@ type Represented interface {
 	Matrix(name string, g Element) (m []float64, ok bool)
 	// Representations are the names that the group knows, and the lengths d of their vectors.
 	Representations() map[string]int
+}
+
+// AsSpatial is how a group moves points: itself if it is [Spatial]; a [Planar] group by the same maps of R², whose x
+// points to the right and whose y points down as in pictures, in pixels. It is false for other groups.
+func AsSpatial(g Group) (Spatial, bool) {
+	if s, ok := g.(Spatial); ok {
+		return s, true
+	}
+	if p, ok := g.(Planar); ok {
+		return flatSpace{p}, true
+	}
+	return nil, false
+}
+
+type flatSpace struct{ Planar }
+
+// Dim is 2.
+func (flatSpace) Dim() int { return 2 }
+
+// Motion is the map of the plane.
+func (f flatSpace) Motion(g Element) (a, t []float64) {
+	m, u := f.Affine(g)
+	return []float64{m[0][0], m[0][1], m[1][0], m[1][1]}, u[:]
+}
+
+// Torus is a [Planar] group that acts on a grid of given size whose opposite sides are joined. Its Affine maps compose
+// up to whole periods only, so an action on pictures must have exactly this size and wrap around the border.
+type Torus interface {
+	Planar
+	Period() (h, w int) // in pixels
+}
+
+// Temporal is a group some of whose elements run time backwards. They compose as signs do: a product reverses if one
+// factor does and the other does not.
+type Temporal interface {
+	Group
+	Reverses(g Element) bool
+}
+
+// Reverses is what a [Temporal] says, and false for other groups.
+func Reverses(g Group, e Element) bool {
+	t, ok := g.(Temporal)
+	return ok && t.Reverses(e)
+}
+
+// Induced is what is left of a permutation for its first m rows when the others are taken out of the cycles: a row
+// whose place is taken out goes where the row of that place goes, and so on. Row i of the permutation goes to place
+// e[i]; -1 stands for what is no place. It is what [Permuting] asks for where a sample has fewer rows.
+func Induced(e Element, m int) []int {
+	look := func(i int) int {
+		if i < len(e) {
+			if v := math.Round(e[i]); v >= 0 && v < float64(len(e)) {
+				return int(v)
+			}
+		}
+		return -1
+	}
+	out := make([]int, m)
+	for i := range out {
+		to := look(i)
+		for k := 0; to >= m && k < len(e); k++ {
+			to = look(to)
+		}
+		out[i] = to
+	}
+	return out
 }

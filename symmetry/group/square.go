@@ -109,7 +109,7 @@ func Title(g Group, e Element) string {
 		}
 		return strings.Join([]string{name, reversed}, " and ")
 	}
-	if _, ok := g.(reversal); ok && len(e) == 1 {
+	if chart := g.Chart(); len(e) == 1 && len(chart) == 1 && chart[0].Kind == KindTimeReversal {
 		if Reverses(g, e) {
 			return reversed
 		}

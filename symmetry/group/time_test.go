@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/symmetry/group"
 )
 
@@ -63,7 +65,7 @@ func TestTimeIsBuiltIn(t *testing.T) {
 			t.Errorf("the period of %s is %d×%d", roll.Name(), h, w)
 		}
 	}
-	if group.Reverses(group.SO2(), group.Element{180}) {
+	if group.Reverses(catalog.SO2(), group.Element{180}) {
 		t.Error("SO(2) reverses time")
 	}
 	if d := g.Dist(es[0], group.Element{0, 0, 1}); d != 180 {
@@ -183,14 +185,14 @@ func TestNumbersOfTheSquare(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	if got := group.Title(group.Time(), group.Element{0}); got != "identity" {
+	if got := group.Title(catalog.Time(), group.Element{0}); got != "identity" {
 		t.Errorf("Time: the identity is called %q", got)
 	}
 }
 
 func TestTimeIsDrawnEvenly(t *testing.T) {
 	n, r := 0, rand.New(rand.NewPCG(1, 1))
-	s, ok := group.Time().(group.Sampler)
+	s, ok := catalog.Time().(group.Sampler)
 	if !ok {
 		t.Fatal("Time cannot be sampled")
 	}

@@ -11,8 +11,7 @@ import (
 // false for groups whose chart does not begin with a rotation vector, and for shifts alone.
 func motionTitle(g Group, e Element) (string, bool) {
 	chart := g.Chart()
-	if len(chart) != len(e) || len(chart) < 3 || chart[0].Name != "rx" || chart[1].Name != "ry" ||
-		chart[2].Name != "rz" {
+	if len(chart) != len(e) || len(chart) < 3 || chart[0].Kind != KindVector {
 		return "", false
 	}
 	var words []string
@@ -24,11 +23,11 @@ func motionTitle(g Group, e Element) (string, bool) {
 	moved := false
 	for i, a := range chart[3:] {
 		switch v := e[3+i]; {
-		case a.Name == "inversion":
+		case a.Kind == KindInversion:
 			if v != 0 {
 				words = append(words, "inverted")
 			}
-		case strings.HasPrefix(a.Name, "t"):
+		case a.Kind == KindLength:
 			shift = append(shift, short(v))
 			moved = moved || v != 0
 		default:

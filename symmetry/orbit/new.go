@@ -32,13 +32,13 @@ type Spec struct {
 	// Range is [lowest, highest] per axis, in the units of the chart; nil for [group.Window]. It goes with every choice
 	// but All, Values and Slices.
 	Range [][]float64
-	// rotations of space about the axes in planes, see [group.Slices]
+	// rotations of space about the axes in planes, see [group.Discs]
 	Slices *Slices
 	// a finer grid around one element, besides what the other choices name
 	Refine *Refine
 }
 
-// Slices chooses rotations of space as [group.Slices] does.
+// Slices chooses rotations of space as [group.Discs] does.
 type Slices struct {
 	// some of xy, xz, yz; none for all three
 	Planes []string
@@ -231,8 +231,8 @@ func choose(g group.Group, s Spec, in action.Action, seed uint64) ([]group.Eleme
 		return es, fmt.Sprintf("low-discrepancy sample of %d elements%s", s.LowDiscrepancy, within), err
 	case "slices":
 		x := s.Slices
-		es, err = group.Slices(g, x.Planes, x.Axis, x.Angle)
-		return es, group.SlicesText(x.Planes, x.Axis, x.Angle, len(es)), err
+		es, err = group.Discs(g, x.Planes, x.Axis, x.Angle)
+		return es, group.DiscsText(x.Planes, x.Axis, x.Angle, len(es)), err
 	case "lattice":
 		es, err = lattice(g, window, in)
 		return es, fmt.Sprintf("the %d elements that act without resampling%s", len(es), within), err

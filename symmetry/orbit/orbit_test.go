@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"pgregory.net/rapid"
 
 	"nero/data/space"
@@ -48,7 +50,7 @@ func (t tag) Exact(g group.Element) bool {
 
 func parse(tb testing.TB, name string) group.Group {
 	tb.Helper()
-	g, err := group.Parse(name)
+	g, err := catalog.Parse(name)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -232,7 +234,7 @@ func TestRefusals(t *testing.T) {
 		{nil, action.Trivial{G: g}},
 		{action.Trivial{G: g}, nil},
 		{action.Trivial{}, action.Trivial{G: g}},
-		{action.Trivial{G: g}, action.Trivial{G: group.SO2()}},
+		{action.Trivial{G: g}, action.Trivial{G: catalog.SO2()}},
 	} {
 		if _, err := orbit.NewPlan(g, orbit.Spec{}, c.in, c.out, 0); err == nil {
 			t.Errorf("actions %v and %v: no error", c.in, c.out)
@@ -241,7 +243,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestPlansFollowTheSeed(t *testing.T) {
-	g := group.SE2()
+	g := catalog.SE2()
 	planOf := func(seed uint64) *orbit.Plan {
 		p, err := orbit.NewPlan(g, orbit.Spec{Haar: 30}, tag{g: g}, action.Trivial{G: g}, seed)
 		if err != nil {
@@ -356,7 +358,7 @@ func TestWalk(t *testing.T) {
 }
 
 func TestCheckFindsWhatIsWrong(t *testing.T) {
-	g := group.SO2()
+	g := catalog.SO2()
 	for want, p := range map[string]*orbit.Plan{
 		"no elements":      {Group: g},
 		"element 1":        {Group: g, Elements: []group.Element{{0}, {0, 1}}},

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/contract"
@@ -26,7 +28,7 @@ const inputs = 80
 func subject(t audittest.TB, name string, p audit.Predictor, n int, k job.Contract,
 	elements ...group.Element,
 ) *audit.Subject {
-	g := group.SO2()
+	g := catalog.SO2()
 	return &audit.Subject{
 		Name: name, Predictor: p, Plan: audittest.Plan(t, audittest.Plane(t, g), action.Trivial{G: g}, elements...),
 		N: n, Sample: audittest.Vectors(n, 3), Seed: 1, Contract: k,
@@ -131,7 +133,7 @@ func TestNotFinite(t *testing.T) {
 // An error that resampling alone would give breaks no contract: the test may be at fault. It is not met either.
 func TestResampling(t *testing.T) {
 	const side = 16
-	g := group.SO2()
+	g := catalog.SO2()
 	in, err := action.NewImage(g, space.Spec{Kind: space.KindImage, Shape: []int{1, side, side}}, action.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/convention"
@@ -31,7 +33,7 @@ const (
 
 func parse(tb testing.TB, name string) group.Group {
 	tb.Helper()
-	g, err := group.Parse(name)
+	g, err := catalog.Parse(name)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/data/dataset"
@@ -117,7 +119,7 @@ func TestBadPlateaus(t *testing.T) {
 		},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			g, err := group.Parse("SO(3)")
+			g, err := catalog.Parse("SO(3)")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/gradient"
@@ -18,7 +20,6 @@ import (
 	"nero/model/onnx"
 	"nero/run/job"
 	"nero/symmetry/action"
-	"nero/symmetry/group"
 )
 
 // strokes is a smooth picture of 28 x 28 with a black background, like a digit.
@@ -68,7 +69,7 @@ func digits(tb testing.TB, name string) *interior.Model {
 // Of the shipped models, c4 keeps its gradients under quarter turns up to rounding, and original does not.
 func TestDigits(t *testing.T) {
 	slow.Test(t)
-	g, err := group.Parse("C4")
+	g, err := catalog.Parse("C4")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/gradient"
@@ -106,7 +108,7 @@ func radius(tb testing.TB, size, frequency float32) *interior.Model {
 
 func plane(tb testing.TB, name string) (group.Group, action.Action) {
 	tb.Helper()
-	g, err := group.Parse(name)
+	g, err := catalog.Parse(name)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -248,7 +250,7 @@ func pooled(tb testing.TB, skew float32) *interior.Model {
 
 func pictures(tb testing.TB, name string, kernel action.Kernel) action.Action {
 	tb.Helper()
-	g, err := group.Parse(name)
+	g, err := catalog.Parse(name)
 	if err != nil {
 		tb.Fatal(err)
 	}

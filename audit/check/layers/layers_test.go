@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/layers"
@@ -32,7 +34,7 @@ var anEngine = sync.OnceValues(func() (choose.Choice, error) {
 
 func parse(tb testing.TB, name string) group.Group {
 	tb.Helper()
-	g, err := group.Parse(name)
+	g, err := catalog.Parse(name)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/layers"
@@ -51,7 +53,7 @@ func sets(t *testing.T, faulty, fields bool, sizes ...int) *audit.Subject {
 	for _, n := range sizes {
 		most = max(most, n)
 	}
-	g, err := group.Symmetric(most)
+	g, err := catalog.Symmetric(most)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/lie"
@@ -70,7 +72,7 @@ func subject(name string, m *interior.Model, plan *orbit.Plan, n int,
 
 func plane(tb testing.TB, name string) (group.Group, action.Action) {
 	tb.Helper()
-	g, err := group.Parse(name)
+	g, err := catalog.Parse(name)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -225,7 +227,7 @@ func TestFaultyAndClean(t *testing.T) {
 
 func pictures(tb testing.TB, name string, kernel action.Kernel) action.Action {
 	tb.Helper()
-	g, err := group.Parse(name)
+	g, err := catalog.Parse(name)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/lattice"
@@ -102,7 +104,7 @@ func audited(t *testing.T, s shape, g group.Group) *audit.Report {
 }
 
 func TestLint(t *testing.T) {
-	d4, err := group.Dihedral(4)
+	d4, err := catalog.Dihedral(4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +159,7 @@ func TestLint(t *testing.T) {
 
 // A model that answers against its graph is told: here the predictor turns the picture before the network sees it.
 func TestContradiction(t *testing.T) {
-	d4, err := group.Dihedral(4)
+	d4, err := catalog.Dihedral(4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +194,7 @@ func TestContradiction(t *testing.T) {
 
 // What is no picture, and what is no graph, is said.
 func TestNotTested(t *testing.T) {
-	g := group.SO2()
+	g := catalog.SO2()
 	s := &audit.Subject{
 		Name: "v", Predictor: audittest.Radius(0), Plan: audittest.Plan(t, audittest.Plane(t, g), action.Trivial{G: g},
 			audittest.Angles(4)...),
@@ -219,7 +221,7 @@ func TestBatchwise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := group.SO2()
+		g := catalog.SO2()
 		in, err := action.NewImage(g, space.Spec{Name: "x", Kind: space.KindImage, Shape: []int{1, 9, 9}},
 			action.Options{})
 		if err != nil {

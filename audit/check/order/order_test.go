@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/order"
@@ -22,7 +24,7 @@ const (
 // lists is a subject of five points each, which the cyclic group hands on from place to place.
 func lists(t *testing.T, name string, f func(x []float64) float64) *audit.Subject {
 	t.Helper()
-	g, err := group.Cyclic(items)
+	g, err := catalog.Cyclic(items)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +123,7 @@ func TestOrder(t *testing.T) {
 
 // Turned vectors are no lists.
 func TestNotApplicable(t *testing.T) {
-	d4, err := group.Dihedral(4)
+	d4, err := catalog.Dihedral(4)
 	if err != nil {
 		t.Fatal(err)
 	}

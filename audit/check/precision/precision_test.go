@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/endtoend"
@@ -14,7 +16,6 @@ import (
 	"nero/model/onnx"
 	"nero/model/onnx/onnxpb"
 	"nero/symmetry/action"
-	"nero/symmetry/group"
 )
 
 const inputs = 100
@@ -44,7 +45,7 @@ func radius(t *testing.T, eps float32, to onnxpb.TensorProto_DataType) *onnx.Mod
 // audited is the audit of a graph under the turns by multiples of 30 degrees.
 func audited(t *testing.T, m *onnx.Model) *audit.Report {
 	t.Helper()
-	g := group.SO2()
+	g := catalog.SO2()
 	s := &audit.Subject{
 		Name: "radius", Plan: audittest.Plan(t, audittest.Plane(t, g), action.Trivial{G: g}, audittest.Angles(12)...),
 		N: inputs, Sample: audittest.Vectors(inputs, 3), Seed: 1,
@@ -119,7 +120,7 @@ func TestReducedPrecision(t *testing.T) {
 
 // Without a float64 form the floors stand in, the report says so, and PASS is still possible, but not the level exact.
 func TestWithoutReference(t *testing.T) {
-	g := group.SO2()
+	g := catalog.SO2()
 	s := &audit.Subject{
 		Name: "closed", Predictor: audittest.Radius(0),
 		Plan: audittest.Plan(t, audittest.Plane(t, g), action.Trivial{G: g}, audittest.Angles(12)...),

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/data/space"
 	"nero/symmetry/action"
@@ -42,7 +44,7 @@ func TestLawsOfBoxes(t *testing.T) {
 		{"SO(2)", action.Options{Oriented: true}, []group.Element{{17}, {90}, {123}, {200.5}}},
 		{"T(2,Z)", action.Options{Window: []int{64, 64}}, []group.Element{{3, 0}, {-7, 5}}},
 	} {
-		g, err := group.Parse(c.group)
+		g, err := catalog.Parse(c.group)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/endtoend"
@@ -107,7 +109,7 @@ func bumped(height, at, wide float64) *watched {
 // lies; its place and size are those that were planted. No set hears of it.
 func TestNarrowDefect(t *testing.T) {
 	for _, at := range []float64{52.5, 97.1, 188.4, 352.3} {
-		s := onRays(t, fmt.Sprintf("defect at %g", at), group.SO2(), bumped(0.5, at, 5), audittest.Angles(24)...)
+		s := onRays(t, fmt.Sprintf("defect at %g", at), catalog.SO2(), bumped(0.5, at, 5), audittest.Angles(24)...)
 		r, c, got := run(t, s, nil)
 		f := got.Found[0]
 		want := 0.5 / r.Scale
@@ -132,7 +134,7 @@ func TestNarrowDefect(t *testing.T) {
 		}
 	}
 	// Where the plan sees nothing at all the finding stands in the way of PASS.
-	r, c, _ := run(t, onRays(t, "hidden", group.SO2(), bumped(0.5, 52.5, 5), audittest.Angles(24)...), nil)
+	r, c, _ := run(t, onRays(t, "hidden", catalog.SO2(), bumped(0.5, 52.5, 5), audittest.Angles(24)...), nil)
 	if len(c.Findings) != 1 || c.Findings[0].Category != audit.Stress || r.Verdict != audit.NeedsAttention {
 		t.Errorf("%s: %+v", r.Verdict, c.Findings)
 	}
@@ -145,8 +147,8 @@ func TestNarrowDefect(t *testing.T) {
 
 // Models without a peak have none found: one that is symmetric, and one that breaks everywhere alike.
 func TestNoPeak(t *testing.T) {
-	clean := onRays(t, "clean", group.SO2(), audittest.Radius(0), audittest.Angles(24)...)
-	wide := onRays(t, "wide", group.SO2(), audittest.Linear(1, 2), audittest.Angles(24)...)
+	clean := onRays(t, "clean", catalog.SO2(), audittest.Radius(0), audittest.Angles(24)...)
+	wide := onRays(t, "wide", catalog.SO2(), audittest.Linear(1, 2), audittest.Angles(24)...)
 	for _, s := range []*audit.Subject{clean, wide} {
 		r, c, got := run(t, s, nil)
 		if len(c.Clues) != 1 || c.Clues[0].Holds || len(c.Findings) > 0 {
@@ -181,7 +183,7 @@ func TestNoPeak(t *testing.T) {
 
 // The numbers of S2: gaps, the chance to miss, how many predictions it takes.
 func TestMeasures(t *testing.T) {
-	s := onRays(t, "clean", group.SO2(), audittest.Radius(0), audittest.Angles(24)...)
+	s := onRays(t, "clean", catalog.SO2(), audittest.Radius(0), audittest.Angles(24)...)
 	_, c, _ := run(t, s, map[string]float64{"search.samples": 3, "search.scan": 48})
 	for name, want := range map[string]float64{
 		"largest gap of the plan": 15,
@@ -203,7 +205,7 @@ func TestStaysWithinThePlan(t *testing.T) {
 		plan = append(plan, group.Element{math.Mod(float64(g)+360, 360)})
 	}
 	w := &watched{f: func(x, y float64) float64 { return x + 2*y }}
-	run(t, onRays(t, "part", group.SO2(), w, plan...), nil)
+	run(t, onRays(t, "part", catalog.SO2(), w, plan...), nil)
 	for _, a := range w.angles {
 		if a > 30+1e-3 && a < 330-1e-3 {
 			t.Fatalf("the model was asked about %g degrees, the plan is ±30", a)
@@ -221,7 +223,7 @@ func TestMirrors(t *testing.T) {
 		plan = append(plan, group.Element{15 * float64(k), 0}, group.Element{15 * float64(k), 1})
 	}
 	// Points of a right-handed pair tell a mirror: the second is 90 degrees ahead of the first.
-	g := group.O2()
+	g := catalog.O2()
 	s := onRays(t, "mirrors", g, nil, plan...)
 	chiral := audittest.Pointwise(func(v space.Value) space.Value {
 		p := v.(*space.Tensor).Val //nolint:errcheck // vectors only
@@ -254,9 +256,9 @@ func TestOtherGroups(t *testing.T) {
 		grid   []int
 		window [][2]float64
 	}{
-		{group.T2(), []int{4, 4}, [][2]float64{{-1, 1}, {-1, 1}}},
-		{group.Scale(), []int{5}, [][2]float64{{0.8, 1.25}}},
-		{group.SE2(), []int{4, 2, 2}, [][2]float64{{-20, 20}, {0, 1}, {0, 1}}},
+		{catalog.T2(), []int{4, 4}, [][2]float64{{-1, 1}, {-1, 1}}},
+		{catalog.Scale(), []int{5}, [][2]float64{{0.8, 1.25}}},
+		{catalog.SE2(), []int{4, 2, 2}, [][2]float64{{-20, 20}, {0, 1}, {0, 1}}},
 	} {
 		elements, err := group.Grid(c.g, c.grid, c.window)
 		if err != nil {
@@ -295,7 +297,7 @@ func TestOtherGroups(t *testing.T) {
 
 // What cannot be searched says why.
 func TestReasons(t *testing.T) {
-	c4, err := group.Cyclic(4)
+	c4, err := catalog.Cyclic(4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +306,7 @@ func TestReasons(t *testing.T) {
 		why string
 	}{
 		{onRays(t, "C4", c4, audittest.Radius(0)), "every element acts without resampling"},
-		{onRays(t, "constant", group.SO2(), audittest.Constant(1), audittest.Angles(24)...), "do not vary"},
+		{onRays(t, "constant", catalog.SO2(), audittest.Constant(1), audittest.Angles(24)...), "do not vary"},
 	} {
 		r := audittest.Audit(t, audittest.Fixture{Subject: c.s}, search.Check)
 		res := r.Results[len(r.Results)-1]
@@ -324,7 +326,7 @@ func TestNotFinite(t *testing.T) {
 		}
 		return wide.f(x, y) + narrow.f(x, y)
 	}}
-	r, c, _ := run(t, onRays(t, "not finite at 270", group.SO2(), w, audittest.Angles(24)...), nil)
+	r, c, _ := run(t, onRays(t, "not finite at 270", catalog.SO2(), w, audittest.Angles(24)...), nil)
 	if got, want := measure(t, c, "largest error on the plan"), 0.1/r.Scale; !(math.Abs(got/want-1) <= 1e-3) {
 		t.Errorf("largest error on the plan is %g, want %g", got, want)
 	}

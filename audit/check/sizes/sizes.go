@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/kit/stress"
 	"nero/data/space"
@@ -178,7 +180,7 @@ func atSize(ctx context.Context, t *stress.Test, o action.Options, h, w int) (fl
 	}
 	G = planar
 	if _, torus := plan.Group.(group.Torus); torus {
-		g, err := group.Roll(h, w)
+		g, err := catalog.Roll(h, w)
 		if err != nil {
 			return 0, err
 		}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/endtoend"
@@ -41,7 +43,7 @@ func points(f func(p *space.Rows) float64) audit.Predictor {
 // plane is a subject of so many points in the plane, fewer in the first samples.
 func plane(t *testing.T, claim string, f func(p *space.Rows) float64, elements ...group.Element) *audit.Subject {
 	t.Helper()
-	g, err := group.Parse(claim)
+	g, err := catalog.Parse(claim)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +155,7 @@ func TestRowsOfTheClaim(t *testing.T) {
 		"S(24)": "E(2) × S(24)", "SO(2) x S(24)": "E(2) × S(24)",
 		"SO(2)": "E(2) × S(7)",
 	} {
-		g, err := group.Parse(claim)
+		g, err := catalog.Parse(claim)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/data/space"
 	"nero/symmetry/group"
@@ -164,7 +166,7 @@ func cloud(p *space.Rows) (off, size float64) {
 func spatial(d int, own group.Group, plan []group.Element) ([]candidate, error) {
 	var out []candidate
 	add := func(name string, p part, rank int, within ...string) error {
-		g, err := group.Parse(name)
+		g, err := catalog.Parse(name)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/check/controls"
 	"nero/audit/check/sweep"
@@ -164,7 +166,7 @@ func candidates(p *audit.Pass, v space.Value, most int) ([]candidate, error) {
 	most = max(most, permuted(own))
 	if most > 1 {
 		name := fmt.Sprintf("S(%d)", most)
-		if g, err := group.Parse(name); err == nil {
+		if g, err := catalog.Parse(name); err == nil {
 			out = append(out, candidate{name: name, part: rows, group: g, rank: 1})
 		}
 	}

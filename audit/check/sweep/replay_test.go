@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/sweep"
@@ -62,7 +64,7 @@ func whole(t audittest.TB, s *audit.Subject) (got *sweep.Result, elements []audi
 // TestReplay replays pairs of audits of pictures of several sizes, cut into chunks of any length. The errors are those
 // of the sweep to the last bit, which the model gives only to whole chunks.
 func TestReplay(t *testing.T) {
-	g := group.SO2()
+	g := catalog.SO2()
 	p, err := audit.NewPolicy("", 0, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +103,7 @@ func TestReplay(t *testing.T) {
 
 // TestReplayAlone measures what the audit does not visit, against errors known in closed form.
 func TestReplayAlone(t *testing.T) {
-	g := group.SO2()
+	g := catalog.SO2()
 	p, err := audit.NewPolicy("", 0, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +142,7 @@ func TestReplayAlone(t *testing.T) {
 
 // An output that is not finite has no error.
 func TestReplayNotFinite(t *testing.T) {
-	g := group.SO2()
+	g := catalog.SO2()
 	p, err := audit.NewPolicy("", 0, 0)
 	if err != nil {
 		t.Fatal(err)

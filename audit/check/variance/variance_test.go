@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/variance"
@@ -13,7 +15,6 @@ import (
 	"nero/data/space"
 	"nero/measure/aggregate"
 	"nero/symmetry/action"
-	"nero/symmetry/group"
 )
 
 const inputs = 40
@@ -41,7 +42,7 @@ func rays(i int) (dataset.Sample, error) {
 
 func subject(t *testing.T, name string, p audit.Predictor, n int) *audit.Subject {
 	t.Helper()
-	g := group.SO2()
+	g := catalog.SO2()
 	return &audit.Subject{
 		Name: name, Predictor: p, Plan: audittest.Plan(t, audittest.Plane(t, g), action.Trivial{G: g},
 			audittest.Angles(n)...),

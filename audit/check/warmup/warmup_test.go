@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/warmup"
@@ -54,7 +56,7 @@ func subject(t *testing.T, p audit.Predictor) *audit.Subject {
 // long has signals of so many numbers.
 func long(t *testing.T, p audit.Predictor, n int) *audit.Subject {
 	t.Helper()
-	g, err := group.Parse("Roll(" + strconv.Itoa(n) + ")")
+	g, err := catalog.Parse("Roll(" + strconv.Itoa(n) + ")")
 	if err != nil {
 		t.Fatal(err)
 	}

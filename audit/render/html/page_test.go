@@ -20,6 +20,8 @@ import (
 	"testing"
 	"unicode"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/render/html"
@@ -73,7 +75,7 @@ func pages(t *testing.T) map[string]string {
 // shaped is a report over elements of a group whose profile is drawn in another way.
 func shaped(t *testing.T, name string) *audit.Report {
 	t.Helper()
-	g, err := group.Parse(name)
+	g, err := catalog.Parse(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/action/actiontest"
@@ -199,7 +201,7 @@ func testPicture(n int) *space.Image {
 
 // TestTheTester: each planted fault is found by those who should find it, and nobody complains without one.
 func TestTheTester(t *testing.T) {
-	g, err := group.Parse("O(2)")
+	g, err := catalog.Parse("O(2)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +246,7 @@ func TestTheTester(t *testing.T) {
 }
 
 func TestVacuousCases(t *testing.T) {
-	g, err := group.Parse("SO(2)")
+	g, err := catalog.Parse("SO(2)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +275,7 @@ func (s shifted) Apply(g group.Element, v space.Value) (space.Value, error) {
 }
 
 func TestDirectionsFindsSigns(t *testing.T) {
-	g, err := group.Parse("T(2)")
+	g, err := catalog.Parse("T(2)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +315,7 @@ func TestDistance(t *testing.T) {
 
 // ExampleLaws tries the action of quarter turns on a picture of numbered pixels.
 func ExampleLaws() {
-	g, err := group.Parse("C4")
+	g, err := catalog.Parse("C4")
 	if err != nil {
 		fmt.Println(err)
 		return

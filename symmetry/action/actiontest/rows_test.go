@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/action/actiontest"
@@ -58,7 +60,7 @@ func (c clumsy) Apply(g group.Element, v space.Value) (space.Value, error) {
 
 // TestLawsOnRows shows that the laws find what is wrong with an action on points, and nothing where nothing is.
 func TestLawsOnRows(t *testing.T) {
-	s5, err := group.Parse("S(5)")
+	s5, err := catalog.Parse("S(5)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,13 +69,13 @@ func TestLawsOnRows(t *testing.T) {
 		fault string
 		found bool
 	}{
-		{group.E3(), "", false},
+		{catalog.E3(), "", false},
 		{s5, "", false},
-		{group.E3(), "inverse", true},
+		{catalog.E3(), "inverse", true},
 		{s5, "inverse", true},
-		{group.E3(), "shift first", true},
-		{group.E3(), "transposed", true},
-		{group.SO3(), "in place", true},
+		{catalog.E3(), "shift first", true},
+		{catalog.E3(), "transposed", true},
+		{catalog.SO3(), "in place", true},
 	} {
 		r := rand.New(rand.NewPCG(1, 1))
 		x := space.NewRows(5, 3)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/symmetry/group/catalog"
+
 	"nero/symmetry/group"
 	"nero/symmetry/group/grouptest"
 )
@@ -133,13 +135,13 @@ type faulty struct {
 func faults(t *testing.T) []faulty {
 	t.Helper()
 	parse := func(s string) group.Group {
-		g, err := group.Parse(s)
+		g, err := catalog.Parse(s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return g
 	}
-	so2, o2, se2, c4, d4, t2 := group.SO2(), group.O2(), group.SE2(), parse("C4"), parse("D4"), group.T2()
+	so2, o2, se2, c4, d4, t2 := catalog.SO2(), catalog.O2(), catalog.SE2(), parse("C4"), parse("D4"), catalog.T2()
 	affineOf := func(g group.Group) func(group.Element) ([2][2]float64, [2]float64) {
 		p, ok := g.(group.Planar)
 		if !ok {
@@ -341,11 +343,11 @@ func TestEveryFaultIsFoundByItsLaw(t *testing.T) {
 
 // The twins: the same wrappers without a fault.
 func TestVerifyPassesCleanTwins(t *testing.T) {
-	se2 := group.SE2()
+	se2 := catalog.SE2()
 	p, _ := se2.(group.Planar)
 	l, _ := se2.(group.Lie)
 	s, _ := se2.(group.Sampler)
-	c4, err := group.Cyclic(4)
+	c4, err := catalog.Cyclic(4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -356,7 +358,7 @@ func TestVerifyPassesCleanTwins(t *testing.T) {
 		sampler{plain{Group: se2}, s.Sample},
 		finite{plain{Group: c4}, elementsOf(t, c4)},
 		ordered{finite{plain{Group: c4}, elementsOf(t, c4)}, 4},
-		invariant{plain{Group: group.O2()}},
+		invariant{plain{Group: catalog.O2()}},
 	} {
 		if err := grouptest.Verify(g, 100, rand.New(rand.NewPCG(4, 2))); err != nil {
 			t.Errorf("%T: %v", g, err)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -157,7 +158,7 @@ func elements(g group.Group) *rapid.Generator[group.Element] {
 			lo, hi := window[k][0], window[k][1]
 			e[k] = rapid.Float64Range(lo, hi).Draw(r, chart[k].Name)
 			switch {
-			case chart[k].Unit == "deg":
+			case chart[k].Form() == group.FormAngle:
 				e[k] = rapid.SampledFrom([]float64{-90, 15, 60, 90, 180, e[k]}).Draw(r, "angle")
 			case st[k] > 0:
 				e[k] = math.Round(e[k])
@@ -169,12 +170,12 @@ func elements(g group.Group) *rapid.Generator[group.Element] {
 			lo, hi := window[i][0], window[i][1]
 			step := st[i]
 			if step == 0 && rapid.Bool().Draw(r, "special") {
-				switch a.Unit {
-				case "deg":
+				switch a.Form() { //nolint:exhaustive // the others have no special values
+				case group.FormAngle:
 					step = rapid.SampledFrom([]float64{5, 30, 45, 90}).Draw(r, "step")
-				case "px":
+				case group.FormPixels:
 					step = rapid.SampledFrom([]float64{0.5, 1}).Draw(r, "step")
-				case "factor":
+				case group.FormFactor:
 					e[i] = rapid.SampledFrom([]float64{lo, 1, hi}).Draw(r, a.Name)
 					continue
 				}
@@ -254,7 +255,7 @@ func nearEnd(r *rapid.T, g group.Group) group.Element {
 func vectors(g group.Group) bool {
 	n := 0
 	for _, a := range g.Chart() {
-		if a.Name == "rx" || a.Name == "ry" || a.Name == "rz" {
+		if a.Kind == group.KindVector {
 			n++
 		}
 	}
@@ -359,20 +360,36 @@ func metric(g group.Group, a, b, c group.Element) error {
 }
 
 // apart is the largest difference of canonical coordinates, up to periods. At a branch of a chart, such as ±180 degrees
-// on an axis that is not periodic, it is large for elements that may be equal: those count as 0.
+// on an axis that is not periodic, it is large for elements that may be equal: those count as 0. So do the axes of two
+// spins of nearly 360 degrees, which are nearly -1 about whatever axis.
 func apart(chart []group.Axis, a, b group.Element) float64 {
 	var d float64
+	ends := spinEnd(chart, a) && spinEnd(chart, b)
 	for i, x := range chart {
 		v := math.Abs(a[i] - b[i])
 		switch {
+		case x.Kind == group.KindVector && ends:
+			continue
 		case x.Periodic:
 			v = math.Min(v, x.Max-x.Min-v)
-		case x.Unit == "deg" && v == x.Max-x.Min:
+		case x.Form() == group.FormAngle && v == x.Max-x.Min:
 			return 0
 		}
 		d = math.Max(d, v)
 	}
 	return d
+}
+
+// spinEnd reports whether the rotation vector of a chart that counts two full turns is within a thousandth of a degree
+// of their end.
+func spinEnd(chart []group.Axis, e group.Element) bool {
+	size := 0.0
+	for i, x := range chart {
+		if x.Kind == group.KindVector && x.Max == 360 {
+			size = math.Hypot(size, e[i])
+		}
+	}
+	return size > 360-1e-3
 }
 
 func invariance(g group.Group, a, b, c group.Element) error {
@@ -938,7 +955,7 @@ type unrolled struct{ group.Group }
 func (u unrolled) Window() [][2]float64 {
 	w := group.Window(u.Group)
 	for i, a := range u.Chart() {
-		if a.Name == "rx" || a.Name == "ry" || a.Name == "rz" {
+		if a.Kind == group.KindVector {
 			w[i] = [2]float64{0, 1}
 		}
 	}
@@ -948,12 +965,7 @@ func (u unrolled) Window() [][2]float64 {
 func (u unrolled) Steps() []float64 { return group.Steps(u.Group) }
 
 func unroll(g group.Group, es []group.Element) ([]group.Element, error) {
-	at := -1
-	for i, a := range g.Chart() {
-		if a.Name == "rx" {
-			at = i
-		}
-	}
+	at := slices.IndexFunc(g.Chart(), func(a group.Axis) bool { return a.Kind == group.KindVector })
 	most := g.Chart()[at].Max * math.Pi / 180 // 360 degrees for unit quaternions, whose sign counts
 	out := make([]group.Element, len(es))
 	for k, e := range es {
@@ -983,7 +995,7 @@ func uniform(g group.Group, es []group.Element) error {
 				k = math.Round((chart[i].Max - chart[i].Min) / st[i])
 			}
 			return (math.Round(v/st[i]) - first + 0.5) / k, int(k)
-		case chart[i].Unit == "factor":
+		case chart[i].Form() == group.FormFactor:
 			return math.Log(v/lo) / math.Log(hi/lo), 0
 		}
 		return (v - lo) / (hi - lo), 0
@@ -1127,13 +1139,13 @@ func span(g group.Group, l group.Lie, n int) error {
 		o := make([]float64, len(x))
 		for i, a := range chart {
 			o[i] = x[i] - e[i]
-			if a.Unit == "factor" {
+			if a.Form() == group.FormFactor {
 				o[i] = math.Log(x[i] / e[i])
 			}
 			if a.Periodic {
 				o[i] = math.Remainder(o[i], a.Max-a.Min)
 			}
-			if a.Unit == "deg" {
+			if a.Form() == group.FormAngle {
 				o[i] *= math.Pi / 180
 			}
 		}

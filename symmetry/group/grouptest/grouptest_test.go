@@ -3,14 +3,15 @@ package grouptest_test
 import (
 	"testing"
 
-	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
+
 	"nero/symmetry/group/grouptest"
 )
 
 func TestCatalogKeepsTheLaws(t *testing.T) {
-	for _, e := range group.Catalog() {
+	for _, e := range catalog.List() {
 		t.Run(e.Example, func(t *testing.T) {
-			g, err := group.Parse(e.Example)
+			g, err := catalog.Parse(e.Example)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +45,7 @@ func TestGroupsKeepTheLaws(t *testing.T) {
 		"Roll(1000)", "T(1,Z) x Scale",
 	} {
 		t.Run(name, func(t *testing.T) {
-			g, err := group.Parse(name)
+			g, err := catalog.Parse(name)
 			if err != nil {
 				t.Fatal(err)
 			}
