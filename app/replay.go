@@ -168,7 +168,7 @@ func (p *Replayed) WriteText(to io.Writer) error {
 		fmt.Fprintf(w, "  top scores unmoved  %s\n", top(r.Before))
 		fmt.Fprintf(w, "  top scores moved    %s\n", top(r.Back))
 	} else {
-		fmt.Fprintf(w, "  answer              %s\n", audit.Form(r.Before))
+		fmt.Fprintf(w, "  answer              %s\n", r.Before.Form())
 	}
 	_, err := io.WriteString(to, w.String())
 	return err
@@ -280,7 +280,7 @@ func (p *Replayed) WriteJSON(w io.Writer) error {
 		p.model, r.Sample.ID, r.Sample.Label, r.Element.Label, r.Element.G, r.Element.Exact, r.Visited,
 		number(r.Error.Norm), number(r.Error.Max),
 		number(r.Scale), number(r.Relative()), unit, number(repeat), number(rounding), number(floor),
-		audit.Form(r.Before),
+		r.Before.Form(),
 		audit.Class(r.Before), audit.Class(r.Back), tops(r.Before), tops(r.Back),
 	})
 }
@@ -349,7 +349,7 @@ func (p *Replayed) Save(dir string) error {
 		keep("answer-back", r.Back, lo, hi))
 	f, ok1 := r.Before.(*space.Image)
 	z, ok2 := r.Back.(*space.Image)
-	if !ok1 || !ok2 || audit.Form(f) != audit.Form(z) {
+	if !ok1 || !ok2 || f.Form() != z.Form() {
 		return err
 	}
 	d := &space.Image{C: f.C, H: f.H, W: f.W, Pix: make([]float64, len(f.Pix))}

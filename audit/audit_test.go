@@ -160,7 +160,7 @@ func TestLinearClosedForm(t *testing.T) {
 	var xs [][2]float64
 	var mean, square float64
 	for i := range inputs {
-		x := must[[]float64](t)(audit.Numbers(must[dataset.Sample](t)(s.Sample(i)).Value))
+		x := must[dataset.Sample](t)(s.Sample(i)).Value.Numbers()
 		f := w[0]*x[0] + w[1]*x[1]
 		mean += f / inputs
 		square += f * f / inputs
@@ -263,7 +263,7 @@ func TestNonFiniteInputIsRefused(t *testing.T) {
 func TestCombOnCircle(t *testing.T) {
 	// The invariants of C4: ‖x‖² and the fourth harmonic Re (x+iy)^4.
 	model := audittest.Pointwise(func(v space.Value) space.Value {
-		x := must[[]float64](t)(audit.Numbers(v))
+		x := v.Numbers()
 		r2, c := x[0]*x[0]+x[1]*x[1], x[0]*x[0]-x[1]*x[1]
 		return &space.Tensor{Shape: []int{1}, Val: []float64{r2 + (2*c*c-r2*r2)/(1+r2)}}
 	})
@@ -335,7 +335,7 @@ func TestWeights(t *testing.T) {
 	got := set(t, r, "exact")
 	var mean, agree float64
 	for i := range inputs {
-		x := must[[]float64](t)(audit.Numbers(sampleValue(t, i)))
+		x := sampleValue(t, i).Numbers()
 		// 90 degrees maps x to y, 180 to -x; two logits
 		mean += math.Sqrt2 * (math.Abs(x[1]-x[0]) + math.Abs(2*x[0])) / 2 / inputs
 		if (x[0] > 0) == (x[1] > 0) {

@@ -17,6 +17,7 @@ import (
 	"nero/audit/document"
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/measure/scale"
 	"nero/model/interior"
 	"nero/run/job"
 )
@@ -119,11 +120,7 @@ func (p *Pass) Sample(i int) (dataset.Sample, error) {
 	if err != nil {
 		return s, fmt.Errorf("sample %d: %w", i, err)
 	}
-	ok, err := Finite(s.Value)
-	switch {
-	case err != nil:
-		return s, fmt.Errorf("sample %s: %w", s.ID, err)
-	case !ok:
+	if !space.Finite(s.Value) {
 		return s, fmt.Errorf("sample %s holds NaN or infinite numbers: %w; remove it from the data", s.ID,
 			dataset.ErrNotFinite)
 	}
@@ -209,7 +206,7 @@ func (p *Pass) Predict(ctx context.Context, requests iter.Seq2[Request, error],
 					break
 				}
 				c.requests = append(c.requests, r)
-				if cut.Add(Bytes(r.Input)) && !flush() {
+				if cut.Add(r.Input.Bytes()) && !flush() {
 					return false
 				}
 			}
@@ -306,43 +303,6 @@ func (p *Pass) Refer(ctx context.Context, values []space.Value) ([]space.Value, 
 // mostBytes bounds the inputs of one chunk.
 const mostBytes = 32 << 20
 
-// Bytes is about the memory that a value takes.
-func Bytes(v space.Value) int {
-	switch v := v.(type) {
-	case *space.Image:
-		return 8 * len(v.Pix)
-	case *space.Mask:
-		return 4 * len(v.Label)
-	case *space.Scores:
-		return 8 * len(v.Val)
-	case *space.Tensor:
-		return 8 * len(v.Val)
-	case *space.Field:
-		return 8 * len(v.Val)
-	case *space.Frames:
-		n := 0
-		for _, m := range v.Images {
-			n += 8 * len(m.Pix)
-		}
-		return n
-	case *space.Rows:
-		return 8 * len(v.Val)
-	case *space.Links:
-		return 8 * len(v.From)
-	case *space.Pairs:
-		return 8 * len(v.Val)
-	case *space.Signal:
-		return 8 * len(v.Val)
-	case *space.Record:
-		n := 0
-		for _, f := range v.Values {
-			n += Bytes(f)
-		}
-		return n
-	}
-	return 1 << 10
-}
-
 // Options of a run.
 type Options struct {
 	// Params sets parameters of checks, "check.parameter" to value; the others have their defaults. "family.parameter"
@@ -359,7 +319,7 @@ type driver struct {
 	policy  Policy
 	done    int
 	total   int
-	gauge   *Gauge
+	gauge   *scale.Gauge
 }
 
 func (d *driver) predict(ctx context.Context, values []space.Value) ([]space.Value, error) {
@@ -406,15 +366,13 @@ func (d *driver) through(ctx context.Context, values []space.Value,
 	}
 	if repeats > 1 {
 		for i, v := range sum {
-			x, err := Numbers(v)
-			if err != nil {
-				return nil, err
-			}
+			x := v.Numbers()
 			y := make([]float64, len(x))
 			for j := range x {
 				y[j] = x[j] / float64(repeats)
 			}
-			if sum[i], err = WithNumbers(v, y); err != nil {
+			var err error
+			if sum[i], err = v.With(y); err != nil {
 				return nil, fmt.Errorf("model %s: averaging repeats: %w", d.subject.Name, err)
 			}
 		}
@@ -446,8 +404,8 @@ func (d *driver) unit(v space.Value) (space.Value, error) {
 				"the model returns probabilities, and logits were asked for; compare probabilities instead")
 		}
 	case Probabilities:
-		if ok, err := Finite(out); err != nil || !ok {
-			return out, err
+		if !space.Finite(out) {
+			return out, nil
 		}
 		if s.Probabilities {
 			return &space.Scores{Val: s.Val, Probabilities: true}, nil
@@ -458,22 +416,16 @@ func (d *driver) unit(v space.Value) (space.Value, error) {
 }
 
 func added(a, b space.Value) (space.Value, error) {
-	x, err := Numbers(a)
-	if err != nil {
-		return nil, err
-	}
-	y, err := Numbers(b)
-	if err != nil {
-		return nil, err
-	}
+	x := a.Numbers()
+	y := b.Numbers()
 	if len(x) != len(y) {
-		return nil, fmt.Errorf("%s against %s", Form(a), Form(b))
+		return nil, fmt.Errorf("%s against %s", a.Form(), b.Form())
 	}
 	z := make([]float64, len(x))
 	for i := range x {
 		z[i] = x[i] + y[i]
 	}
-	return WithNumbers(a, z)
+	return a.With(z)
 }
 
 // Run audits a subject with the checks and all that they require, requirements first. An error says that the audit

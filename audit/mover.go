@@ -49,57 +49,12 @@ func (m *Mover) Move(v space.Value) (space.Value, error) {
 		m.from, m.like = slices.Clone(shape), first
 		return first, nil
 	}
-	to := blank(m.like, v)
-	if to == nil {
+	to := m.like.Like()
+	if !slices.Equal(to.Dims(), m.like.Dims()) { // there is no room for a number of boxes that is not known
 		return m.a.Apply(m.g, v)
 	}
 	if err := m.m.Move(to, v); err != nil {
 		return nil, err
 	}
 	return to, nil
-}
-
-// blank is room for a value that looks like the given one and was made from v; nil for a type that is not known here.
-func blank(like, v space.Value) space.Value {
-	switch y := like.(type) {
-	case *space.Image:
-		return space.NewImage(y.C, y.H, y.W)
-	case *space.Mask:
-		return &space.Mask{H: y.H, W: y.W, Label: make([]int32, len(y.Label))}
-	case *space.Tensor:
-		return &space.Tensor{Shape: y.Shape, Val: make([]float64, len(y.Val))}
-	case *space.Field:
-		return space.NewField(y.H, y.W)
-	case *space.Frames:
-		f := &space.Frames{}
-		for _, m := range y.Images {
-			f.Images = append(f.Images, space.NewImage(m.C, m.H, m.W))
-		}
-		return f
-	case *space.Rows:
-		return space.NewRows(y.N, y.W)
-	case *space.Pairs:
-		return space.NewPairs(y.N, y.W)
-	case *space.Signal:
-		return space.NewSignal(y.C, y.T, y.Rate)
-	case *space.Links:
-		return &space.Links{Nodes: y.Nodes, From: make([]int32, len(y.From)), To: make([]int32, len(y.To))}
-	case *space.Record:
-		x, ok := v.(*space.Record)
-		if !ok || len(x.Values) != len(y.Values) {
-			return nil
-		}
-		r := &space.Record{Names: y.Names, Values: make([]space.Value, len(y.Values))}
-		for i, f := range y.Values {
-			if r.Values[i] = blank(f, x.Values[i]); r.Values[i] == nil {
-				return nil
-			}
-		}
-		return r
-	case *space.Scores:
-		if x, ok := v.(*space.Scores); ok && x.Raw == nil {
-			return &space.Scores{Val: make([]float64, len(y.Val)), Probabilities: x.Probabilities}
-		}
-	}
-	return nil
 }

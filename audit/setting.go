@@ -114,10 +114,7 @@ func clipped(s *Subject, elements []Element) float64 {
 		if err != nil {
 			return 0 // reported where the sample is used
 		}
-		v, err := Numbers(x.Value)
-		if err != nil {
-			return 0
-		}
+		v := x.Value.Numbers()
 		for k := range min(few, len(elements)) {
 			n, err := c.Clipped(elements[k*len(elements)/min(few, len(elements))].G, x.Value)
 			if err != nil {

@@ -15,6 +15,7 @@ import (
 	"nero/audit/audittest"
 	"nero/audit/check/sweep"
 	"nero/data/space"
+	"nero/measure/scale"
 )
 
 // atLeast fails if k hits out of n are fewer than the share promises, by more than three standard errors.
@@ -289,7 +290,7 @@ func TestSpreadIsTwoPass(t *testing.T) {
 		n, d := rapid.IntRange(1, 20).Draw(t, "n"), rapid.IntRange(1, 5).Draw(t, "d")
 		offset := rapid.Float64Range(-1e6, 1e6).Draw(t, "offset")
 		var all [][]float64
-		var s audit.Spread
+		var s scale.Spread
 		for range n {
 			x := rapid.SliceOfN(rapid.Float64Range(-100, 100), d, d).Draw(t, "x")
 			for i := range x {
@@ -328,7 +329,7 @@ func TestSpreadOfMasks(t *testing.T) {
 		{[]space.Value{mask(1, 2, 3), mask(1, 2, 3), mask(1, 2, 4)}, 1},
 		{[]space.Value{mask(1, 2, 3), mask(3, 3, 3)}, 1},
 	} {
-		var s audit.Spread
+		var s scale.Spread
 		for _, m := range c.masks {
 			if err := s.Add(m); err != nil {
 				t.Fatal(err)
@@ -359,16 +360,16 @@ func TestCompare(t *testing.T) {
 			2.0 / 3, 1,
 		},
 	} {
-		d, err := audit.Compare(c.a, c.b)
+		d, err := scale.Compare(c.a, c.b)
 		same := func(x, y float64) bool { return x == y || math.Abs(x/y-1) < 1e-12 || math.IsNaN(x) && math.IsNaN(y) }
 		if err != nil || !same(d.Norm, c.norm) || !same(d.Max, c.top) {
 			t.Errorf("%s: %+v, %v; want %g, %g", c.name, d, err, c.norm, c.top)
 		}
 	}
-	if _, err := audit.Compare(v(1), v(1, 2)); err == nil {
+	if _, err := scale.Compare(v(1), v(1, 2)); err == nil {
 		t.Error("values of different length were compared")
 	}
-	if _, err := audit.Compare(v(1), &space.Scores{Val: []float64{1}}); err == nil {
+	if _, err := scale.Compare(v(1), &space.Scores{Val: []float64{1}}); err == nil {
 		t.Error("values of different kind were compared")
 	}
 }
@@ -387,7 +388,7 @@ func TestOutputUnits(t *testing.T) {
 	c4 := cyclic(t, 4)
 	model := func(raw bool) audit.Predictor {
 		return audittest.Pointwise(func(v space.Value) space.Value {
-			x := must[[]float64](t)(audit.Numbers(v))
+			x := v.Numbers()
 			logits := &space.Scores{Val: []float64{x[0]*x[0] + x[1]*x[1], 0}}
 			if !raw {
 				return logits

@@ -9,6 +9,7 @@ import (
 	"nero/audit"
 	"nero/data/space"
 	"nero/data/tensor"
+	"nero/measure/scale"
 	"nero/model/engine"
 )
 
@@ -52,7 +53,7 @@ func (s singles) Run(ctx context.Context, in []tensor.Named) ([]tensor.Named, er
 // defect is the largest relative error of the subject in float64 over a few inputs and all elements.
 func defect(t *testing.T, s *audit.Subject) float64 {
 	t.Helper()
-	var spread audit.Spread
+	var spread scale.Spread
 	var worst float64
 	for i := range 6 {
 		x, err := s.Sample(i)
@@ -88,7 +89,7 @@ func defect(t *testing.T, s *audit.Subject) float64 {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, err := audit.Compare(z, ys[0])
+			d, err := scale.Compare(z, ys[0])
 			if err != nil {
 				t.Fatal(err)
 			}

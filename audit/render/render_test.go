@@ -84,14 +84,14 @@ func basic(t *testing.T) []*audit.Check {
 func goldenReports(t *testing.T) []*audit.Report {
 	t.Helper()
 	comb := audittest.Pointwise(func(v space.Value) space.Value {
-		x := must[[]float64](t)(audit.Numbers(v))
+		x := v.Numbers()
 		r2, c := x[0]*x[0]+x[1]*x[1], x[0]*x[0]-x[1]*x[1]
 		return &space.Scores{Val: []float64{r2, (2*c*c - r2*r2) / (1 + r2)}}
 	})
 	c4 := must[group.Group](t)(catalog.Cyclic(4))
 	bad := &space.Tensor{Shape: []int{2}, Val: nil}
-	bad.Val = must[[]float64](t)(audit.Numbers(must[space.Value](t)(
-		audittest.Plane(t, c4).Apply(group.Element{90}, sampleValue(t, 17)))))
+	bad.Val = must[space.Value](t)(
+		audittest.Plane(t, c4).Apply(group.Element{90}, sampleValue(t, 17))).Numbers()
 	var out []*audit.Report
 	for _, s := range []*audit.Subject{
 		subject("radius", audittest.Radius(0), invariant(t, c4)),

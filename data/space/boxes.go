@@ -2,6 +2,7 @@ package space
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"nero/data/tensor"
@@ -122,3 +123,12 @@ func (b *Boxes) With([]float64) (Value, error) { return nil, fixed(b) }
 
 // Bytes is 64 for each box.
 func (b *Boxes) Bytes() int { return 64 * len(b.Items) }
+
+// Disturbed takes the share |c| off every score, which is how far the sets are then apart.
+func (b *Boxes) Disturbed(c float64, _ []float64) Value {
+	o := &Boxes{H: b.H, W: b.W, Items: slices.Clone(b.Items), Seen: b.Seen}
+	for i := range o.Items {
+		o.Items[i].Score *= 1 - min(math.Abs(c), 1)
+	}
+	return o
+}

@@ -64,3 +64,6 @@ func (f *Field) With(x []float64) (Value, error) {
 
 // Bytes is 8 for each number.
 func (f *Field) Bytes() int { return 8 * len(f.Val) }
+
+// Grid is (2, H, W).
+func (f *Field) Grid() (c, h, w int) { return 2, f.H, f.W }

@@ -11,7 +11,7 @@ import (
 const KindFrames Kind = "frames"
 
 var framesKind = Info{
-	Kind: KindFrames, Doc: "pictures of one size in the order of time", Linear: true,
+	Kind: KindFrames, Doc: "pictures of one size in the order of time", Linear: true, Sequence: true,
 	Zero: func(d []int) Value { return NewFrames(d[0], d[1], d[2], d[3]) },
 }
 
@@ -119,3 +119,28 @@ func (f *Frames) Bytes() int {
 
 // Pictures are the images.
 func (f *Frames) Pictures() []*Image { return f.Images }
+
+// Lines is the number of pictures. Numbers stand line by line.
+func (f *Frames) Lines() int { return len(f.Images) }
+
+// Length is the number of pictures.
+func (f *Frames) Length() int { return len(f.Images) }
+
+// Part is the pictures from one to before another, with black ones up to the given length; it shares their memory.
+func (f *Frames) Part(from, to, fill int) Value {
+	o := &Frames{Images: slices.Clone(f.Images[from:to])}
+	for len(o.Images) < fill {
+		m := f.Images[0]
+		o.Images = append(o.Images, NewImage(m.C, m.H, m.W))
+	}
+	return o
+}
+
+// Repaint is every picture changed by f.
+func (f *Frames) Repaint(by func(*Image) *Image) Value {
+	o := &Frames{}
+	for _, m := range f.Images {
+		o.Images = append(o.Images, by(m))
+	}
+	return o
+}

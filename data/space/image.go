@@ -67,3 +67,9 @@ func (m *Image) Bytes() int { return 8 * len(m.Pix) }
 
 // Pictures is the image alone.
 func (m *Image) Pictures() []*Image { return []*Image{m} }
+
+// Grid is (C, H, W).
+func (m *Image) Grid() (c, h, w int) { return m.C, m.H, m.W }
+
+// Repaint is f of the image.
+func (m *Image) Repaint(f func(*Image) *Image) Value { return f(m) }

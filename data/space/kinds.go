@@ -7,6 +7,8 @@ type Info struct {
 	Doc string
 	// Linear says that values can be added and multiplied by numbers: they are [Linear], have means and norms.
 	Linear bool
+	// Sequence says that values run along time: they are a [Sequence].
+	Sequence bool
 	// Zero is a value of zeros, by what [Value].Dims of it shall be; boxes are an empty set, links have no nodes. Nil
 	// for records, of which the dims do not say what the fields are.
 	Zero func(dims []int) Value
@@ -15,8 +17,8 @@ type Info struct {
 // Kinds lists every kind that this package knows.
 func Kinds() []*Info {
 	return []*Info{
-		&imageKind, &maskKind, &scoresKind, &tensorKind, &boxesKind, &fieldKind, &framesKind, &rowsKind, &linksKind,
-		&pairsKind, &signalKind, &recordKind,
+		&scoresKind, &imageKind, &tensorKind, &fieldKind, &rowsKind, &pairsKind, &signalKind, &framesKind,
+		&maskKind, &boxesKind, &linksKind, &recordKind,
 	}
 }
 

@@ -82,3 +82,6 @@ func (l *Links) Apart(v Value) (share float64, ok bool) {
 	}
 	return float64(n) / float64(max(len(l.From), 1)), true
 }
+
+// Members is Nodes.
+func (l *Links) Members() int { return l.Nodes }

@@ -2,6 +2,7 @@ package space
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"nero/data/tensor"
@@ -68,3 +69,20 @@ func (m *Mask) Apart(v Value) (share float64, ok bool) {
 	}
 	return float64(n) / float64(max(len(m.Label), 1)), true
 }
+
+// Disturbed has another label at the share |c| of the pixels, rounded to whole ones: the first ones of those whose
+// order has the sign of c.
+func (m *Mask) Disturbed(c float64, order []float64) Value {
+	o := &Mask{H: m.H, W: m.W, Label: append([]int32{}, m.Label...)}
+	k := int(math.Round(min(math.Abs(c), 1) * float64(len(o.Label))))
+	for i := 0; i < len(o.Label) && k > 0; i++ {
+		if order[i] > 0 == (c > 0) {
+			o.Label[i]++
+			k--
+		}
+	}
+	return o
+}
+
+// Grid is (1, H, W).
+func (m *Mask) Grid() (c, h, w int) { return 1, m.H, m.W }

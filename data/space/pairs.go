@@ -65,3 +65,15 @@ func (p *Pairs) Bytes() int { return 8 * len(p.Val) }
 
 // Count is the number of pairs, N².
 func (p *Pairs) Count() int { return p.N * p.N }
+
+// Columns is W.
+func (p *Pairs) Columns() int { return p.W }
+
+// Column is the column of number i of Val.
+func (p *Pairs) Column(i int) int { return i % max(p.W, 1) }
+
+// Lines is the number of pairs. Numbers stand line by line.
+func (p *Pairs) Lines() int { return p.N * p.N }
+
+// Members is N.
+func (p *Pairs) Members() int { return p.N }

@@ -72,3 +72,18 @@ func (r *Rows) Bytes() int { return 8 * len(r.Val) }
 
 // Count is N.
 func (r *Rows) Count() int { return r.N }
+
+// Columns is W.
+func (r *Rows) Columns() int { return r.W }
+
+// Column is the column of number i of Val.
+func (r *Rows) Column(i int) int { return i % max(r.W, 1) }
+
+// Lines is N: a vector is a line. Numbers stand line by line.
+func (r *Rows) Lines() int { return r.N }
+
+// Members is N, the nodes that the rows belong to unless [Spec.Per] says otherwise.
+func (r *Rows) Members() int { return r.N }
+
+// Length is N: rows may stand in the order of time.
+func (r *Rows) Length() int { return r.N }

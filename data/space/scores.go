@@ -2,6 +2,7 @@ package space
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"nero/data/tensor"
@@ -65,3 +66,38 @@ func (s *Scores) With(x []float64) (Value, error) {
 
 // Bytes is 8 for each number.
 func (s *Scores) Bytes() int { return 8 * (len(s.Val) + len(s.Raw)) }
+
+// Softmax turns logits into probabilities; probabilities come back as they are.
+func (s *Scores) Softmax() Value {
+	if s.Probabilities || len(s.Val) == 0 {
+		return s
+	}
+	o := &Scores{Val: make([]float64, len(s.Val)), Probabilities: true}
+	top := math.Inf(-1)
+	for _, x := range s.Val {
+		top = max(top, x) // max keeps NaN
+	}
+	var sum float64
+	for i, x := range s.Val {
+		o.Val[i] = math.Exp(x - top)
+		sum += o.Val[i]
+	}
+	for i := range o.Val {
+		o.Val[i] /= sum
+	}
+	return o
+}
+
+// Class is the index of the largest score, the first of equals; -1 if there is none or one of them is NaN.
+func (s *Scores) Class() int {
+	best := -1
+	for i, x := range s.Val {
+		if math.IsNaN(x) {
+			return -1
+		}
+		if best < 0 || x > s.Val[best] {
+			best = i
+		}
+	}
+	return best
+}

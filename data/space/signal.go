@@ -11,7 +11,7 @@ import (
 const KindSignal Kind = "signal"
 
 var signalKind = Info{
-	Kind: KindSignal, Doc: "channels of numbers in the order of time", Linear: true,
+	Kind: KindSignal, Doc: "channels of numbers in the order of time", Linear: true, Sequence: true,
 	Zero: func(d []int) Value { return NewSignal(d[0], d[1], 0) },
 }
 
@@ -27,6 +27,9 @@ type Signal struct {
 	// Parts, and nothing is compared with them, see [Common].
 	Lo, Hi int
 }
+
+// Partial reports whether only some times are known.
+func (s *Signal) Partial() bool { return s.Lo != 0 || s.Hi != 0 }
 
 // Known is the times of which numbers are known, from lo to hi-1.
 func (s *Signal) Known() (lo, hi int) {
@@ -113,3 +116,24 @@ func (s *Signal) Bytes() int { return 8 * len(s.Val) }
 
 // Count is the number of moments, T.
 func (s *Signal) Count() int { return s.T }
+
+// Columns is C.
+func (s *Signal) Columns() int { return s.C }
+
+// Column is the channel of number i of Val.
+func (s *Signal) Column(i int) int { return i / max(s.T, 1) }
+
+// Lines is C: a channel is a line. Numbers stand line by line.
+func (s *Signal) Lines() int { return s.C }
+
+// Length is T.
+func (s *Signal) Length() int { return s.T }
+
+// Part is the moments from one to before another, with zeros up to the given length.
+func (s *Signal) Part(from, to, fill int) Value {
+	o := NewSignal(s.C, max(fill, to-from), s.Rate)
+	for c := range s.C {
+		copy(o.Val[c*o.T:(c+1)*o.T], s.Val[c*s.T+from:c*s.T+to])
+	}
+	return o
+}

@@ -9,6 +9,7 @@ package space
 import (
 	"errors"
 	"iter"
+	"math"
 
 	"nero/data/tensor"
 )
@@ -125,8 +126,19 @@ type Linear interface {
 type Counted interface {
 	Value
 	Count() int
-	// Row is one of them, 0 to Count()-1; it may share memory.
+	// Row is one of them, 0 to Count()-1, of Columns() numbers; it may share memory.
 	Row(i int) []float64
+	Columns() int
+	// Column is the column of number i of Numbers.
+	Column(i int) int
+}
+
+// Sequence values run along time: signals, frames; see [Info].Sequence.
+type Sequence interface {
+	Value
+	Length() int
+	// Part is what lies from one moment to before another, with zeros up to the given length. It may share memory.
+	Part(from, to, fill int) Value
 }
 
 // Pictured values are pictures that can be shown: an image, frames.
@@ -134,6 +146,8 @@ type Pictured interface {
 	Value
 	// Pictures share memory with the value.
 	Pictures() []*Image
+	// Repaint is as many pictures, each changed by f.
+	Repaint(f func(*Image) *Image) Value
 }
 
 // Style is the form of a value without the lengths that differ from one sample to the next in sets, graphs and signals:
@@ -172,4 +186,133 @@ func Leaves(v Value) iter.Seq2[string, Value] {
 			}
 		}
 	}
+}
+
+// Fields are the names and values of the fields of a record, in their order; names is nil for other values.
+func Fields(v Value) (names []string, values []Value) {
+	if r, ok := v.(*Record); ok && r != nil {
+		return append(make([]string, 0, len(r.Names)), r.Names...), r.Values
+	}
+	return nil, nil
+}
+
+// FieldOf is the field of a record that is called name; nil if v is no record, or has no such field.
+func FieldOf(v Value, name string) Value {
+	if r, ok := v.(*Record); ok && r != nil {
+		return r.Field(name)
+	}
+	return nil
+}
+
+// Both are two values of one type, for what only that type knows, such as the overlap of boxes; not ok where one of
+// them is of another type, or nil.
+func Both[T Value](a, b Value) (x, y T, ok bool) {
+	x, is := a.(T)
+	y, too := b.(T)
+	var none T
+	return x, y, is && too && any(x) != any(none) && any(y) != any(none)
+}
+
+// Finite reports whether all numbers of a value are finite.
+func Finite(v Value) bool {
+	for _, a := range v.Numbers() {
+		if math.IsNaN(a) || math.IsInf(a, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// Grid is how many channels, rows and columns of pixels a map has that is no sequence of several; zeros for values
+// without places.
+func Grid(v Value) (c, h, w int) {
+	if g, ok := v.(interface{ Grid() (c, h, w int) }); ok {
+		return g.Grid()
+	}
+	return 0, 0, 0
+}
+
+// Picture is a picture, or the first of several; nil for values that are none.
+func Picture(v Value) *Image {
+	if p, ok := v.(Pictured); ok && len(p.Pictures()) > 0 {
+		return p.Pictures()[0]
+	}
+	return nil
+}
+
+// RowsOf is v as rows, nil if it is another kind.
+func RowsOf(v Value) *Rows {
+	r, _ := v.(*Rows)
+	return r
+}
+
+// Members is how many nodes of a graph a value speaks of, 0 if it has none.
+func Members(v Value) int {
+	if m, ok := v.(interface{ Members() int }); ok {
+		return m.Members()
+	}
+	return 0
+}
+
+// Members is how many nodes a value of this spec speaks of, of a record the most of a field: what permutations move.
+func (s Spec) Members(v Value) int {
+	names, fields := Fields(v)
+	if names == nil {
+		if v.Kind() == KindRows && s.Per != "" && s.Per != PerNode {
+			return 0
+		}
+		return Members(v)
+	}
+	most := 0
+	for i, f := range fields {
+		own, _ := s.Field(names[i])
+		most = max(most, own.Members(f))
+	}
+	return most
+}
+
+// Field is the spec of the field of that name; not ok if there is none.
+func (s Spec) Field(name string) (field Spec, ok bool) {
+	for _, f := range s.Fields {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return Spec{}, false
+}
+
+// All are the specs of the fields of a record, or s alone.
+func (s Spec) All() []Spec {
+	if s.Kind == KindRecord {
+		return s.Fields
+	}
+	return []Spec{s}
+}
+
+// Lined reports whether the numbers are rows, of nodes or of pairs of them, to which [Spec].Type applies.
+func (s Spec) Lined() bool { return s.Kind == KindRows || s.Kind == KindPairs }
+
+// Positions are the points of a value, by the declared types; nil if it has none.
+func (s Spec) Positions(v Value) *Rows {
+	names, _ := Fields(v)
+	if names == nil {
+		if s.Type == TypePositions {
+			return RowsOf(v)
+		}
+		return nil
+	}
+	for _, f := range s.Fields {
+		if p := RowsOf(FieldOf(v, f.Name)); p != nil && f.Type == TypePositions {
+			return p
+		}
+	}
+	return nil
+}
+
+// Each is a value with every leaf changed by f; see [Leaves].
+func Each(v Value, f func(Value) Value) Value {
+	if r, ok := v.(*Record); ok {
+		return r.each(func(v Value) Value { return Each(v, f) })
+	}
+	return f(v)
 }

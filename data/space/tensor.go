@@ -64,3 +64,11 @@ func (t *Tensor) With(x []float64) (Value, error) {
 
 // Bytes is 8 for each number.
 func (t *Tensor) Bytes() int { return 8 * len(t.Val) }
+
+// Grid is the shape of a feature map (C, H, W), zeros for tensors of other ranks.
+func (t *Tensor) Grid() (c, h, w int) {
+	if len(t.Shape) != 3 {
+		return 0, 0, 0
+	}
+	return t.Shape[0], t.Shape[1], t.Shape[2]
+}

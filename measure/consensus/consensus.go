@@ -15,7 +15,6 @@ import (
 	"math"
 
 	"nero/data/space"
-	"nero/measure/metric"
 )
 
 // The ways in which coordinates and vectors are brought together.
@@ -172,35 +171,27 @@ func New(kind space.Kind, elements int, o Options) (*Accumulator, error) {
 	return &Accumulator{kind: kind, options: o, state: make([]state, elements), rule: r}, nil
 }
 
+// rotationWidths are how many numbers a row has of which rotations are averaged.
+var rotationWidths = map[string]int{space.TypePoses: 9, space.TypeQuaternions: 4, space.TypeBoxes: 7}
+
 // ruleOf is the rule for answers of a spec.
 func ruleOf(of space.Spec, o Options) (rule, error) {
-	switch of.Kind {
-	case space.KindBoxes:
+	kind := of.Kind.Info()
+	switch {
+	case of.Kind == space.KindBoxes:
 		return &boxes{median: o.Center != Mean, key: o.Key}, nil
-	case space.KindField:
-		if o.Center == Median {
-			return &vectors{}, nil
-		}
-		return newMean(), nil
-	case space.KindScores, space.KindImage, space.KindTensor, space.KindRows, space.KindPairs, space.KindSignal,
-		space.KindFrames:
+	case of.Kind == space.KindRecord:
+		return newRecord(of, o)
+	case of.Kind == space.KindField && o.Center == Median:
+		return &vectors{}, nil
+	case kind != nil && kind.Linear:
 		if o.Center == Median {
 			return nil, fmt.Errorf("center is %s: %s have a mean only", Median, of.Kind)
 		}
-		if of.Kind == space.KindRows {
-			switch of.Type {
-			case space.TypePoses:
-				return newRotations(9), nil
-			case space.TypeQuaternions:
-				return newRotations(4), nil
-			case space.TypeBoxes:
-				return newRotations(7), nil
-			}
+		if w := rotationWidths[of.Type]; w > 0 && of.Kind == space.KindRows {
+			return newRotations(w), nil
 		}
 		return newMean(), nil
-	case space.KindRecord:
-		return newRecord(of, o)
-	case space.KindMask, space.KindLinks:
 	}
 	return nil, fmt.Errorf(
 		"there is no rule for answers of space %s; boxes, field, frames, image, pairs, record, rows, scores, signal "+
@@ -228,7 +219,7 @@ func (a *Accumulator) Add(x Answer) error {
 		if err := a.rule.fits(x.Value); err != nil {
 			return fmt.Errorf("consensus: element %d: %w", x.Index, err)
 		}
-		if s.was = bad; finite(x.Value) {
+		if s.was = bad; space.Finite(x.Value) {
 			s.was = good
 		}
 	}
@@ -304,38 +295,11 @@ func ratio(a, b float64) float64 {
 	return min(a/b, 1)
 }
 
-// finite says whether all numbers of an answer are.
-func finite(v space.Value) bool {
-	if b, ok := v.(*space.Boxes); ok {
-		for _, x := range b.Items {
-			for _, n := range [...]float64{x.X1, x.Y1, x.X2, x.Y2, x.Angle, x.Score} {
-				if math.IsNaN(n) || math.IsInf(n, 0) {
-					return false
-				}
-			}
-		}
-		return true
-	}
-	if r, ok := v.(*space.Record); ok {
-		for _, f := range r.Values {
-			if !finite(f) {
-				return false
-			}
-		}
-		return true
-	}
-	for _, n := range numbers(v) {
-		if math.IsNaN(n) || math.IsInf(n, 0) {
-			return false
-		}
-	}
-	return true
-}
-
-// numbers are what is averaged of an answer: of scores the probabilities, not what they were computed from.
+// numbers are what is averaged of an answer: of scores the probabilities, not what they were computed from; nil for an
+// answer that has no mean.
 func numbers(v space.Value) []float64 {
-	if s, ok := v.(*space.Scores); ok {
-		return s.Val
+	if _, ok := v.(space.Linear); ok {
+		return v.Numbers()
 	}
-	return metric.Numbers(v)
+	return nil
 }

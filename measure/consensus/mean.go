@@ -111,39 +111,14 @@ func (m *mean) result(s []state, _ []float64, without int, v space.Value, r *Res
 			return
 		}
 	}
-	r.Value, r.Spread = like(m.shape.like, x), spread
-	if scores, ok := r.Value.(*space.Scores); ok {
-		r.Label = metric.Top(scores.Val)
+	v, err := m.shape.like.With(x)
+	if err != nil {
+		return
 	}
-}
-
-// like is a value of the shape of v with other numbers.
-func like(v space.Value, x []float64) space.Value {
-	switch v := v.(type) {
-	case *space.Scores:
-		return &space.Scores{Val: x, Probabilities: v.Probabilities}
-	case *space.Image:
-		return &space.Image{C: v.C, H: v.H, W: v.W, Pix: x}
-	case *space.Field:
-		return &space.Field{H: v.H, W: v.W, Val: x}
-	case *space.Tensor:
-		return &space.Tensor{Shape: slices.Clone(v.Shape), Val: x}
-	case *space.Rows:
-		return &space.Rows{N: v.N, W: v.W, Val: x}
-	case *space.Pairs:
-		return &space.Pairs{N: v.N, W: v.W, Val: x}
-	case *space.Signal:
-		return &space.Signal{C: v.C, T: v.T, Rate: v.Rate, Val: x}
-	case *space.Frames:
-		out := &space.Frames{}
-		for _, m := range v.Images {
-			n := len(m.Pix)
-			out.Images = append(out.Images, &space.Image{C: m.C, H: m.H, W: m.W, Pix: x[:n:n]})
-			x = x[n:]
-		}
-		return out
+	r.Value, r.Spread = v, spread
+	if v.Kind() == space.KindScores {
+		r.Label = metric.Top(x)
 	}
-	return nil
 }
 
 // shape is what all answers have in common.
@@ -155,7 +130,7 @@ type shape struct {
 // fits holds an answer against the first one.
 func (s *shape) fits(v space.Value) error {
 	size := v.Dims()
-	if x, ok := v.(*space.Signal); ok && (x.Lo != 0 || x.Hi != 0) {
+	if x, ok := v.(interface{ Partial() bool }); ok && x.Partial() {
 		return errors.New("an answer of which not all times are known has no part in a consensus")
 	}
 	if s.like == nil {
@@ -168,9 +143,8 @@ func (s *shape) fits(v space.Value) error {
 	if !slices.Equal(size, s.size) || len(numbers(v)) != len(numbers(s.like)) {
 		return fmt.Errorf("an answer of shape %d among those of shape %d", size, s.size)
 	}
-	a, ok := s.like.(*space.Scores)
-	b, ok2 := v.(*space.Scores)
-	if ok && ok2 && a.Probabilities != b.Probabilities {
+	a, b, ok := space.Both[*space.Scores](s.like, v)
+	if ok && a.Probabilities != b.Probabilities {
 		return errors.New("probabilities among scores that are none")
 	}
 	return nil

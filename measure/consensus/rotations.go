@@ -33,8 +33,9 @@ func newRotations(w int) *rotations {
 }
 
 func (r *rotations) fits(v space.Value) error {
-	if rows, ok := v.(*space.Rows); ok && rows.W != r.w {
-		return fmt.Errorf("rows of %d numbers, want %d: matrices have 9, boxes in space 7, quaternions 4", rows.W, r.w)
+	if rows, ok := v.(space.Counted); ok && rows.Columns() != r.w {
+		return fmt.Errorf("rows of %d numbers, want %d: matrices have 9, boxes in space 7, quaternions 4",
+			rows.Columns(), r.w)
 	}
 	return r.mean.fits(v)
 }
@@ -190,12 +191,11 @@ func newRecord(of space.Spec, o Options) (*record, error) {
 }
 
 func (r *record) fits(v space.Value) error {
-	rec, ok := v.(*space.Record)
-	if !ok {
+	if names, _ := space.Fields(v); names == nil {
 		return fmt.Errorf("an answer of type %T", v)
 	}
 	for i, name := range r.names {
-		f := rec.Field(name)
+		f := space.FieldOf(v, name)
 		if f == nil {
 			return fmt.Errorf("an answer without the field %s", name)
 		}
@@ -207,13 +207,9 @@ func (r *record) fits(v space.Value) error {
 }
 
 func (r *record) add(x Answer, s []state) {
-	rec, ok := x.Value.(*space.Record)
-	if !ok {
-		return
-	}
 	for i, name := range r.names {
 		one := x
-		one.Value = rec.Field(name)
+		one.Value = space.FieldOf(x.Value, name)
 		r.rules[i].add(one, s)
 	}
 }
@@ -222,11 +218,7 @@ func (r *record) result(s []state, weights []float64, without int, v space.Value
 	out := &space.Record{}
 	for i, name := range r.names {
 		field := Result{Label: -1}
-		var left space.Value
-		if rec, ok := v.(*space.Record); ok && rec != nil {
-			left = rec.Field(name)
-		}
-		r.rules[i].result(s, weights, without, left, &field)
+		r.rules[i].result(s, weights, without, space.FieldOf(v, name), &field)
 		if field.Value == nil {
 			to.Fields = nil
 			return

@@ -42,7 +42,9 @@ func (m *vectors) result(_ []state, _ []float64, without int, _ space.Value, r *
 		}
 		out[i], out[n+i] = middle(x, y, weights)
 	}
-	r.Value, r.Spread = like(m.shape.like, out), math.NaN()
+	if v, err := m.shape.like.With(out); err == nil {
+		r.Value, r.Spread = v, math.NaN()
+	}
 }
 
 // middle is the weighted geometric median of points of a plane, by Weiszfeld's iteration in the form of Vardi and Zhang

@@ -3,8 +3,6 @@ package metric
 import (
 	"fmt"
 	"math"
-
-	"nero/data/space"
 )
 
 // at divides a metric's name from that of the reference that is not its own.
@@ -45,13 +43,13 @@ func Against(m *Metric, ref Reference) (*Metric, error) {
 	switch {
 	case m.against != nil:
 		n.Measure = func(c Case) float64 { return m.against(c, ref) }
-	case m.Understands(space.KindScores):
+	case m.Understands(scores[0]):
 		n.Measure = func(c Case) float64 {
 			answer := c.Truth
 			if ref == Self {
 				answer = c.Want
 			}
-			if s, ok := answer.(*space.Scores); ok && s != nil {
+			if s, ok := scoresOf(answer); ok {
 				c.Label = Top(s.Val)
 			} else if ref == Self {
 				return math.NaN()
@@ -77,11 +75,11 @@ func words(ref Reference) string {
 // instead says what to ask for in place of a metric that has one reference.
 func instead(m *Metric, ref Reference) string {
 	switch {
-	case m.Understands(space.KindBoxes):
+	case m.Understands(boxes[0]):
 		return "take set_iou" + at + string(ref)
-	case m.Understands(space.KindMask):
+	case m.Understands(masks[0]):
 		return "masks have no other yet"
-	case len(m.Spaces) == 1 && m.Understands(space.KindScores):
+	case len(m.Spaces) == 1 && m.Understands(scores[0]):
 		return "take accuracy" + at + string(ref) + " or confidence" + at + string(ref)
 	}
 	return "take accuracy" + at + string(ref) + " for scores, rmse" + at + string(ref) + " for fields, rows and signals"

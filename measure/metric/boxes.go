@@ -6,8 +6,6 @@ import (
 	"nero/data/space"
 )
 
-var boxes = []space.Kind{space.KindBoxes}
-
 // top is the most confident box of a set, the first of equals; not ok if there is none.
 func top(set []space.Box) (space.Box, bool) {
 	best := -1
@@ -57,12 +55,9 @@ func newScene(c Case, ref Reference) (scene, bool) {
 	if ref == Target {
 		return s, true
 	}
-	frame, _ := c.At.(*space.Boxes)
+	frame, own, _ := space.Both[*space.Boxes](c.At, c.Truth)
 	whole := space.Box{X2: frame.W, Y2: frame.H}
-	var saw *space.Box // what the window of the identity saw, in this frame; nil if that was all there is
-	if own, ok := c.Truth.(*space.Boxes); ok {
-		saw = own.Seen
-	}
+	saw := own.Seen // what the window of the identity saw, in this frame; nil if that was all there is
 	cut := func(b space.Box) bool { return b.Cut || saw != nil && (!Within(b, whole) || !Within(b, *saw)) }
 	s.ignored = make([]bool, len(s.truth))
 	for i, b := range s.truth {
@@ -78,7 +73,7 @@ func newScene(c Case, ref Reference) (scene, bool) {
 		s.pred[i] = b
 	}
 	// The same boxes, in the same order, in the frame of the identity.
-	if back, ok := c.Got.(*space.Boxes); ok && back != nil && len(back.Items) == len(pred) {
+	if _, back, ok := space.Both[*space.Boxes](c.At, c.Got); ok && len(back.Items) == len(pred) {
 		for i, b := range back.Items {
 			s.lenient[i] = s.lenient[i] || b.Cut || b.X1 < -slack || b.Y1 < -slack || b.X2 > back.W+slack ||
 				b.Y2 > back.H+slack

@@ -9,8 +9,6 @@ import (
 	"nero/data/space"
 )
 
-var scores = []space.Kind{space.KindScores}
-
 // Confidence is the softmax probability of the true class.
 var Confidence = &Metric{
 	Name: "confidence", Normalized: true, Movable: true, Ref: Target, Better: Higher, Range: [2]float64{0, 1},
@@ -186,7 +184,7 @@ func truth(b bool) float64 {
 
 // labeled returns the scores if they can be compared with the label.
 func labeled(c Case) ([]float64, bool) {
-	s, ok := c.Got.(*space.Scores)
+	s, ok := scoresOf(c.Got)
 	if !ok || c.Label < 0 || c.Label >= len(s.Val) || Top(s.Val) < 0 {
 		return nil, false
 	}
@@ -195,9 +193,8 @@ func labeled(c Case) ([]float64, bool) {
 
 // same is 1 where two predictions of as many classes have the same top class.
 func same(a, b space.Value) float64 {
-	x, ok := a.(*space.Scores)
-	y, ok2 := b.(*space.Scores)
-	if !ok || !ok2 || len(x.Val) != len(y.Val) {
+	x, y, ok := space.Both[*space.Scores](a, b)
+	if !ok || len(x.Val) != len(y.Val) {
 		return math.NaN()
 	}
 	i, j := Top(x.Val), Top(y.Val)
@@ -209,14 +206,20 @@ func same(a, b space.Value) float64 {
 
 // normalized reports whether v holds probabilities.
 func normalized(v space.Value) bool {
-	s, ok := v.(*space.Scores)
+	s, ok := scoresOf(v)
 	return ok && s.Probabilities
+}
+
+// scoresOf is v as scores.
+func scoresOf(v space.Value) (*space.Scores, bool) {
+	s, ok := v.(*space.Scores)
+	return s, ok && s != nil
 }
 
 // logProbabilities are ln p; nil if v has no probabilities.
 func logProbabilities(v space.Value) []float64 {
-	s, ok := v.(*space.Scores)
-	if !ok || !normalized(v) {
+	s, ok := scoresOf(v)
+	if !ok || !s.Probabilities {
 		return nil
 	}
 	o := make([]float64, len(s.Val))

@@ -6,15 +6,12 @@ import (
 	"nero/data/space"
 )
 
-var fields = []space.Kind{space.KindField}
-
 // flow is a comparison of two fields of one size whose numbers are all finite.
 type flow struct{ at, truth *space.Field }
 
 func newFlow(c Case) (flow, bool) {
-	a, ok := c.At.(*space.Field)
-	b, ok2 := c.Truth.(*space.Field)
-	if !ok || !ok2 || a == nil || b == nil || a.H != b.H || a.W != b.W || a.H < 1 || a.W < 1 ||
+	a, b, ok := space.Both[*space.Field](c.At, c.Truth)
+	if !ok || a.H != b.H || a.W != b.W || a.H < 1 || a.W < 1 ||
 		len(a.Val) != 2*a.H*a.W || len(b.Val) != len(a.Val) {
 		return flow{}, false
 	}
@@ -116,7 +113,7 @@ func alsoOf(kinds []space.Kind, m *Metric, f func(d diff) float64) *Metric {
 	field := m.Measure
 	m.Spaces = kinds
 	m.Measure = func(c Case) float64 {
-		if _, ok := c.At.(*space.Field); ok {
+		if c.At != nil && c.At.Kind() == fields[0] {
 			return field(c)
 		}
 		d, ok := newDiff(c)

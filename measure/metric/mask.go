@@ -8,8 +8,6 @@ import (
 	"nero/data/space"
 )
 
-var masks = []space.Kind{space.KindMask}
-
 // PixelAgreement is the share of pixels whose label is that at the identity.
 var PixelAgreement = &Metric{
 	Name: "pixel_agreement", Ref: Self, Better: Higher, Range: [2]float64{0, 1}, Spaces: masks,
@@ -68,9 +66,8 @@ var MeanIoU = &Metric{
 // pair returns the labels of both masks if they can be compared: as many pixels, and a label at each. A negative label
 // stands for a pixel whose scores were NaN.
 func pair(c Case) (got, want []int32, ok bool) {
-	x, okX := c.Got.(*space.Mask)
-	y, okY := c.Want.(*space.Mask)
-	if !okX || !okY || x.H != y.H || x.W != y.W || len(x.Label) == 0 || len(x.Label) != len(y.Label) {
+	x, y, ok := space.Both[*space.Mask](c.Got, c.Want)
+	if !ok || x.H != y.H || x.W != y.W || len(x.Label) == 0 || len(x.Label) != len(y.Label) {
 		return nil, nil, false
 	}
 	for i, l := range x.Label {

@@ -24,8 +24,8 @@ func OfField(field string, m *Metric) *Metric {
 			c.Nodes = nodes(c)
 		}
 		c.Scale = scaleIn(c.Scales, field)
-		c.Got, c.Want, c.Prev = fieldOf(c.Got, field), fieldOf(c.Want, field), fieldOf(c.Prev, field)
-		c.At, c.Truth = fieldOf(c.At, field), fieldOf(c.Truth, field)
+		c.Got, c.Want, c.Prev = space.FieldOf(c.Got, field), space.FieldOf(c.Want, field), space.FieldOf(c.Prev, field)
+		c.At, c.Truth = space.FieldOf(c.At, field), space.FieldOf(c.Truth, field)
 		return inner(c)
 	}
 	return &n
@@ -39,21 +39,12 @@ func scaleIn(scales map[string]float64, field string) float64 {
 	return nan()
 }
 
-// fieldOf is a field of a record, nil if v is none or has no such field.
-func fieldOf(v space.Value, field string) space.Value {
-	r, ok := v.(*space.Record)
-	if !ok || r == nil {
-		return nil
-	}
-	return r.Field(field)
-}
-
 // nodes is how many nodes a case is about, as far as its forces or positions say; 0 if they do not.
 func nodes(c Case) int {
 	for _, v := range []space.Value{c.At, c.Got, c.Want, c.Truth} {
 		for _, field := range []string{"forces", "positions"} {
-			if r, ok := fieldOf(v, field).(*space.Rows); ok {
-				return r.N
+			if r, ok := space.FieldOf(v, field).(space.Counted); ok {
+				return r.Count()
 			}
 		}
 	}

@@ -7,31 +7,13 @@ import (
 	"nero/data/space"
 )
 
-var (
-	rowed  = []space.Kind{space.KindRows, space.KindPairs}
-	series = []space.Kind{space.KindField, space.KindRows, space.KindPairs, space.KindSignal, space.KindFrames}
-)
-
 func nan() float64 { return math.NaN() }
 
 // rowsOf is the numbers of a value and how many of them make a row: a channel of a signal, a picture of frames.
 func rowsOf(v space.Value) (x []float64, w int) {
-	switch v := v.(type) {
-	case *space.Rows:
-		if v != nil && len(v.Val) == v.N*v.W {
-			return v.Val, v.W
-		}
-	case *space.Pairs:
-		if v != nil && len(v.Val) == v.N*v.N*v.W {
-			return v.Val, v.W
-		}
-	case *space.Signal:
-		if v != nil && len(v.Val) == v.C*v.T {
-			return v.Val, v.T
-		}
-	case *space.Frames:
-		if v != nil && len(v.Images) > 0 {
-			return Numbers(v), len(v.Images[0].Pix)
+	if l, ok := v.(interface{ Lines() int }); ok && l.Lines() > 0 {
+		if x = Numbers(v); len(x)%l.Lines() == 0 {
+			return x, len(x) / l.Lines()
 		}
 	}
 	return nil, 0

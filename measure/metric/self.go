@@ -9,11 +9,6 @@ import (
 	"nero/data/space"
 )
 
-var numeric = []space.Kind{
-	space.KindScores, space.KindImage, space.KindTensor, space.KindField, space.KindRows,
-	space.KindPairs, space.KindSignal, space.KindFrames,
-}
-
 // Absolute is the Euclidean norm of the defect.
 var Absolute = &Metric{
 	Name: "absolute", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "output", OfOutput: "%",
@@ -102,27 +97,8 @@ func (m *Metric) Understands(k space.Kind) bool { return slices.Contains(m.Space
 // Numbers are the components of a prediction on which errors are measured, without copying but for frames; nil for a
 // value that has none, and for records, whose fields are measured one by one.
 func Numbers(v space.Value) []float64 {
-	switch v := v.(type) {
-	case *space.Scores:
-		return v.Output()
-	case *space.Image:
-		return v.Pix
-	case *space.Tensor:
-		return v.Val
-	case *space.Field:
-		return v.Val
-	case *space.Rows:
-		return v.Val
-	case *space.Pairs:
-		return v.Val
-	case *space.Signal:
-		return v.Val
-	case *space.Frames:
-		var all []float64
-		for _, m := range v.Images {
-			all = append(all, m.Pix...)
-		}
-		return all
+	if l, ok := v.(space.Linear); ok {
+		return l.Output()
 	}
 	return nil
 }

@@ -39,12 +39,12 @@ func pixelError(z, f space.Value) []float64 {
 	if !ok || !same || len(a) != len(b) {
 		return nil
 	}
-	_, mask := z.(*space.Mask)
+	_, linear := z.(space.Linear)
 	out := make([]float64, h*w)
 	for k := range c {
 		for i := range out {
 			d := a[k*h*w+i] - b[k*h*w+i]
-			if mask && d != 0 {
+			if !linear && d != 0 {
 				d = 1
 			}
 			out[i] += d * d
@@ -164,7 +164,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, boxes := base[0].(*space.Boxes); boxes {
+	if stress.Boxes(base[0]) {
 		if o, ok := action.OptionsOf(p.Subject.Plan.In); ok && len(o.Window) == 2 {
 			return ofWindow(t)
 		}
@@ -287,7 +287,7 @@ func conclude(t *stress.Test, b band, largest float64) *Result {
 func ofMargins(ctx context.Context, t *stress.Test) (any, error) {
 	p := t.Pass
 	h, w, ok := stress.PictureSize(t.Still[0])
-	if !ok || audit.Form(t.Raw[0]) != audit.Form(t.Still[0]) {
+	if !ok || t.Raw[0].Form() != t.Still[0].Form() {
 		return nil, fmt.Errorf("%w: neither input nor output is a map of the sample's size", audit.ErrNotApplicable)
 	}
 	if !shifted(p) {

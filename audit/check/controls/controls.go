@@ -13,6 +13,7 @@ import (
 	"nero/audit/check/preflight"
 	"nero/audit/check/sweep"
 	"nero/data/space"
+	"nero/measure/scale"
 	"nero/symmetry/group"
 )
 
@@ -229,13 +230,12 @@ func rounding(ctx context.Context, p *audit.Pass, ulps float64, second bool) (ro
 		switch q.Role {
 		case unmoved:
 			base = y
-			x, err := p.Numbers(y)
-			for _, v := range x {
+			for _, v := range p.Numbers(y) {
 				if v = math.Abs(v); v > out.size && !math.IsInf(v, 1) {
 					out.size = v
 				}
 			}
-			return err
+			return nil
 		case above:
 			up = y
 			return nil
@@ -259,23 +259,20 @@ func rounding(ctx context.Context, p *audit.Pass, ulps float64, second bool) (ro
 func secondDifference(p *audit.Pass, up, middle, down space.Value) (float64, error) {
 	var x [3][]float64
 	for i, v := range []space.Value{up, middle, down} {
-		var err error
-		if x[i], err = audit.Numbers(v); err != nil {
-			return 0, err
-		}
+		x[i] = v.Numbers()
 	}
 	if len(x[0]) != len(x[1]) || len(x[2]) != len(x[1]) {
-		return 0, fmt.Errorf("%w: %s, %s and %s", audit.ErrForm, audit.Form(up), audit.Form(middle), audit.Form(down))
+		return 0, fmt.Errorf("%w: %s, %s and %s", scale.ErrForm, up.Form(), middle.Form(), down.Form())
 	}
 	odd := make([]float64, len(x[1]))
 	for i, m := range x[1] {
 		odd[i] = (x[0][i] - m) + (x[2][i] - m)
 	}
-	a, err := audit.WithNumbers(middle, odd)
+	a, err := middle.With(odd)
 	if err != nil {
 		return 0, err
 	}
-	zero, err := audit.WithNumbers(middle, make([]float64, len(odd)))
+	zero, err := middle.With(make([]float64, len(odd)))
 	if err != nil {
 		return 0, err
 	}
@@ -403,11 +400,9 @@ func planted(ctx context.Context, p *audit.Pass, sw *sweep.Result, r *Result) er
 		if q.Role == 0 {
 			begin()
 			base, based = y, based[:0]
-			form := audit.Form(y)
+			form := y.Form()
 			if dirs[form] == nil {
-				if dirs[form], err = p.Direction(y, p.Rand("direction", "")); err != nil {
-					return err
-				}
+				dirs[form] = p.Direction(y, p.Rand("direction", ""))
 			}
 			dir = dirs[form]
 			for _, e := range eps {
@@ -518,10 +513,7 @@ func projection(p *audit.Pass, pick []int) (func(space.Value) (float64, error), 
 	var w []float64
 	random := p.Rand("projection", "")
 	raw := func(v space.Value) (float64, error) {
-		x, err := audit.Numbers(v)
-		if err != nil {
-			return 0, err
-		}
+		x := v.Numbers()
 		for len(w) < len(x) {
 			w = append(w, 2*random.Float64()-1)
 		}

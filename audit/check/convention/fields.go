@@ -22,7 +22,7 @@ func framesAction(G group.Planar, time group.Group, o action.Options) (action.Ac
 	if _, ok := time.(group.Temporal); ok {
 		G = timed{G, time}
 	}
-	return action.NewFrames(G, space.Spec{Kind: space.KindFrames}, o)
+	return action.NewFrames(G, space.Spec{}, o)
 }
 
 // fieldAction moves fields as maps of two channels that mix by a representation of one's choice.
@@ -52,7 +52,7 @@ func (a fieldAction) Apply(g group.Element, v space.Value) (space.Value, error) 
 func (b *builder) fields() {
 	plan := b.s.p.Subject.Plan
 	planar, ok := plan.Group.(group.Planar)
-	if _, field := b.s.y0.(*space.Field); !ok || !field {
+	if !ok || b.s.y0.Kind() != space.KindField {
 		return
 	}
 	o, ok := action.OptionsOf(plan.Out)

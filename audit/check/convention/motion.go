@@ -7,6 +7,7 @@ import (
 
 	"nero/audit"
 	"nero/data/space"
+	"nero/measure/scale"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 )
@@ -84,19 +85,14 @@ func (r relabelled) Affine(g group.Element) (a [2][2]float64, t [2]float64) { re
 // blank is a picture with what lies outside the disc that every centre keeps inside blanked; other values come back as
 // they are.
 func blank(v space.Value) space.Value {
-	if f, ok := v.(*space.Frames); ok {
-		o := &space.Frames{}
-		for _, m := range f.Images {
-			if y, ok := blank(m).(*space.Image); ok {
-				o.Images = append(o.Images, y)
-			}
-		}
-		return o
-	}
-	x, ok := v.(*space.Image)
+	p, ok := v.(space.Pictured)
 	if !ok {
 		return v
 	}
+	return p.Repaint(blanked)
+}
+
+func blanked(x *space.Image) *space.Image {
 	const margin = 3 // a centre a pixel aside moves things by less
 	r := float64(min(x.H, x.W)-1)/2 - margin
 	y := &space.Image{C: x.C, H: x.H, W: x.W, Pix: append([]float64{}, x.Pix...)}
@@ -111,7 +107,7 @@ func blank(v space.Value) space.Value {
 
 // withNumbers is v with other numbers; nil for values without.
 func withNumbers(v space.Value, x []float64) space.Value {
-	w, err := audit.WithNumbers(v, x)
+	w, err := v.With(x)
 	if err != nil {
 		return nil
 	}
@@ -120,10 +116,7 @@ func withNumbers(v space.Value, x []float64) space.Value {
 
 // probe is a value of the form of v without any symmetry; v itself if it has no numbers to change.
 func (s *search) probe(v space.Value, purpose string) space.Value {
-	x, err := audit.Numbers(v)
-	if err != nil {
-		return v
-	}
+	x := v.Numbers()
 	r := s.p.Rand(purpose, "")
 	y := make([]float64, len(x))
 	for i := range y {
@@ -143,10 +136,7 @@ func (s *search) traces(m motion, v space.Value) [][]float64 {
 		if err != nil {
 			return nil
 		}
-		x, err := audit.Numbers(w)
-		if err != nil {
-			return nil
-		}
+		x := w.Numbers()
 		out = append(out, x)
 	}
 	return out
@@ -185,10 +175,7 @@ func norm(x []float64) float64 {
 
 // travel is how far a motion moves a value by each element; nil where the form of the value changes.
 func (s *search) travel(m motion, v space.Value) []float64 {
-	x, err := audit.Numbers(v)
-	if err != nil {
-		return nil
-	}
+	x := v.Numbers()
 	var far []float64
 	for _, t := range s.traces(m, v) {
 		if len(t) != len(x) {
@@ -222,10 +209,10 @@ func stirs(far, declared []float64) bool {
 // expected is how far a variant should move a value: as far as the declared motion, or by half of its size where the
 // unit is in doubt.
 func expected(v *variant, declared []float64, of space.Value) []float64 {
-	x, err := audit.Numbers(of)
-	if !v.unit || err != nil {
+	if !v.unit {
 		return declared
 	}
+	x := of.Numbers()
 	out := make([]float64, len(declared))
 	for i := range out {
 		out[i] = norm(x) / 2
@@ -286,7 +273,7 @@ next:
 type measured struct {
 	// per variant, per sample: the largest
 	abs    [][]float64
-	frames [2]audit.Spread
+	frames [2]scale.Spread
 }
 
 // relative are the errors of variant k over a scale.
@@ -389,8 +376,8 @@ func (s *search) measure(ctx context.Context, list []*variant, pick []int) (*mea
 					m.abs[k] = append(m.abs[k], 0)
 				}
 			}
-			if ok, err := audit.Finite(y); err != nil || !ok {
-				return err
+			if !space.Finite(y) {
+				return nil
 			}
 			return m.frames[q.Role].Add(y)
 		}
@@ -434,10 +421,7 @@ func (s *search) valid(cache map[*variant]map[int][]bool, v *variant, back motio
 	if ok, done := cache[v][j]; done {
 		return ok
 	}
-	x, err := audit.Numbers(like)
-	if err != nil {
-		return nil
-	}
+	x := like.Numbers()
 	ones := make([]float64, len(x))
 	for i := range ones {
 		ones[i] = 1
@@ -445,11 +429,10 @@ func (s *search) valid(cache map[*variant]map[int][]bool, v *variant, back motio
 	var keep []bool
 	if w := withNumbers(like, ones); w != nil {
 		if z, err := back(j, w); err == nil {
-			if y, err := audit.Numbers(z); err == nil {
-				keep = make([]bool, len(y))
-				for i := range y {
-					keep[i] = math.Abs(y[i]-1) <= 1e-9
-				}
+			y := z.Numbers()
+			keep = make([]bool, len(y))
+			for i := range y {
+				keep[i] = math.Abs(y[i]-1) <= 1e-9
 			}
 		}
 	}
@@ -461,18 +444,14 @@ func (s *search) valid(cache map[*variant]map[int][]bool, v *variant, back motio
 // count.
 func difference(a, b space.Value, keep []bool) float64 {
 	if keep == nil {
-		d, err := audit.Compare(a, b)
+		d, err := scale.Compare(a, b)
 		if err != nil {
 			return math.Inf(1)
 		}
 		return d.Norm
 	}
-	x, err := audit.Numbers(a)
-	if err != nil {
-		return math.Inf(1)
-	}
-	y, err := audit.Numbers(b)
-	if err != nil || len(x) != len(y) || len(keep) != len(x) {
+	x, y := a.Numbers(), b.Numbers()
+	if len(x) != len(y) || len(keep) != len(x) {
 		return math.Inf(1)
 	}
 	var ss float64

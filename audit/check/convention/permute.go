@@ -155,10 +155,7 @@ func (s *search) collect(ctx context.Context, pick []int, back motion, base *[]s
 		}
 		bad := false
 		err = p.Predict(ctx, stream, func(q audit.Request, v space.Value) error {
-			ok, err := audit.Finite(v)
-			if err != nil {
-				return err
-			}
+			ok := space.Finite(v)
 			bad = bad || !ok
 			if q.Element < 0 {
 				y = v
@@ -335,7 +332,7 @@ func unpermuted(p signedPermutation, v space.Value) (space.Value, error) {
 func (s *search) describe(perms, declared map[int]signedPermutation, n int) (name, declare string) {
 	G := s.p.Subject.Plan.Group
 	what := "channels"
-	if _, ok := s.y0.(*space.Scores); ok {
+	if s.y0.Kind() == space.KindScores {
 		what = "scores"
 	}
 	match := func(want func(j int) (signedPermutation, bool)) bool {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"nero/audit"
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
@@ -270,7 +269,7 @@ func (b *builder) outputs() {
 				unit: r.raw,
 			})
 		}
-	} else if z, err := in.Apply(G.Identity(), b.s.y0); err == nil && audit.Form(z) == audit.Form(b.s.y0) {
+	} else if z, err := in.Apply(G.Identity(), b.s.y0); err == nil && z.Form() == b.s.y0.Form() {
 		b.add(&variant{
 			name:    "the output moves as the input does",
 			declare: "declare the action of the input for the output", back: moving(in, b.at(same, true)),
@@ -298,7 +297,7 @@ func (b *builder) outputs() {
 func (b *builder) maps() {
 	plan := b.s.p.Subject.Plan
 	planar, ok := plan.Group.(group.Planar)
-	c, h, w := shape(b.s.y0)
+	c, h, w := space.Grid(b.s.y0)
 	if !ok || h < 2 || w < 2 {
 		return
 	}
@@ -329,7 +328,7 @@ func (b *builder) maps() {
 			declare: "declare an output without places", back: b.channelsOnly(rep),
 		})
 	}
-	if x, ok := picture(b.s.x0); ok && (x.H != h || x.W != w) {
+	if x := space.Picture(b.s.x0); x != nil && (x.H != h || x.W != w) {
 		sx, sy := float64(w)/float64(x.W), float64(h)/float64(x.H)
 		put(fmt.Sprintf("the output shifts by pixels of its own, %.3g of those of the input", sx),
 			"declare shifts of the output in its own pixels", rep,
@@ -348,7 +347,7 @@ func (b *builder) maps() {
 				})
 		}
 	}
-	if _, field := b.s.y0.(*space.Field); c%2 == 0 && !field {
+	if c%2 == 0 && b.s.y0.Kind() != space.KindField {
 		for _, v := range vectorKinds() {
 			if r, err := action.Given(plan.Group, v.name, 2, v.matrix(planar)); err == nil {
 				put("the output is a field of vectors, "+v.name, "declare the channels of the output as vectors", r,
@@ -356,7 +355,7 @@ func (b *builder) maps() {
 			}
 		}
 	}
-	if _, ok := b.s.y0.(*space.Mask); !ok {
+	if _, ok := b.s.y0.(space.Linear); ok {
 		if a := gridAction(relabelled{planar, planar.Affine}, b.s.y0, o, rep); a != nil {
 			b.add(&variant{
 				name:    "the output changes its sign under mirrors (a pseudo-scalar)",
@@ -365,36 +364,6 @@ func (b *builder) maps() {
 			})
 		}
 	}
-}
-
-// shape is that of a map: channels, height, width; zeros for values without places.
-func shape(v space.Value) (c, h, w int) {
-	switch v := v.(type) {
-	case *space.Image:
-		return v.C, v.H, v.W
-	case *space.Mask:
-		return 1, v.H, v.W
-	case *space.Field:
-		return 2, v.H, v.W
-	case *space.Tensor:
-		if len(v.Shape) == 3 {
-			return v.Shape[0], v.Shape[1], v.Shape[2]
-		}
-	}
-	return 0, 0, 0
-}
-
-// picture is a picture, or the first of several.
-func picture(v space.Value) (*space.Image, bool) {
-	switch v := v.(type) {
-	case *space.Image:
-		return v, true
-	case *space.Frames:
-		if len(v.Images) > 0 {
-			return v.Images[0], true
-		}
-	}
-	return nil, false
 }
 
 // of is the group whose elements a relabelled group has.
@@ -414,9 +383,9 @@ func gridAction(G group.Planar, like space.Value, o action.Options, rep action.R
 		if rep.Dim() > 1 {
 			return nil
 		}
-		a, err = action.NewImage(G, space.Spec{Kind: space.KindImage}, o)
+		a, err = action.NewImage(G, space.Spec{Kind: like.Kind()}, o)
 	case *space.Mask:
-		a, err = action.NewMask(G, space.Spec{Kind: space.KindMask}, o, 0)
+		a, err = action.NewMask(G, space.Spec{Kind: like.Kind()}, o, 0)
 	case *space.Frames:
 		if rep.Dim() > 1 {
 			return nil
@@ -424,10 +393,10 @@ func gridAction(G group.Planar, like space.Value, o action.Options, rep action.R
 		a, err = framesAction(G, of(G), o)
 	case *space.Field:
 		var t *action.Tensor
-		t, err = action.NewTensor(G, space.Spec{Kind: space.KindTensor, Shape: []int{2, -1, -1}}, o, rep)
+		t, err = action.NewTensor(G, space.Spec{Shape: []int{2, -1, -1}}, o, rep)
 		a = fieldAction{t}
 	case *space.Tensor:
-		a, err = action.NewTensor(G, space.Spec{Kind: space.KindTensor, Shape: []int{-1, -1, -1}}, o, rep)
+		a, err = action.NewTensor(G, space.Spec{Shape: []int{-1, -1, -1}}, o, rep)
 	default:
 		return nil
 	}
@@ -464,10 +433,7 @@ func (b *builder) signed(m motion, G group.Planar) motion {
 		if a, _ := G.Affine(b.s.p.Elements[j].G); det(a) > 0 {
 			return z, nil
 		}
-		x, err := audit.Numbers(z)
-		if err != nil {
-			return nil, err
-		}
+		x := z.Numbers()
 		y := make([]float64, len(x))
 		for i := range x {
 			y[i] = -x[i]
@@ -517,7 +483,7 @@ func (b *builder) vectors() {
 			if err != nil {
 				continue
 			}
-			if a, err := action.NewTensor(plan.Group, space.Spec{Kind: space.KindTensor, Shape: []int{-1}},
+			if a, err := action.NewTensor(plan.Group, space.Spec{Shape: []int{-1}},
 				action.Options{}, r); err == nil {
 				b.add(&variant{
 					name:    "the output is a vector, " + v.name,
@@ -616,8 +582,8 @@ func (b *builder) centres() {
 		turns = turns || a != mat{{1, 0}, {0, 1}}
 	}
 	o, ok := action.OptionsOf(plan.In)
-	x, image := picture(b.s.x0)
-	if !turns || !ok || !image || o.Window != nil || o.Kernel == action.Up3 {
+	x := space.Picture(b.s.x0)
+	if !turns || !ok || x == nil || o.Window != nil || o.Kernel == action.Up3 {
 		return
 	}
 	if min(x.H, x.W) < 12 {

@@ -206,27 +206,25 @@ func (t *tester) moved(v space.Value, d []float64, h float64) (space.Value, erro
 }
 
 func (t *tester) positions(v space.Value) *space.Rows {
-	if r, ok := v.(*space.Record); ok {
-		rows, _ := r.Field(t.names[2]).(*space.Rows)
-		return rows
+	if f := space.FieldOf(v, t.names[2]); f != nil {
+		v = f
 	}
-	rows, _ := v.(*space.Rows)
-	return rows
+	return space.RowsOf(v)
 }
 
 // answer takes energy and forces out of a prediction. Forces of atoms that fill up a fixed number have no place among
 // the positions and are left out.
 func (t *tester) answer(v space.Value, atoms int) (e float64, f []float64, err error) {
-	r, ok := v.(*space.Record)
-	if !ok {
+	energy, forces := space.FieldOf(v, t.names[0]), space.FieldOf(v, t.names[1])
+	if energy == nil || forces == nil {
 		return 0, nil, fmt.Errorf("%w: the output is no record", audit.ErrNotApplicable)
 	}
-	x, err := audit.Numbers(r.Field(t.names[0]))
-	if err != nil || len(x) != 1 {
+	x := energy.Numbers()
+	if len(x) != 1 {
 		return 0, nil, fmt.Errorf("%w: the energy is not one number", audit.ErrNotApplicable)
 	}
-	y, err := audit.Numbers(r.Field(t.names[1]))
-	if err != nil || len(y) < atoms {
+	y := forces.Numbers()
+	if len(y) < atoms {
 		return 0, nil, fmt.Errorf("%w: the forces are not one vector per atom", audit.ErrNotApplicable)
 	}
 	return x[0], y[:atoms], nil

@@ -12,6 +12,7 @@ import (
 	"nero/audit/check/sweep"
 	"nero/audit/kit/tangent"
 	"nero/data/space"
+	"nero/measure/scale"
 	"nero/model/interior"
 )
 
@@ -241,7 +242,7 @@ func (s *study) point(ctx context.Context, k int) (*point, error) {
 	if o.jittered, err = audit.Jittered(o.x, p.Subject.Input, 1, r); err != nil {
 		return nil, at(err)
 	}
-	if o.cot = s.cot; audit.Form(smp.Value) != s.form {
+	if o.cot = s.cot; smp.Value.Form() != s.form {
 		y, err := s.m.Predict(ctx, []space.Value{o.x})
 		if err != nil {
 			return nil, err
@@ -282,7 +283,7 @@ func (s *study) prepare(ctx context.Context) error {
 	}
 	s.unit = tangent.UnitOf(p.Subject, y[0])
 	r := p.Rand("gradient probe", "")
-	s.form, s.whole = audit.Form(smp.Value), tangent.Whole(p.Subject)
+	s.form, s.whole = smp.Value.Form(), tangent.Whole(p.Subject)
 	if s.cot, err = weights(y[0], r); err != nil {
 		return err
 	}
@@ -293,7 +294,7 @@ func (s *study) prepare(ctx context.Context) error {
 			in: audit.NewMover(p.Subject.Plan.In, e.G), inBack: audit.NewMover(p.Subject.Plan.In, G.Inv(e.G)),
 			out: audit.NewMover(p.Subject.Plan.Out, e.G), outBack: audit.NewMover(p.Subject.Plan.Out, G.Inv(e.G)),
 		}
-		w.pull = audit.Form(x) == audit.Form(smp.Value) && adjoint(w.in, w.inBack, x, r.NormFloat64) &&
+		w.pull = x.Form() == smp.Value.Form() && adjoint(w.in, w.inBack, x, r.NormFloat64) &&
 			adjoint(w.out, w.outBack, s.cot, r.NormFloat64)
 		s.ways = append(s.ways, w)
 	}
@@ -302,10 +303,7 @@ func (s *study) prepare(ctx context.Context) error {
 
 // weights are a unit vector in the form of a prediction.
 func weights(y space.Value, r *rand.Rand) (space.Value, error) {
-	w, err := audit.Direction(y, r)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", audit.ErrNotApplicable, err)
-	}
+	w := scale.Direction(y, r)
 	// Weights of different size: signs alone cancel where a break adds the same to every component.
 	var square float64
 	for i := range w {
@@ -326,10 +324,7 @@ func weights(y space.Value, r *rand.Rand) (space.Value, error) {
 // and v.
 func adjoint(there, back *audit.Mover, like space.Value, normal func() float64) bool {
 	draw := func() space.Value {
-		x, err := audit.Numbers(like)
-		if err != nil {
-			return nil
-		}
+		x := like.Numbers()
 		z := make([]float64, len(x))
 		for i := range z {
 			z[i] = normal()
@@ -499,7 +494,7 @@ func (s *study) push(ctx context.Context, i int, o *point) error {
 			return fmt.Errorf("sample %s at %s: %w", o.id, w.g.Label, err)
 		}
 		values, changes = append(values, gx), append(changes, gv)
-		if audit.Form(gx) != audit.Form(o.raw) {
+		if gx.Form() != o.raw.Form() {
 			continue // a window that cannot be moved back
 		}
 		hx, hv, err := both(w.inBack, gx, gv)

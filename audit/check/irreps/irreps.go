@@ -15,6 +15,7 @@ import (
 	"nero/audit/check/sweep"
 	"nero/audit/kit/trial"
 	"nero/data/space"
+	"nero/measure/scale"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 	"nero/symmetry/irreps"
@@ -64,12 +65,12 @@ func (a *patched) Group() group.Group { return a.declared.Group() }
 
 func (a *patched) Apply(g group.Element, v space.Value) (space.Value, error) {
 	part := v
-	r, ok := v.(*space.Record)
+	_, fields := space.Fields(v)
 	if a.field >= 0 {
-		if !ok || a.field >= len(r.Values) {
-			return nil, fmt.Errorf("%w: the output is no record", audit.ErrForm)
+		if a.field >= len(fields) {
+			return nil, fmt.Errorf("%w: the output is no record", scale.ErrForm)
 		}
-		part = r.Values[a.field]
+		part = fields[a.field]
 	}
 	h := g
 	if a.conjugate != nil {
@@ -81,7 +82,7 @@ func (a *patched) Apply(g group.Element, v space.Value) (space.Value, error) {
 	}
 	w := in
 	if a.field >= 0 {
-		w = with(r, a.field, in)
+		w = with(v, a.field, in)
 	}
 	moved, err := a.other.Apply(h, w)
 	if err != nil {
@@ -97,29 +98,29 @@ func (a *patched) Apply(g group.Element, v space.Value) (space.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, ok1 := all.(*space.Record)
-	y, ok2 := moved.(*space.Record)
-	if !ok1 || !ok2 {
-		return nil, fmt.Errorf("%w: the output is no record", audit.ErrForm)
+	_, fields = space.Fields(moved)
+	if names, _ := space.Fields(all); names == nil || a.field >= len(fields) {
+		return nil, fmt.Errorf("%w: the output is no record", scale.ErrForm)
 	}
-	out := y.Values[a.field]
+	out := fields[a.field]
 	if a.back != nil {
 		out = rowwise(out, a.back)
 	}
-	return with(x, a.field, out), nil
+	return with(all, a.field, out), nil
 }
 
 // with is a record with another value in one field.
-func with(r *space.Record, k int, v space.Value) *space.Record {
-	o := &space.Record{Names: r.Names, Values: slices.Clone(r.Values)}
+func with(r space.Value, k int, v space.Value) *space.Record {
+	names, values := space.Fields(r)
+	o := &space.Record{Names: names, Values: slices.Clone(values)}
 	o.Values[k] = v
 	return o
 }
 
 // rowwise changes every row.
 func rowwise(v space.Value, f func(x []float64) []float64) space.Value {
-	r, ok := v.(*space.Rows)
-	if !ok {
+	r := space.RowsOf(v)
+	if r == nil {
 		return v
 	}
 	o := space.NewRows(r.N, r.W)
@@ -143,19 +144,16 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		return nil, fmt.Errorf("%w: the outputs do not vary, so every type would pass", audit.ErrNotApplicable)
 	}
 	out := p.Subject.OutSpec
-	fields := []space.Spec{out}
-	if out.Kind == space.KindRecord {
-		fields = out.Fields
-	}
+	fields := out.All()
 	limit := max(p.Policy.Threshold, p.Policy.RoundingFactor*max(c.Floors.Rounding, 0))
 	r := &Result{}
 	asked := false
 	for k, f := range fields {
-		if f.Kind != space.KindRows && f.Kind != space.KindPairs || f.Type == "" {
+		if !f.Lined() || f.Type == "" {
 			continue
 		}
 		at := k
-		if out.Kind != space.KindRecord {
+		if out.Fields == nil {
 			at = -1
 		}
 		before := failing(sw, at)
@@ -177,7 +175,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 				continue // a type that does not fit the width, or that the group does not know
 			}
 			t, err := measure(ctx, p, sw.Scale, at, v, other)
-			if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, audit.ErrForm) {
+			if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, scale.ErrForm) {
 				continue
 			} else if err != nil {
 				return nil, err

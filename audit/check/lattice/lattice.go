@@ -77,7 +77,7 @@ func variants(p *audit.Pass, y space.Value) []variant {
 	}
 	// An output of the kind of the input may move as the input does.
 	if e := G.Identity(); invariant {
-		if z, err := in.Apply(e, y); err == nil && audit.Form(z) == audit.Form(y) {
+		if z, err := in.Apply(e, y); err == nil && z.Form() == y.Form() {
 			back, forth := audit.Movers(in, p.Elements, G.Inv), audit.Movers(in, p.Elements, same)
 			v = append(v,
 				variant{"the output moves as the input does", func(j int) *audit.Mover { return back[j] }},

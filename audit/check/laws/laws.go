@@ -50,7 +50,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	in := p.Subject.Plan.In
 	e := in.Group().Identity()
 	// A window cut from a larger picture cannot be moved twice.
-	if audit.Form(t.Still[0]) != audit.Form(t.Raw[0]) {
+	if t.Still[0].Form() != t.Raw[0].Form() {
 		return nil, fmt.Errorf("%w: a moved input has another form than the sample, so it cannot be moved again",
 			audit.ErrNotApplicable)
 	}
@@ -84,7 +84,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, boxes := base[0].(*space.Boxes)
+	boxes := stress.Boxes(base[0])
 	y, err := t.Predict(ctx, values)
 	if err != nil {
 		return nil, err

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math"
 
-	"nero/audit"
 	"nero/data/space"
 	"nero/data/tensor"
+	"nero/measure/scale"
 	"nero/model/decode"
 	"nero/model/interior"
 	"nero/symmetry/action"
@@ -85,46 +85,34 @@ func (l *look) coded(shape []int, out action.Action) *feature.Rep {
 // frames is the representation on the array that a model reads several pictures from, one after another along an axis
 // of channels or of time; nil for other arrays.
 func (l *look) frames(shape []int, in action.Action) *feature.Rep {
-	switch v := l.samples[0].(type) {
-	case *space.Rows, *space.Pairs, *space.Signal:
-		if x, err := audit.Numbers(v); err != nil || len(x) != size(shape) {
+	like := l.samples[0]
+	_, counted := like.(space.Counted)
+	dims, fits := like.Dims(), func(v space.Value) bool { return v.Form() == like.Form() }
+	switch {
+	case counted:
+		if len(like.Numbers()) != size(shape) {
 			return nil
 		}
-		return l.frame.Given(shape, in, func(x []float64) space.Value {
-			w, err := audit.WithNumbers(v, x)
-			if err != nil {
-				return nil
-			}
-			return w
-		}, func(w space.Value) ([]float64, error) {
-			if audit.Form(w) != audit.Form(v) {
-				return nil, fmt.Errorf("%w: the action on the input changes its form", audit.ErrForm)
-			}
-			return audit.Numbers(w)
-		})
-	}
-	like, ok := l.samples[0].(*space.Frames)
-	if !ok || len(like.Images) == 0 {
+	case like.Kind() == space.KindFrames:
+		n := len(shape)
+		if n < 3 || shape[n-2] != dims[2] || shape[n-1] != dims[3] || size(shape) != size(dims) || dims[0] == 0 {
+			return nil
+		}
+		fits = func(v space.Value) bool { return v.Kind() == like.Kind() && v.Dims()[0] == dims[0] }
+	default:
 		return nil
 	}
-	T, m := len(like.Images), like.Images[0]
-	h, w := m.H, m.W
-	n := len(shape)
-	if n < 3 || shape[n-2] != h || shape[n-1] != w || size(shape) != T*m.C*h*w {
-		return nil
-	}
-	per := m.C * h * w
 	return l.frame.Given(shape, in, func(x []float64) space.Value {
-		f := &space.Frames{}
-		for t := range T {
-			f.Images = append(f.Images, &space.Image{C: m.C, H: h, W: w, Pix: x[t*per : (t+1)*per]})
+		w, err := like.With(x)
+		if err != nil {
+			return nil
 		}
-		return f
+		return w
 	}, func(v space.Value) ([]float64, error) {
-		if f, ok := v.(*space.Frames); !ok || len(f.Images) != T {
-			return nil, fmt.Errorf("%w: the action on the input changes its form", audit.ErrForm)
+		if !fits(v) {
+			return nil, fmt.Errorf("%w: the action on the input changes its form", scale.ErrForm)
 		}
-		return audit.Numbers(v)
+		return v.Numbers(), nil
 	})
 }
 

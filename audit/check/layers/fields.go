@@ -9,6 +9,7 @@ import (
 	"nero/audit"
 	"nero/audit/check/sweep"
 	"nero/data/space"
+	"nero/measure/scale"
 	"nero/model/decode"
 	"nero/model/interior"
 	"nero/symmetry/action"
@@ -71,28 +72,22 @@ type head struct {
 
 // Apply moves a tensor.
 func (h head) Apply(g group.Element, v space.Value) (space.Value, error) {
-	x, err := audit.Numbers(v)
-	if err != nil {
-		return nil, err
-	}
+	x := v.Numbers()
 	if len(x) < h.n {
-		return nil, fmt.Errorf("%w: %d numbers for %s", audit.ErrForm, len(x), audit.Form(h.like))
+		return nil, fmt.Errorf("%w: %d numbers for %s", scale.ErrForm, len(x), h.like.Form())
 	}
-	o, err := audit.WithNumbers(h.like, x[:h.n:h.n])
+	o, err := h.like.With(x[:h.n:h.n])
 	if err != nil {
 		return nil, err
 	}
 	if o, err = h.Action.Apply(g, o); err != nil {
 		return nil, err
 	}
-	if audit.Form(o) != audit.Form(h.like) {
-		return nil, fmt.Errorf("%w: the action makes %s of %s", audit.ErrForm, audit.Form(o), audit.Form(h.like))
+	if o.Form() != h.like.Form() {
+		return nil, fmt.Errorf("%w: the action makes %s of %s", scale.ErrForm, o.Form(), h.like.Form())
 	}
-	y, err := audit.Numbers(o)
-	if err != nil {
-		return nil, err
-	}
-	return audit.WithNumbers(v, append(slices.Clip(y), x[h.n:]...))
+	y := o.Numbers()
+	return v.With(append(slices.Clip(y), x[h.n:]...))
 }
 
 // Exact is that of the action.
@@ -100,12 +95,13 @@ func (h head) Exact(g group.Element) bool { return action.Exact(h.Action, g) }
 
 // headed is the representation on an array whose first numbers are those of a value; nil if there are too few.
 func (l *look) headed(shape []int, a action.Action, like space.Value) *feature.Rep {
-	x, err := audit.Numbers(like)
-	if err != nil || a == nil || len(x) == 0 || len(x) > size(shape) {
+	x := like.Numbers()
+	if a == nil || len(x) == 0 || len(x) > size(shape) {
 		return nil
 	}
 	return l.frame.Given(shape, head{a, like, len(x)},
-		func(x []float64) space.Value { return &space.Tensor{Shape: shape, Val: x} }, audit.Numbers)
+		func(x []float64) space.Value { return &space.Tensor{Shape: shape, Val: x} },
+		func(v space.Value) ([]float64, error) { return v.Numbers(), nil })
 }
 
 // fieldOf is the representation on the output array of a field; nil if the array does not begin with the numbers of the
@@ -115,16 +111,15 @@ func (l *look) fieldOf(ctx context.Context, shape []int) *feature.Rep {
 	if err != nil {
 		return nil
 	}
-	r, ok := y[0].(*space.Record)
-	if !ok {
+	like := space.FieldOf(y[0], l.field)
+	if like == nil {
 		return nil
 	}
-	like := r.Field(l.field)
 	if s, ok := like.(*space.Scores); ok && s.Raw != nil {
 		return nil
 	}
-	x, err := audit.Numbers(like)
-	if err != nil || len(x) > len(l.outX[0][0].Val) ||
+	x := like.Numbers()
+	if len(x) > len(l.outX[0][0].Val) ||
 		!(distance(x, l.outX[0][0].Val) <= 1e-5*(1+distance(x, make([]float64, len(x))))) {
 		return nil
 	}
@@ -134,13 +129,13 @@ func (l *look) fieldOf(ctx context.Context, shape []int) *feature.Rep {
 // part is the representation on the array k that the model reads of records: the action on the field that explains how
 // the array moves; nil if none does.
 func (l *look) part(c *cut, k int) *feature.Rep {
-	r, ok := l.samples[0].(*space.Record)
+	names, values := space.Fields(l.samples[0])
 	f, fits := l.p.Subject.Plan.In.(fielded)
-	if !ok || !fits {
+	if !fits {
 		return nil
 	}
-	for i, name := range r.Names {
-		rep := l.headed(c.x[0][k].Shape, f.Field(name), r.Values[i])
+	for i, name := range names {
+		rep := l.headed(c.x[0][k].Shape, f.Field(name), values[i])
 		if rep != nil && l.begins(c.x, k, i) && l.agrees(rep, c.x, c.gx, k) {
 			return rep
 		}
@@ -151,12 +146,12 @@ func (l *look) part(c *cut, k int) *feature.Rep {
 // begins tells whether the array k of every sample begins with the numbers of the i-th field.
 func (l *look) begins(x [][]interior.Array, k, i int) bool {
 	for n, v := range l.samples {
-		r, ok := v.(*space.Record)
-		if !ok || i >= len(r.Values) {
+		_, values := space.Fields(v)
+		if i >= len(values) {
 			return false
 		}
-		y, err := audit.Numbers(r.Values[i])
-		if err != nil || len(y) > len(x[n][k].Val) ||
+		y := values[i].Numbers()
+		if len(y) > len(x[n][k].Val) ||
 			!(distance(y, x[n][k].Val) <= 1e-5*(1+distance(y, make([]float64, len(y))))) {
 			return false
 		}

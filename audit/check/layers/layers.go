@@ -288,7 +288,7 @@ func (l *look) alike(n int) error {
 			if err != nil {
 				return err
 			}
-			f := audit.Form(s.Value)
+			f := s.Value.Form()
 			if forms[f] == nil {
 				order = append(order, f)
 			}
@@ -496,14 +496,14 @@ func (l *look) input(ctx context.Context) (*cut, error) {
 			kernel = "" // that path blurs every map, so that no layer would hold
 		}
 	}
-	if f, ok := l.samples[0].(*space.Frames); ok && len(f.Images) > 0 {
-		l.h, l.w = f.Images[0].H, f.Images[0].W
+	if m := space.Picture(l.samples[0]); m != nil && m != l.samples[0] { // one of several
+		l.h, l.w = m.H, m.W
 		if o, ok := action.OptionsOf(plan.In); ok && o.Kernel != action.Up3 {
 			kernel, border = o.Kernel, o.Border
 		}
 	}
-	if x, ok := l.samples[0].(*space.Tensor); ok && len(x.Shape) == 3 {
-		l.h, l.w = x.Shape[1], x.Shape[2]
+	if t := l.samples[0]; t.Kind() == space.KindTensor && len(t.Dims()) == 3 {
+		_, l.h, l.w = space.Grid(t)
 	}
 	if l.frame, err = feature.NewFrame(l.group, kernel, border); err != nil {
 		return nil, err
@@ -614,7 +614,7 @@ func (l *look) ends(ctx context.Context, first *cut) error {
 		return err
 	}
 	l.invariant = !l.out.Moves()
-	l.scale = scale(l.outX, []int{0})
+	l.scale = centred(l.outX, []int{0})
 	var floor float64
 	for i := range shaken {
 		floor += distance(shaken[i][0].Val, l.outX[i][0].Val)
@@ -627,6 +627,9 @@ func (l *look) ends(ctx context.Context, first *cut) error {
 	l.flowed = min(len(l.samples), mostFlowed)
 	return l.begin(ctx)
 }
+
+// maps are the kinds of outputs that an action may return for one another: pictures and feature maps.
+var maps = []space.Kind{space.KindImage, space.KindTensor}
 
 // declared is the representation of the output: the action of the plan, taken apart into fields where it consists of
 // them.
@@ -646,56 +649,40 @@ func (l *look) declared(ctx context.Context, shape []int) (*feature.Rep, error) 
 			return x, nil
 		})
 	}
-	switch spec.Kind {
-	case space.KindScores:
+	plain := func(like func(x []float64) space.Value, kinds ...space.Kind) {
+		wrapped(like, func(v space.Value) ([]float64, bool) { return v.Numbers(), slices.Contains(kinds, v.Kind()) })
+	}
+	switch kind := spec.Kind.Info(); {
+	case spec.Kind == space.KindScores:
 		if l.field != "" {
-			if given = l.fieldOf(ctx, shape); given != nil {
-				break
+			given = l.fieldOf(ctx, shape)
+		}
+		if given == nil {
+			plain(func(x []float64) space.Value { return &space.Scores{Val: x} }, spec.Kind)
+		}
+	case spec.Kind == space.KindImage && len(shape) == 3:
+		plain(func(x []float64) space.Value {
+			return &space.Image{C: shape[0], H: shape[1], W: shape[2], Pix: x}
+		}, maps...)
+	case slices.Contains(maps, spec.Kind):
+		plain(func(x []float64) space.Value { return &space.Tensor{Shape: shape, Val: x} }, maps...)
+	case spec.Kind == space.KindBoxes:
+		return nil, fmt.Errorf(
+			"%w: boxes are chosen from lists of candidates, which do not move as maps do; the layers before the "+
+				"lists are followed by auditing a copy of the model "+
+				"that is cut at its last map, as an output of space tensor", audit.ErrUntested)
+	case spec.Kind == space.KindMask: // labels come from the largest of the numbers at each pixel, which move as they do
+		for _, c := range l.frame.Candidates(shape, l.guess(shape)) {
+			if c.Moves() {
+				return c.As(feature.ByUser, "the mask's"), nil
 			}
 		}
-		wrapped(func(x []float64) space.Value { return &space.Scores{Val: x} },
-			func(v space.Value) ([]float64, bool) {
-				s, ok := v.(*space.Scores)
-				if !ok {
-					return nil, false
-				}
-				return s.Val, true
-			})
-	case space.KindImage, space.KindTensor:
-		wrapped(func(x []float64) space.Value {
-			if spec.Kind == space.KindImage && len(shape) == 3 {
-				return &space.Image{C: shape[0], H: shape[1], W: shape[2], Pix: x}
-			}
-			return &space.Tensor{Shape: shape, Val: x}
-		}, func(v space.Value) ([]float64, bool) {
-			switch v := v.(type) {
-			case *space.Image:
-				return v.Pix, true
-			case *space.Tensor:
-				return v.Val, true
-			}
-			return nil, false
-		})
-	case space.KindField, space.KindRows, space.KindPairs, space.KindSignal:
+	case kind != nil && kind.Linear && spec.Kind != space.KindFrames: // no model returns frames
 		if l.field != "" {
 			given = l.fieldOf(ctx, shape)
 		}
 		if given == nil {
 			given = l.coded(shape, out)
-		}
-	case space.KindLinks: // no model returns them
-	case space.KindRecord: // one of its fields is followed
-	case space.KindFrames: // no model returns them
-	case space.KindBoxes:
-		return nil, fmt.Errorf(
-			"%w: boxes are chosen from lists of candidates, which do not move as maps do; the layers before the "+
-				"lists are followed by auditing a copy of the model "+
-				"that is cut at its last map, as an output of space tensor", audit.ErrUntested)
-	case space.KindMask: // labels come from the largest of the numbers at each pixel, which move as they do
-		for _, c := range l.frame.Candidates(shape, l.guess(shape)) {
-			if c.Moves() {
-				return c.As(feature.ByUser, "the mask's"), nil
-			}
 		}
 	}
 	if given == nil {

@@ -21,15 +21,10 @@ func (l *look) countNodes() (rows, padded int) {
 	if !permutes {
 		return 0, 0
 	}
-	switch v := l.samples[0].(type) {
-	case *space.Rows:
-		rows = v.N
-	case *space.Record:
-		for _, f := range v.Values {
-			if r, ok := f.(*space.Rows); ok && r.N > 1 {
-				rows = r.N
-				break
-			}
+	for name, f := range space.Leaves(l.samples[0]) {
+		if r := space.RowsOf(f); r != nil && (r.N > 1 || name == "") {
+			rows = r.N
+			break
 		}
 	}
 	for k, a := range l.first.x[0] {
@@ -48,8 +43,8 @@ func (l *look) rowLaws(shape []int) []*feature.Rep {
 	}
 	var out []*feature.Rep
 	w := size(shape[1:])
-	spec := func(typ string, kind space.Kind, shape ...int) space.Spec {
-		return space.Spec{Name: "rows", Kind: kind, Shape: shape, Type: typ, Per: space.PerNode}
+	spec := func(typ string, like space.Value, shape ...int) space.Spec {
+		return space.Spec{Name: "rows", Kind: like.Kind(), Shape: shape, Type: typ, Per: space.PerNode}
 	}
 	add := func(a action.Action, err error, like space.Value, why string) {
 		if err != nil {
@@ -59,16 +54,18 @@ func (l *look) rowLaws(shape []int) []*feature.Rep {
 			out = append(out, r.As(feature.ByData, why))
 		}
 	}
-	a, err := action.NewRows(l.group, spec(space.TypeUnchanged, space.KindRows, -1, w), action.Options{})
-	add(a, err, space.NewRows(l.nodes, w), "numbers of each row")
+	rows := space.NewRows(l.nodes, w)
+	a, err := action.NewRows(l.group, spec(space.TypeUnchanged, rows, -1, w), action.Options{})
+	add(a, err, rows, "numbers of each row")
 	if w == 3 {
-		a, err := action.NewRows(l.group, spec(space.TypeVectors, space.KindRows, -1, w), action.Options{})
-		add(a, err, space.NewRows(l.nodes, w), "a vector of each row")
+		a, err := action.NewRows(l.group, spec(space.TypeVectors, rows, -1, w), action.Options{})
+		add(a, err, rows, "a vector of each row")
 	}
 	if len(shape) > 1 && shape[1] == shape[0] && shape[0] == l.nodes {
 		w := size(shape[2:])
-		a, err := action.NewPairs(l.group, spec(space.TypeUnchanged, space.KindPairs, -1, -1, w), action.Options{})
-		add(a, err, space.NewPairs(l.nodes, w), "numbers of each pair of rows")
+		pairs := space.NewPairs(l.nodes, w)
+		a, err := action.NewPairs(l.group, spec(space.TypeUnchanged, pairs, -1, -1, w), action.Options{})
+		add(a, err, pairs, "numbers of each pair of rows")
 	}
 	return out
 }

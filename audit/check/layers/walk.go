@@ -423,7 +423,7 @@ func (l *look) measure(ctx context.Context, part *interior.Part, cur, next *cut,
 	row *Row,
 ) error {
 	m := len(l.elements)
-	s := scale(next.x, mine)
+	s := centred(next.x, mine)
 	if m > 0 {
 		prefix, injected := make([]float64, len(next.x)), make([]float64, len(next.x))
 		for i := range next.x {
@@ -700,8 +700,8 @@ func only(rows [][]interior.Array) [][]float64 {
 	return out
 }
 
-// scale is the centred scale of some values over samples.
-func scale(x [][]interior.Array, which []int) float64 {
+// centred is the centred scale of some values over samples.
+func centred(x [][]interior.Array, which []int) float64 {
 	var t float64
 	for _, k := range which {
 		mean := make([]float64, len(x[0][k].Val))

@@ -189,7 +189,7 @@ func (s *study) prepare(ctx context.Context) error {
 	if _, ok := plan.In.(*action.Image); ok {
 		s.shape = x.Dims()
 		var window []int
-		if audit.Form(x) != audit.Form(smp.Value) {
+		if x.Form() != smp.Value.Form() {
 			window = s.shape[1:]
 		}
 		if s.smooth.in, s.rough.in, err = s.kernels(smp.Value.Dims(), window); err != nil {

@@ -159,13 +159,12 @@ func static(p *audit.Pass, flow group.Flowing, from int, v group.Element) (in, o
 
 // second reports whether the second frames of two sequences are equal to rounding.
 func second(a, b space.Value) bool {
-	x, ok := a.(*space.Frames)
-	y, both := b.(*space.Frames)
-	if !ok || !both || len(x.Images) < 2 || len(y.Images) < 2 {
+	x, y, ok := space.Both[*space.Frames](a, b)
+	if !ok || len(x.Images) < 2 || len(y.Images) < 2 {
 		return false
 	}
 	var apart, size float64
-	if audit.Form(x.Images[1]) != audit.Form(y.Images[1]) {
+	if x.Images[1].Form() != y.Images[1].Form() {
 		return false
 	}
 	for i, v := range x.Images[1].Pix {

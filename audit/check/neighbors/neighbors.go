@@ -118,15 +118,13 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 
 func (t *tester) points(v space.Value) *space.Rows {
 	if t.at < 0 {
-		r, _ := v.(*space.Rows)
-		return r
+		return space.RowsOf(v)
 	}
-	rec, ok := v.(*space.Record)
-	if !ok || t.at >= len(rec.Values) {
+	_, fields := space.Fields(v)
+	if t.at >= len(fields) {
 		return nil
 	}
-	r, _ := rec.Values[t.at].(*space.Rows)
-	return r
+	return space.RowsOf(fields[t.at])
 }
 
 // dilated is an input whose points are s times as far from their mean.
@@ -182,9 +180,7 @@ func (t *tester) scan(ctx context.Context, i int) ([]Jump, error) {
 	}
 	x0 := make([][]float64, n+1)
 	for k := range x0 {
-		if x0[k], err = audit.Numbers(y[k]); err != nil {
-			return nil, err
-		}
+		x0[k] = y[k].Numbers()
 		if len(x0[k]) != len(x0[0]) {
 			return nil, fmt.Errorf("%w: outputs of different form cannot be compared", audit.ErrUntested)
 		}
@@ -239,11 +235,11 @@ func slope(x [][]float64, k, i int) float64 { return (x[k][i] - x[k-1][i] + x[k+
 
 // size is that of a difference of outputs, relative to their scale, and the field of a record that has it.
 func (t *tester) size(like space.Value, d []float64) (float64, string, error) {
-	v, err := audit.WithNumbers(like, d)
+	v, err := like.With(d)
 	if err != nil {
 		return 0, "", err
 	}
-	zero, err := audit.WithNumbers(like, make([]float64, len(d)))
+	zero, err := like.With(make([]float64, len(d)))
 	if err != nil {
 		return 0, "", err
 	}
@@ -258,14 +254,8 @@ func (t *tester) follow(ctx context.Context, x space.Value, a, b float64, ya, yb
 ) {
 	j := &Jump{}
 	odd := func(a, b float64, ya, yb space.Value) (float64, string, error) {
-		u, err := audit.Numbers(ya)
-		if err != nil {
-			return 0, "", err
-		}
-		v, err := audit.Numbers(yb)
-		if err != nil {
-			return 0, "", err
-		}
+		u := ya.Numbers()
+		v := yb.Numbers()
 		d := make([]float64, len(u))
 		for i := range d {
 			d[i] = v[i] - u[i] - per[i]*(b-a)

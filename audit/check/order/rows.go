@@ -31,33 +31,6 @@ func permuting(G group.Group) (p group.Permuting, from int) {
 	return nil, 0
 }
 
-// nodes is how many rows permutations can move of a value.
-func nodes(s space.Spec, v space.Value) int {
-	switch v := v.(type) {
-	case *space.Rows:
-		if s.Per == "" || s.Per == space.PerNode {
-			return v.N
-		}
-	case *space.Links:
-		return v.Nodes
-	case *space.Pairs:
-		return v.N
-	case *space.Record:
-		most := 0
-		for i, f := range v.Values {
-			var spec space.Spec
-			for _, x := range s.Fields {
-				if x.Name == v.Names[i] {
-					spec = x
-				}
-			}
-			most = max(most, nodes(spec, f))
-		}
-		return most
-	}
-	return 0
-}
-
 // exchange is one transposition of two rows and what it does.
 type exchange struct {
 	a, b  int
@@ -83,7 +56,7 @@ func transpositions(ctx context.Context, p *audit.Pass, sw *sweep.Result, c *con
 		if err != nil {
 			return true, err
 		}
-		m := min(nodes(p.Subject.InSpec, s.Value), perm.Rows())
+		m := min(p.Subject.InSpec.Members(s.Value), perm.Rows())
 		if m < 2 {
 			continue
 		}

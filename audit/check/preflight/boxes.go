@@ -5,6 +5,7 @@ import (
 
 	"nero/audit"
 	"nero/data/space"
+	"nero/measure/scale"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 )
@@ -43,7 +44,7 @@ func lawOfBoxes(a action.Action, like *space.Boxes, elements []audit.Element) (l
 		}
 		b, ok := x.(*space.Boxes)
 		if !ok {
-			return nil, audit.ErrForm
+			return nil, scale.ErrForm
 		}
 		return b, nil
 	}

@@ -77,11 +77,12 @@ func spread(list []audit.Element, n int) []audit.Element {
 func lawOf(a action.Action, like space.Value, elements []audit.Element) (law string, residual float64, at string,
 	err error,
 ) {
-	switch v := like.(type) {
-	case *space.Boxes:
+	if v, ok := like.(*space.Boxes); ok {
 		return lawOfBoxes(a, v, elements)
-	case *space.Rows, *space.Links, *space.Pairs, *space.Record:
-		return lawOfRows(a, v, elements)
+	}
+	names, _ := space.Fields(like)
+	if _, ok := like.(interface{ Members() int }); ok || names != nil {
+		return lawOfRows(a, like, elements)
 	}
 	G := a.Group()
 	ids, err := numbered(like)
@@ -111,7 +112,7 @@ func lawOf(a action.Action, like space.Value, elements []audit.Element) (law str
 	if err != nil {
 		return "", 0, "", err
 	}
-	if audit.Form(once) != audit.Form(ids) {
+	if once.Form() != ids.Form() {
 		return "", 0, "", nil
 	}
 	exactly := func(gs ...group.Element) bool {
@@ -174,18 +175,9 @@ func lawOf(a action.Action, like space.Value, elements []audit.Element) (law str
 // still in mid, and is in want but once, got must have it too. What left the picture half-way or was made up by the
 // border rule is not held against the action. The residual is the share of places that differ.
 func indexed(got, want, mid space.Value) (float64, bool, error) {
-	g, err := audit.Numbers(got)
-	if err != nil {
-		return 0, false, err
-	}
-	w, err := audit.Numbers(want)
-	if err != nil {
-		return 0, false, err
-	}
-	m, err := audit.Numbers(mid)
-	if err != nil {
-		return 0, false, err
-	}
+	g := got.Numbers()
+	w := want.Numbers()
+	m := mid.Numbers()
 	if len(g) != len(w) {
 		return 1, false, nil
 	}
@@ -252,18 +244,9 @@ func back(G group.Planar, g group.Element) func(x, y float64) (float64, float64)
 // near compares resampled values of the smooth probe where keep says so. If little of the probe is left there, they say
 // nothing.
 func near(got, want, probe space.Value, keep []bool) (float64, bool, error) {
-	g, err := audit.Numbers(got)
-	if err != nil {
-		return 0, false, err
-	}
-	w, err := audit.Numbers(want)
-	if err != nil {
-		return 0, false, err
-	}
-	p, err := audit.Numbers(probe)
-	if err != nil {
-		return 0, false, err
-	}
+	g := got.Numbers()
+	w := want.Numbers()
+	p := probe.Numbers()
 	if len(g) != len(w) {
 		return 1, false, nil
 	}
@@ -307,45 +290,34 @@ func blob(v space.Value) (space.Value, error) {
 	})
 }
 
+// places are the rows and columns of each plane of numbers; zeros for values without.
+func places(v space.Value) (h, w int) {
+	d := v.Dims()
+	if len(d) < 2 {
+		return 0, 0
+	}
+	if _, ok := v.(space.Counted); ok { // a channel is a line
+		return 1, d[1]
+	}
+	return d[len(d)-2], d[len(d)-1]
+}
+
 // filled is a value of the form of v with the numbers f(index, plane, height, width).
 func filled(v space.Value, f func(i, k, h, w int) float64) (space.Value, error) {
-	from := func(first, n, h, w int) []float64 {
-		x := make([]float64, n)
-		for i := range x {
-			x[i] = f(first+i, (first+i)/max(h*w, 1), h, w)
-		}
-		return x
-	}
-	list := func(n, h, w int) []float64 { return from(0, n, h, w) }
-	switch v := v.(type) {
-	case *space.Image:
-		return &space.Image{C: v.C, H: v.H, W: v.W, Pix: list(len(v.Pix), v.H, v.W)}, nil
-	case *space.Scores:
-		return &space.Scores{Val: list(len(v.Val), 0, 0), Probabilities: v.Probabilities}, nil
-	case *space.Tensor:
-		h, w := 0, 0
-		if n := len(v.Shape); n >= 2 {
-			h, w = v.Shape[n-2], v.Shape[n-1]
-		}
-		return &space.Tensor{Shape: v.Shape, Val: list(len(v.Val), h, w)}, nil
-	case *space.Field:
-		return &space.Field{H: v.H, W: v.W, Val: list(len(v.Val), v.H, v.W)}, nil
-	case *space.Frames:
-		o := &space.Frames{}
-		for t, m := range v.Images {
-			// Frames that were equal would hide that they change places.
-			o.Images = append(o.Images,
-				&space.Image{C: m.C, H: m.H, W: m.W, Pix: from(t*len(m.Pix), len(m.Pix), m.H, m.W)})
-		}
-		return o, nil
-	case *space.Mask:
-		o := &space.Mask{H: v.H, W: v.W, Label: make([]int32, len(v.Label))}
+	if m, ok := v.(*space.Mask); ok {
+		o := &space.Mask{H: m.H, W: m.W, Label: make([]int32, len(m.Label))}
 		for i := range o.Label {
 			o.Label[i] = int32(i + 1)
 		}
 		return o, nil
-	case *space.Signal:
-		return &space.Signal{C: v.C, T: v.T, Rate: v.Rate, Val: list(len(v.Val), 1, v.T)}, nil
+	}
+	if _, ok := v.(space.Linear); ok {
+		h, w := places(v)
+		x := make([]float64, len(v.Numbers()))
+		for i := range x { // on from picture to picture: frames that were equal would hide that they change places
+			x[i] = f(i, i/max(h*w, 1), h, w)
+		}
+		return v.With(x)
 	}
 	return nil, fmt.Errorf("%w: no probe for values of kind %s", audit.ErrUntested, v.Kind())
 }

@@ -97,10 +97,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		Text: fmt.Sprintf("the outputs of %d inputs, unmoved, are finite", len(first)),
 	}
 	for i, y := range first {
-		ok, err := audit.Finite(y)
-		if err != nil {
-			return nil, fmt.Errorf("sample %s: output: %w", ids[i], err)
-		}
+		ok := space.Finite(y)
 		if !ok {
 			p.Report(audit.Finding{
 				Category: audit.NonFinite, Location: "output", Worst: where(i),
@@ -116,7 +113,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	}
 	p.Clue(finite)
 	for i, y := range first {
-		if a, b := audit.Form(first[0]), audit.Form(y); audit.Style(first[0]) != audit.Style(y) {
+		if a, b := first[0].Form(), y.Form(); space.Style(first[0]) != space.Style(y) {
 			p.Report(audit.Finding{
 				Category: audit.Shape, Location: "output", Worst: where(i),
 				Message:  fmt.Sprintf("the output is %s for sample %s and %s for sample %s", a, ids[0], b, ids[i]),

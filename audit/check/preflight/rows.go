@@ -5,6 +5,7 @@ import (
 
 	"nero/audit"
 	"nero/data/space"
+	"nero/measure/scale"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 )
@@ -20,8 +21,8 @@ func lawOfRows(a action.Action, v space.Value, elements []audit.Element) (law st
 ) {
 	G := a.Group()
 	apart := func(x, y space.Value) float64 {
-		var g *audit.Gauge
-		if audit.Form(x) != audit.Form(y) {
+		var g *scale.Gauge
+		if x.Form() != y.Form() {
 			return 1
 		}
 		d, err := g.Compare(x, y)
@@ -39,7 +40,7 @@ func lawOfRows(a action.Action, v space.Value, elements []audit.Element) (law st
 		most := 0.0
 		list, sizes := d.Fields, size.Fields
 		if list == nil {
-			list, sizes = []audit.Difference{d}, []audit.Difference{size}
+			list, sizes = []scale.Difference{d}, []scale.Difference{size}
 		}
 		for i := range list {
 			e := list[i].Norm
@@ -56,7 +57,7 @@ func lawOfRows(a action.Action, v space.Value, elements []audit.Element) (law st
 	if err != nil {
 		return "", 0, "", err
 	}
-	if audit.Form(once) != audit.Form(v) {
+	if once.Form() != v.Form() {
 		return "", 0, "", nil
 	}
 	if r := apart(once, v); !(r <= lawful) {
@@ -100,8 +101,8 @@ func lawOfRows(a action.Action, v space.Value, elements []audit.Element) (law st
 // double is the residual if rows of four numbers are quaternions, of which q and -q are one rotation.
 func double(a, b space.Value, apart func(x, y space.Value) float64) float64 {
 	flip := func(v space.Value) space.Value {
-		x, ok := v.(*space.Rows)
-		if !ok || x.W != 4 {
+		x := space.RowsOf(v)
+		if x == nil || x.W != 4 {
 			return v
 		}
 		o := space.NewRows(x.N, x.W)
@@ -119,27 +120,18 @@ func double(a, b space.Value, apart func(x, y space.Value) float64) float64 {
 		}
 		return o
 	}
-	if r, ok := a.(*space.Record); ok {
-		s, both := b.(*space.Record)
-		if !both || len(r.Values) != len(s.Values) {
+	if r, _ := space.Fields(a); r != nil {
+		if _, _, both := space.Both[*space.Record](a, b); !both {
 			return math.Inf(1)
 		}
-		x, y := &space.Record{Names: r.Names}, &space.Record{Names: s.Names}
-		for i := range r.Values {
-			x.Values, y.Values = append(x.Values, flip(r.Values[i])), append(y.Values, flip(s.Values[i]))
-		}
-		return apart(x, y)
 	}
-	return apart(flip(a), flip(b))
+	return apart(space.Each(a, flip), space.Each(b, flip))
 }
 
 // blank is v with zeros for its numbers.
 func blank(v space.Value) (space.Value, error) {
-	x, err := audit.Numbers(v)
-	if err != nil {
-		return nil, err
-	}
-	return audit.WithNumbers(v, make([]float64, len(x)))
+	x := v.Numbers()
+	return v.With(make([]float64, len(x)))
 }
 
 // fewer reports whether a value has fewer rows than the group permutes.
@@ -156,25 +148,10 @@ func fewer(G group.Group, v space.Value) bool {
 	if !ok {
 		return false
 	}
-	rows := func(v space.Value) int {
-		switch v := v.(type) {
-		case *space.Rows:
-			return v.N
-		case *space.Links:
-			return v.Nodes
-		case *space.Pairs:
-			return v.N
+	for _, f := range space.Leaves(v) {
+		if n := space.Members(f); n > 1 && n < p.Rows() {
+			return true
 		}
-		return p.Rows()
 	}
-	if r, ok := v.(*space.Record); ok {
-		for _, f := range r.Values {
-			if n := rows(f); n > 1 && n < p.Rows() {
-				return true
-			}
-		}
-		return false
-	}
-	n := rows(v)
-	return n > 1 && n < p.Rows()
+	return false
 }

@@ -209,7 +209,7 @@ func (s *seeker) floors(ctx context.Context, probes []probe) ([]float64, error) 
 		for k, q := range probes {
 			at := s.samples[q.sample]
 			gx, err := plan.In.Apply(q.g, at.x)
-			if err == nil && audit.Form(gx) != audit.Form(at.x) {
+			if err == nil && gx.Form() != at.x.Form() {
 				continue // a window that cannot be moved back
 			}
 			var home space.Value

@@ -89,7 +89,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		}
 		stride = [2]int{ph / h, pw / w}
 	}
-	_, boxes := base[0].(*space.Boxes)
+	boxes := stress.Boxes(base[0])
 	var curves [2][]float64 // largest error per shift 1, 2, ...; NaN where the output would move by part of a pixel
 	content := false
 	for i := range t.Still {
@@ -139,16 +139,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 
 // mapRolled is a map moved down and to the right, around the border.
 func mapRolled(v space.Value, down, right int) space.Value {
-	switch v := v.(type) {
-	case *space.Image:
-		return stress.RolledImage(v, down, right)
-	case *space.Tensor:
-		y := stress.RolledImage(&space.Image{C: v.Shape[0], H: v.Shape[1], W: v.Shape[2], Pix: v.Val}, down, right)
-		return &space.Tensor{Shape: v.Shape, Val: y.Pix}
-	case *space.Field: // vectors stay as they are where places shift
-		y := stress.RolledImage(&space.Image{C: 2, H: v.H, W: v.W, Pix: v.Val}, down, right)
-		return &space.Field{H: v.H, W: v.W, Val: y.Pix}
-	case *space.Mask:
+	if v, ok := v.(*space.Mask); ok {
 		o := &space.Mask{H: v.H, W: v.W, Label: make([]int32, len(v.Label))}
 		for r := range v.H {
 			for c := range v.W {
@@ -156,6 +147,12 @@ func mapRolled(v space.Value, down, right int) space.Value {
 			}
 		}
 		return o
+	}
+	if c, h, w := space.Grid(v); h > 0 { // vectors stay as they are where places shift
+		y := stress.RolledImage(&space.Image{C: c, H: h, W: w, Pix: v.Numbers()}, down, right)
+		if o, err := v.With(y.Pix); err == nil {
+			return o
+		}
 	}
 	return v
 }

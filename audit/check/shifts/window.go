@@ -103,7 +103,7 @@ func ofWindow(ctx context.Context, t *stress.Test, o action.Options) (any, error
 	if err != nil {
 		return nil, err
 	}
-	_, boxes := base[0].(*space.Boxes)
+	boxes := stress.Boxes(base[0])
 	for i, v := range raw {
 		for a := range curves {
 			var elements []group.Element
@@ -144,9 +144,8 @@ func pairs(t *stress.Test, c *sweepOf, back []space.Value, axis int, window []in
 	for i, x := range back {
 		for j := i + 1; j < len(back); j++ {
 			s := j - i - 1
-			u, ok := x.(*space.Boxes)
-			v, both := back[j].(*space.Boxes)
-			if !ok || !both {
+			u, v, ok := space.Both[*space.Boxes](x, back[j])
+			if !ok {
 				c.apart[s] = append(c.apart[s], t.Apart(x, back[j]))
 				continue
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"nero/audit"
 	"nero/audit/kit/stress"
 	"nero/data/space"
+	"nero/measure/scale"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 )
@@ -196,7 +198,7 @@ func atSize(ctx context.Context, t *stress.Test, o action.Options, h, w int) (fl
 	if err != nil {
 		return 0, err
 	}
-	var spread audit.Spread
+	var spread scale.Spread
 	most := math.NaN()
 	type pending struct{ y, z space.Value }
 	var all []pending
@@ -243,7 +245,7 @@ func atSize(ctx context.Context, t *stress.Test, o action.Options, h, w int) (fl
 		return 0, errors.New("nothing varies at this size, or every element loses content at the border")
 	}
 	for _, q := range all {
-		d, err := audit.Compare(q.z, q.y)
+		d, err := scale.Compare(q.z, q.y)
 		if err != nil {
 			return 0, err
 		}
@@ -263,27 +265,29 @@ func outAt(t *stress.Test, G group.Planar) (action.Action, error) {
 	}
 	switch out.(type) {
 	case *action.Image:
-		return action.NewImage(G, space.Spec{Kind: space.KindImage}, o)
+		return action.NewImage(G, space.Spec{}, o)
 	case *action.Mask:
-		return action.NewMask(G, space.Spec{Kind: space.KindMask}, o, 0)
+		return action.NewMask(G, space.Spec{}, o, 0)
 	case *action.Field:
-		return action.NewField(G, space.Spec{Kind: space.KindField}, o)
+		return action.NewField(G, space.Spec{}, o)
 	}
 	rep, ok := action.RepresentationOf(out)
 	if !ok {
 		return nil, errors.New("the output action cannot be made for another size")
 	}
-	return action.NewTensor(G, space.Spec{Kind: space.KindTensor, Shape: []int{-1, -1, -1}}, o, rep)
+	return action.NewTensor(G, space.Spec{Shape: []int{-1, -1, -1}}, o, rep)
 }
 
 // inAt is the action on pictures of another size, or on frames of it.
 func inAt(like space.Value, G group.Group, h, w int, o action.Options) (action.Action, error) {
-	switch x := like.(type) {
-	case *space.Image:
-		return action.NewImage(G, space.Spec{Kind: space.KindImage, Shape: []int{x.C, h, w}}, o)
-	case *space.Frames:
-		return action.NewFrames(G, space.Spec{Kind: space.KindFrames, Shape: []int{len(x.Images), x.Images[0].C, h, w}},
-			o)
+	if p, ok := like.(space.Pictured); ok {
+		d := slices.Clone(like.Dims())
+		d[len(d)-2], d[len(d)-1] = h, w
+		spec := space.Spec{Kind: like.Kind(), Shape: d}
+		if len(d) == len(p.Pictures()[0].Dims()) {
+			return action.NewImage(G, spec, o)
+		}
+		return action.NewFrames(G, spec, o)
 	}
 	return nil, errors.New("the input is no picture")
 }

@@ -42,18 +42,10 @@ var moving = []string{
 	space.TypeQuaternions, space.TypeBoxes,
 }
 
-// fields are the parts of a spec that have a type of their own.
-func fields(s space.Spec) []space.Spec {
-	if s.Kind == space.KindRecord {
-		return s.Fields
-	}
-	return []space.Spec{s}
-}
-
 // dimension is that of the space in which the inputs lie, 0 if nothing says.
 func dimension(s space.Spec) int {
-	for _, f := range fields(s) {
-		if f.Kind != space.KindRows && f.Kind != space.KindPairs || !slices.Contains(moving, f.Type) {
+	for _, f := range s.All() {
+		if !f.Lined() || !slices.Contains(moving, f.Type) {
 			continue
 		}
 		w := -1
@@ -76,37 +68,6 @@ func dimension(s space.Spec) int {
 	return 0
 }
 
-// nodes is how many rows a value has that permutations could move; 0 if it has none.
-func nodes(s space.Spec, v space.Value) int {
-	per := func(s space.Spec, v space.Value) int {
-		switch v := v.(type) {
-		case *space.Rows:
-			if s.Per == "" || s.Per == space.PerNode {
-				return v.N
-			}
-		case *space.Pairs:
-			return v.N
-		case *space.Links:
-			return v.Nodes
-		}
-		return 0
-	}
-	if r, ok := v.(*space.Record); ok {
-		most := 0
-		for i, f := range r.Values {
-			var spec space.Spec
-			for _, x := range s.Fields {
-				if x.Name == r.Names[i] {
-					spec = x
-				}
-			}
-			most = max(most, per(spec, f))
-		}
-		return most
-	}
-	return per(s, v)
-}
-
 // permuted is how many rows the group of the claim permutes, 0 if it permutes none.
 func permuted(G group.Group) int {
 	if p, ok := G.(group.Permuting); ok {
@@ -119,22 +80,6 @@ func permuted(G group.Group) int {
 		}
 	}
 	return n
-}
-
-// positions are the points of a value, by the declared type; nil if it has none.
-func positions(s space.Spec, v space.Value) *space.Rows {
-	if r, ok := v.(*space.Record); ok {
-		for _, x := range s.Fields {
-			if p, ok := r.Field(x.Name).(*space.Rows); ok && x.Type == space.TypePositions {
-				return p
-			}
-		}
-		return nil
-	}
-	if p, ok := v.(*space.Rows); ok && s.Type == space.TypePositions {
-		return p
-	}
-	return nil
 }
 
 // cloud is where the points of a sample lie: how far their mean is from the origin, and how far they are from their

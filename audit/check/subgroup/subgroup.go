@@ -17,6 +17,7 @@ import (
 	"nero/audit/check/sweep"
 	"nero/audit/kit/trial"
 	"nero/data/space"
+	"nero/measure/scale"
 	"nero/symmetry/group"
 )
 
@@ -116,10 +117,10 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if o, r := cloud(positions(p.Subject.InSpec, s.Value)); r > 0 {
+		if o, r := cloud(p.Subject.InSpec.Positions(s.Value)); r > 0 {
 			off, size = max(off, o), max(size, r)
 		}
-		most = max(most, nodes(p.Subject.InSpec, s.Value))
+		most = max(most, p.Subject.InSpec.Members(s.Value))
 	}
 	list, err := candidates(p, first.Value, most)
 	if err != nil {
@@ -170,7 +171,8 @@ func candidates(p *audit.Pass, v space.Value, most int) ([]candidate, error) {
 			out = append(out, candidate{name: name, part: rows, group: g, rank: 1})
 		}
 	}
-	if s, ok := own.(group.Shifting); ok && (v.Kind() == space.KindSignal || v.Kind() == space.KindFrames) {
+	_, sequence := v.(space.Sequence)
+	if s, ok := own.(group.Shifting); ok && sequence {
 		out = append(out, steps(p, s)...)
 	}
 	return out, nil
@@ -272,7 +274,7 @@ func (u *tester) measure(ctx context.Context, c candidate) (Group, error) {
 	}
 	all, err := trial.Measure(ctx, u.p, u.pick, u.scale, []*trial.Trial{t})
 	switch {
-	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, audit.ErrForm):
+	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, scale.ErrForm):
 		g.Why = err.Error()
 		return g, nil
 	case err != nil:

@@ -91,9 +91,8 @@ func noBoxErrors() *BoxErrors { return &BoxErrors{At: audit.Nowhere} }
 
 // compareBoxes keeps what a comparison of two sets of boxes says beyond its distance.
 func (c *consumer) compareBoxes(q audit.Request, z space.Value) {
-	a, ok := z.(*space.Boxes)
-	b, both := c.base.(*space.Boxes)
-	if !ok || !both {
+	a, b, ok := space.Both[*space.Boxes](z, c.base)
+	if !ok {
 		return
 	}
 	r := c.r

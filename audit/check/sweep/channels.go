@@ -8,6 +8,7 @@ import (
 
 	"nero/audit"
 	"nero/data/space"
+	"nero/measure/scale"
 )
 
 // Channels are parts of an output that mean different things: the planes of a picture, the scores of a classifier, the
@@ -43,15 +44,11 @@ func (c *Channels) Name(k int) string {
 // width is how many channels a value of any length has, 0 for values of a fixed form; of is the channel of number i and
 // n how many numbers of a channel there are.
 func width(v space.Value) (channels int, of func(i int) int, n float64) {
-	switch v := v.(type) {
-	case *space.Rows:
-		return v.W, func(i int) int { return i % max(v.W, 1) }, float64(max(v.N, 1))
-	case *space.Pairs:
-		return v.W, func(i int) int { return i % max(v.W, 1) }, float64(max(v.N*v.N, 1))
-	case *space.Signal:
-		return v.C, func(i int) int { return i / max(v.T, 1) }, float64(max(v.T, 1))
-	case *space.Scores:
-		return len(v.Val), func(i int) int { return i }, 1
+	if c, ok := v.(space.Counted); ok {
+		return c.Columns(), c.Column, scale.Count(v)
+	}
+	if d := v.Dims(); v.Kind() == space.KindScores {
+		return d[0], func(i int) int { return i }, 1
 	}
 	return 0, nil, 1
 }
@@ -64,17 +61,14 @@ func (c *Channels) each(v space.Value, x []float64, visit func(i, channel int, w
 		}
 		return
 	}
-	fields := []space.Value{v}
-	if r, ok := v.(*space.Record); ok {
-		fields = r.Values
+	names, fields := space.Fields(v)
+	if names == nil {
+		fields = []space.Value{v}
 	}
 	from, first := 0, 0
 	for _, f := range fields {
 		k, of, n := width(f)
-		own, err := audit.Numbers(f)
-		if err != nil {
-			return
-		}
+		own := f.Numbers()
 		if of == nil { // a field that is one channel
 			k, of = 1, func(int) int { return 0 }
 		}
@@ -103,28 +97,25 @@ func (c *Channels) see(v space.Value, x []float64) {
 // newChannels cuts a value into its channels.
 func newChannels(v space.Value) *Channels {
 	c := &Channels{per: 1, Squares: map[bool][]float64{}, Pairs: map[bool]int{}}
+	names, fields := space.Fields(v)
+	_, counted := v.(space.Counted)
+	c.ragged = counted || names != nil
 	shape := v.Dims()
-	switch v := v.(type) {
-	case *space.Rows, *space.Pairs, *space.Signal:
+	switch {
+	case counted:
 		c.N, _, _ = width(v)
-		c.ragged = true
-	case *space.Record:
-		c.ragged = true
-		for i, f := range v.Values {
+	case names != nil:
+		for i, f := range fields {
 			k, _, _ := width(f)
 			if k < 2 {
-				c.Names = append(c.Names, v.Names[i])
+				c.Names = append(c.Names, names[i])
 			} else {
 				for j := range k {
-					c.Names = append(c.Names, fmt.Sprintf("%s, column %d", v.Names[i], j))
+					c.Names = append(c.Names, fmt.Sprintf("%s, column %d", names[i], j))
 				}
 			}
 		}
 		c.N = len(c.Names)
-	case *space.Scores:
-		c.N = len(v.Val)
-	case *space.Image:
-		c.N, c.per = v.C, v.H*v.W
 	default:
 		switch len(shape) {
 		case 0:
@@ -302,7 +293,7 @@ type Table struct {
 func newTable(p *audit.Pass, v space.Value, d int) *Table {
 	n, m := p.Subject.N, len(p.Elements)
 	t := &Table{K: min(d, directions), Projected: d > directions, elements: m, row: make([]int, n)}
-	if audit.Style(v) != audit.Form(v) { // as many numbers as the sample has rows
+	if space.Style(v) != v.Form() { // as many numbers as the sample has rows
 		t.ragged, t.Projected, t.K = true, true, directions
 	}
 	for i := range t.row {

@@ -10,6 +10,7 @@ import (
 	"nero/audit"
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/measure/scale"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 )
@@ -27,7 +28,7 @@ type Replayed struct {
 	// compared, and Back is After pulled back, ρ(g)⁻¹ f(ρ(g)x).
 	Unmoved, Moved, Before, After, Back space.Value
 	// of Back and Before, in the unit of the output
-	Error audit.Difference
+	Error scale.Difference
 	// Scale is s, measured on the inputs of the audit alone and unmoved: equal to that of the audit unless an answer
 	// depends on its batch.
 	Scale float64
@@ -129,12 +130,9 @@ func (r *Replayed) run(ctx context.Context, p *audit.Pass, g group.Element) erro
 		return err
 	}
 	for _, v := range []space.Value{r.Before, r.After} {
-		ok, err := audit.Finite(v)
-		if err != nil {
-			return err
-		}
+		ok := space.Finite(v)
 		if !ok {
-			r.Error = audit.Difference{Norm: math.NaN(), Max: math.NaN()}
+			r.Error = scale.Difference{Norm: math.NaN(), Max: math.NaN()}
 		}
 	}
 	return r.floors(ctx, p, second, home)
@@ -160,7 +158,7 @@ func (r *Replayed) stream(p *audit.Pass, at int) (iter.Seq2[audit.Request, error
 		{Sample: r.Index, Element: -1, Role: repeated, Input: x},
 		{Sample: r.Index, Element: at, Role: moved, Input: gx},
 	}
-	if !r.Element.Exact && audit.Form(gx) == audit.Form(r.Sample.Value) {
+	if !r.Element.Exact && gx.Form() == r.Sample.Value.Form() {
 		home, err := in.Apply(G.Inv(g), gx)
 		if err != nil {
 			return nil, fmt.Errorf("sample %s at %s: %w", r.Sample.ID, r.Element.Label, err)
@@ -183,7 +181,7 @@ func (r *Replayed) chunks(p *audit.Pass, at int) (iter.Seq2[audit.Request, error
 		if err != nil {
 			return nil, err
 		}
-		form := audit.Form(s.Value)
+		form := s.Value.Form()
 		list, ok := forms[form]
 		if !ok {
 			one := &Result{IDs: make([]string, p.Subject.N), Labels: make([]int, p.Subject.N)}
@@ -194,7 +192,7 @@ func (r *Replayed) chunks(p *audit.Pass, at int) (iter.Seq2[audit.Request, error
 				if q.Sample != i {
 					break
 				}
-				list = append(list, request{audit.Bytes(q.Input), q.Element})
+				list = append(list, request{q.Input.Bytes(), q.Element})
 			}
 			forms[form] = list
 		}
@@ -230,7 +228,7 @@ func (r *Replayed) chunks(p *audit.Pass, at int) (iter.Seq2[audit.Request, error
 // scale measures s on the unmoved inputs of the audit.
 func (r *Replayed) scale(ctx context.Context, p *audit.Pass) error {
 	identity := audit.NewMover(p.Subject.Plan.In, p.Subject.Plan.Group.Identity())
-	var spread audit.Spread
+	var spread scale.Spread
 	err := p.Predict(ctx, func(yield func(audit.Request, error) bool) {
 		for i := range p.Subject.N {
 			s, err := p.Sample(i)
@@ -247,8 +245,8 @@ func (r *Replayed) scale(ctx context.Context, p *audit.Pass) error {
 			}
 		}
 	}, func(_ audit.Request, y space.Value) error {
-		if ok, err := audit.Finite(y); err != nil || !ok {
-			return err
+		if !space.Finite(y) {
+			return nil
 		}
 		return spread.Add(y)
 	})

@@ -24,20 +24,14 @@ import (
 func company(_ context.Context, values []space.Value) ([]space.Value, error) {
 	sum := 0.0
 	for i, v := range values {
-		x, err := audit.Numbers(v)
-		if err != nil {
-			return nil, err
-		}
+		x := v.Numbers()
 		for k, a := range x {
 			sum += a * math.Sin(float64(i+3*k+1))
 		}
 	}
 	out := make([]space.Value, len(values))
 	for i, v := range values {
-		x, err := audit.Numbers(v)
-		if err != nil {
-			return nil, err
-		}
+		x := v.Numbers()
 		own := 0.0
 		for k, a := range x {
 			own += a * float64(k%3)

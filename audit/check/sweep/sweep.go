@@ -11,6 +11,7 @@ import (
 
 	"nero/audit"
 	"nero/data/space"
+	"nero/measure/scale"
 	"nero/symmetry/group"
 )
 
@@ -155,7 +156,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 			c.weights += e.Weight
 		}
 	}
-	if err := p.Predict(ctx, requests(p, r, 0), c.take); errors.Is(err, audit.ErrForm) {
+	if err := p.Predict(ctx, requests(p, r, 0), c.take); errors.Is(err, scale.ErrForm) {
 		p.Report(audit.Finding{
 			Category: audit.Shape, Location: "output", Message: "the form of the output changes: " + err.Error(),
 			Worst:    audit.Where{Sample: r.IDs[c.sample], Index: c.sample},
@@ -248,7 +249,7 @@ func requests(p *audit.Pass, r *Result, from int) iter.Seq2[audit.Request, error
 				if !yield(audit.Request{Sample: i, Element: j, Role: moved, Input: gx}, nil) {
 					return
 				}
-				if e.Exact || audit.Form(gx) != audit.Form(s.Value) {
+				if e.Exact || gx.Form() != s.Value.Form() {
 					continue // nothing to resample, or a window that cannot be moved back
 				}
 				home, err := back[j].Move(gx)
@@ -269,25 +270,29 @@ func requests(p *audit.Pass, r *Result, from int) iter.Seq2[audit.Request, error
 
 // differs reports whether an element changes an input by more than a millionth of its size.
 func differs(a, b space.Value) (bool, error) {
-	if audit.Form(a) != audit.Form(b) {
+	if a.Form() != b.Form() {
 		return true, nil
 	}
-	d, err := audit.Compare(a, b)
+	d, err := scale.Compare(a, b)
 	if err != nil {
 		return false, err
 	}
-	if _, ok := b.(*space.Mask); ok {
+	if shares(b) {
 		return d.Norm > 0, nil
 	}
-	x, err := audit.Numbers(b)
-	if err != nil {
-		return false, err
-	}
+	x := b.Numbers()
 	var ss float64
 	for _, v := range x {
 		ss += v * v
 	}
 	return d.Norm > moves*math.Sqrt(ss), nil
+}
+
+// shares reports whether differences of such values are shares: those of labels, edges and boxes.
+func shares(v space.Value) bool {
+	names, _ := space.Fields(v)
+	_, linear := v.(space.Linear)
+	return !linear && names == nil
 }
 
 // consumer takes the predictions in the order of the requests.
@@ -297,7 +302,7 @@ type consumer struct {
 	// of the output: ρ(g) and ρ(g)⁻¹
 	there, back []*audit.Mover
 	identity    *audit.Mover
-	spread      audit.Spread
+	spread      scale.Spread
 	// of the elements that resample
 	weights float64
 
@@ -344,21 +349,13 @@ func (c *consumer) add(q audit.Request, y space.Value) error {
 				return errDecided
 			}
 		}
-		finite, err := audit.Finite(y)
-		if err != nil {
-			return err
-		}
+		finite := space.Finite(y)
 		*c = consumer{
 			p: c.p, r: r, there: c.there, back: c.back, identity: c.identity, spread: c.spread, weights: c.weights,
 			sample: q.Sample, base: y, finite: finite, class: audit.Class(y), always: true,
 		}
 		c.before = c.class
-		switch y.(type) {
-		case *space.Mask:
-			r.Mask = true
-		case *space.Boxes:
-			r.Mask, r.Boxes = true, true
-		}
+		r.Mask, r.Boxes = shares(y), y.Kind() == space.KindBoxes
 		if !finite {
 			return nil
 		}
@@ -368,17 +365,12 @@ func (c *consumer) add(q audit.Request, y space.Value) error {
 		if err := c.spread.Add(y); err != nil || r.Mask {
 			return err
 		}
-		x, err := c.p.Numbers(y)
-		if err != nil {
-			return err
-		}
+		x := c.p.Numbers(y)
 		if r.Table == nil {
 			r.Channels, r.Fits, r.Table = newChannels(y), newFits(len(c.p.Elements)), newTable(c.p, y, len(x))
-			if rec, ok := y.(*space.Record); ok {
-				r.Fields = rec.Names
-				for range rec.Names {
-					r.FieldErr = append(r.FieldErr, undefined(len(r.Err)))
-				}
+			r.Fields, _ = space.Fields(y)
+			for range r.Fields {
+				r.FieldErr = append(r.FieldErr, undefined(len(r.Err)))
 			}
 		}
 		r.Channels.see(y, x)
@@ -411,10 +403,7 @@ func (c *consumer) moved(q audit.Request, y space.Value) error {
 	if err != nil {
 		return err
 	}
-	finite, err := audit.Finite(y)
-	if err != nil {
-		return err
-	}
+	finite := space.Finite(y)
 	if !finite || !c.finite {
 		d.Norm, d.Max = math.NaN(), math.NaN()
 	}
@@ -470,10 +459,7 @@ func (c *consumer) keep(q audit.Request, z space.Value) error {
 	if c.numbers == nil {
 		return nil
 	}
-	x, err := c.p.Numbers(z)
-	if err != nil {
-		return err
-	}
+	x := c.p.Numbers(z)
 	c.r.Channels.add(c.p.Elements[q.Element].Exact, z, x, c.numbers)
 	c.r.Fits.add(q.Element, x, c.numbers)
 	c.r.Table.put(q.Sample, q.Element, x)

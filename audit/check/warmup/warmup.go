@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"nero/audit"
 	"nero/audit/check/controls"
@@ -30,7 +29,7 @@ and no state.`,
 	Optional: true,
 	Run:      run,
 	Work: func(p *audit.Pass) int {
-		if k := p.Subject.InSpec.Kind; k != space.KindSignal && k != space.KindFrames {
+		if k := p.Subject.InSpec.Kind.Info(); k == nil || !k.Sequence {
 			return 0
 		}
 		return tries + min(int(p.Param("samples")), p.Subject.N)*(2+int(p.Param("starts")))
@@ -56,33 +55,16 @@ type Result struct {
 
 // length is that of a sequence; 0 for other values.
 func length(v space.Value) int {
-	switch v := v.(type) {
-	case *space.Signal:
-		return v.T
-	case *space.Frames:
-		return len(v.Images)
-	case *space.Rows:
-		return v.N
+	if s, ok := v.(interface{ Length() int }); ok {
+		return s.Length()
 	}
 	return 0
 }
 
 // window is part of a sequence, from one moment to before another, with zeros up to the given length.
 func window(v space.Value, from, to, fill int) space.Value {
-	switch v := v.(type) {
-	case *space.Signal:
-		o := space.NewSignal(v.C, max(fill, to-from), v.Rate)
-		for c := range v.C {
-			copy(o.Val[c*o.T:(c+1)*o.T], v.Val[c*v.T+from:c*v.T+to])
-		}
-		return o
-	case *space.Frames:
-		o := &space.Frames{Images: slices.Clone(v.Images[from:to])}
-		for len(o.Images) < fill {
-			m := v.Images[0]
-			o.Images = append(o.Images, space.NewImage(m.C, m.H, m.W))
-		}
-		return o
+	if s, ok := v.(space.Sequence); ok {
+		return s.Part(from, to, fill)
 	}
 	return v
 }
@@ -90,16 +72,10 @@ func window(v space.Value, from, to, fill int) space.Value {
 // moment is the frame k of an output.
 func moment(v space.Value, k int) []float64 {
 	switch v := v.(type) {
-	case *space.Signal:
-		x := make([]float64, v.C)
-		for c := range x {
-			x[c] = v.Val[c*v.T+k]
-		}
-		return x
-	case *space.Frames:
-		return v.Images[k].Pix
-	case *space.Rows:
+	case space.Counted:
 		return v.Row(k)
+	case space.Pictured:
+		return v.Pictures()[k].Pix
 	}
 	return nil
 }
@@ -107,16 +83,16 @@ func moment(v space.Value, k int) []float64 {
 // sequence is the output, or the first field of it that runs along with the input, and its scale per frame.
 func sequence(p *audit.Pass, v space.Value, scale float64) (space.Value, float64) {
 	per := func(v space.Value, s float64) float64 {
-		if f, ok := v.(*space.Frames); ok { // the others are root mean squares over frames already
-			return s / math.Sqrt(float64(max(len(f.Images), 1)))
+		if _, ok := v.(space.Pictured); ok { // the others are root mean squares over frames already
+			return s / math.Sqrt(float64(max(length(v), 1)))
 		}
 		return s
 	}
-	r, ok := v.(*space.Record)
-	if !ok {
+	names, fields := space.Fields(v)
+	if names == nil {
 		return v, per(v, scale)
 	}
-	for i, f := range r.Values {
+	for i, f := range fields {
 		if length(f) > 1 {
 			s := 1.0
 			if g := p.Gauge(); g != nil && i < len(g.Scales) {
@@ -159,7 +135,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 			return nil, fmt.Errorf("sample %s: %w", s.ID, err)
 		}
 		T := length(x)
-		if k := x.Kind(); k != space.KindSignal && k != space.KindFrames || T < 2 {
+		if _, ok := x.(space.Sequence); !ok || T < 2 {
 			return nil, fmt.Errorf("%w: the inputs are no sequences", audit.ErrNotApplicable)
 		}
 		first, err := p.PredictBatch(ctx, 0, []space.Value{x})
@@ -227,7 +203,7 @@ func (t *tester) find(ctx context.Context, x, y space.Value) error {
 			return -1, ctx.Err() // a length that the model does not take
 		}
 		v, _ := sequence(t.p, z[0], 1)
-		if v == nil || audit.Style(v) != audit.Style(y) {
+		if v == nil || space.Style(v) != space.Style(y) {
 			return -1, nil
 		}
 		return length(v), nil
@@ -290,7 +266,7 @@ func (t *tester) answer(ctx context.Context, x space.Value, from, to int, like s
 		y, err := t.p.PredictBatch(ctx, 0, []space.Value{window(x, from, to, 0)})
 		if err == nil {
 			z, _ := sequence(t.p, y[0], 1)
-			if z != nil && audit.Style(z) == audit.Style(like) {
+			if z != nil && space.Style(z) == space.Style(like) {
 				return z, nil
 			}
 		} else if ctx.Err() != nil {
@@ -303,7 +279,7 @@ func (t *tester) answer(ctx context.Context, x space.Value, from, to int, like s
 		return nil, err
 	}
 	z, _ := sequence(t.p, y[0], 1)
-	if z == nil || audit.Style(z) != audit.Style(like) {
+	if z == nil || space.Style(z) != space.Style(like) {
 		return nil, fmt.Errorf("%w: the output changes its form", audit.ErrUntested)
 	}
 	return z, nil

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"nero/audit"
 	"nero/data/space"
 )
 
@@ -37,36 +36,33 @@ func Constant(x []float64) []float64 {
 // strange input but none, and the model does not read it. The error wraps errors.ErrUnsupported for values without
 // numbers, such as masks, and for records of nothing else than whole numbers.
 func Changed(v space.Value, f Change, whole ...string) (space.Value, error) {
-	switch v := v.(type) {
-	case *space.Mask, *space.Boxes, *space.Links:
-		return nil, fmt.Errorf("values of kind %s have no numbers to change: %w", v.Kind(), errors.ErrUnsupported)
-	case *space.Record:
-		o := &space.Record{Names: v.Names, Values: slices.Clone(v.Values)}
+	if names, fields := space.Fields(v); names != nil {
+		o := &space.Record{Names: names, Values: slices.Clone(fields)}
 		some := false
-		for i, x := range v.Values {
-			if slices.Contains(whole, v.Names[i]) {
+		for i, x := range fields {
+			if slices.Contains(whole, names[i]) {
 				continue
 			}
 			y, err := Changed(x, f)
 			if errors.Is(err, errors.ErrUnsupported) {
 				continue
 			} else if err != nil {
-				return nil, fmt.Errorf("field %s: %w", v.Names[i], err)
+				return nil, fmt.Errorf("field %s: %w", names[i], err)
 			}
 			o.Values[i], some = y, true
 		}
 		if !some {
-			return nil, fmt.Errorf("no field of %s has numbers to change: %w", strings.Join(v.Names, ", "),
+			return nil, fmt.Errorf("no field of %s has numbers to change: %w", strings.Join(names, ", "),
 				errors.ErrUnsupported)
 		}
 		return o, nil
 	}
+	if _, ok := v.(space.Linear); !ok {
+		return nil, fmt.Errorf("values of kind %s have no numbers to change: %w", v.Kind(), errors.ErrUnsupported)
+	}
 	if slices.Contains(whole, "") {
 		return nil, fmt.Errorf("the model reads whole numbers: %w", errors.ErrUnsupported)
 	}
-	x, err := audit.Numbers(v)
-	if err != nil {
-		return nil, err
-	}
-	return audit.WithNumbers(v, f(x))
+	x := v.Numbers()
+	return v.With(f(x))
 }

@@ -4,49 +4,24 @@ import "nero/data/space"
 
 // Grid is a value as planes of pixels.
 func Grid(v space.Value) (x []float64, c, h, w int, ok bool) {
-	switch v := v.(type) {
-	case *space.Image:
-		return v.Pix, v.C, v.H, v.W, true
-	case *space.Mask:
-		x = make([]float64, len(v.Label))
-		for i, l := range v.Label {
-			x[i] = float64(l)
-		}
-		return x, 1, v.H, v.W, true
-	case *space.Field:
-		return v.Val, 2, v.H, v.W, true
-	case *space.Tensor:
-		if n := len(v.Shape); n == 3 {
-			return v.Val, v.Shape[0], v.Shape[1], v.Shape[2], true
-		}
+	if c, h, w = space.Grid(v); h < 1 {
+		return nil, 0, 0, 0, false
 	}
-	return nil, 0, 0, 0, false
+	return v.Numbers(), c, h, w, true
 }
 
 // Pictures changes the picture that an input is, or every frame of it; nil for other values.
 func Pictures(v space.Value, f func(x *space.Image) *space.Image) space.Value {
-	switch v := v.(type) {
-	case *space.Image:
-		return f(v)
-	case *space.Frames:
-		o := &space.Frames{}
-		for _, m := range v.Images {
-			o.Images = append(o.Images, f(m))
-		}
-		return o
+	if p, ok := v.(space.Pictured); ok {
+		return p.Repaint(f)
 	}
 	return nil
 }
 
 // PictureSize is that of a picture, or of the first of several frames.
 func PictureSize(v space.Value) (h, w int, ok bool) {
-	switch v := v.(type) {
-	case *space.Image:
-		return v.H, v.W, true
-	case *space.Frames:
-		if len(v.Images) > 0 {
-			return v.Images[0].H, v.Images[0].W, true
-		}
+	if m := space.Picture(v); m != nil {
+		return m.H, m.W, true
 	}
 	return 0, 0, false
 }
@@ -84,3 +59,6 @@ func RolledImage(x *space.Image, down, right int) *space.Image {
 	}
 	return y
 }
+
+// Boxes reports whether answers like this one are sets of boxes.
+func Boxes(v space.Value) bool { return v.Kind() == space.KindBoxes }

@@ -15,6 +15,7 @@ import (
 	"nero/audit/check/sweep"
 	"nero/audit/kit/tangent"
 	"nero/data/space"
+	"nero/measure/scale"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 )
@@ -198,11 +199,8 @@ func (t *Test) Apart(a, b space.Value) float64 {
 
 // Size is ‖v‖ of an output, as errors are measured.
 func (t *Test) Size(v space.Value) float64 {
-	x, err := audit.Numbers(v)
-	if err != nil {
-		return math.NaN()
-	}
-	zero, err := audit.WithNumbers(v, make([]float64, len(x)))
+	x := v.Numbers()
+	zero, err := v.With(make([]float64, len(x)))
 	if err != nil {
 		return math.NaN()
 	}
@@ -245,7 +243,7 @@ func (w *Worst) Add(e float64, sample, element int, text string) {
 
 // Same reports whether two values are equal number for number.
 func Same(a, b space.Value) bool {
-	d, err := audit.Compare(a, b)
+	d, err := scale.Compare(a, b)
 	return err == nil && d.Max == 0
 }
 
@@ -256,7 +254,7 @@ func Loses(in action.Action, g group.Element, x space.Value) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if audit.Form(y) != audit.Form(x) {
+	if y.Form() != x.Form() {
 		return true, nil
 	}
 	if y, err = in.Apply(in.Group().Inv(g), y); err != nil {

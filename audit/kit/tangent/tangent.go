@@ -11,6 +11,7 @@ import (
 
 	"nero/audit"
 	"nero/data/space"
+	"nero/measure/scale"
 	"nero/model/decode"
 	"nero/model/onnx/jvp"
 	"nero/model/onnx/vjp"
@@ -19,31 +20,14 @@ import (
 // With is a value that looks like another and has other numbers, which it keeps. Scores become the model's own numbers,
 // not probabilities. The error is for values without numbers that could change a little, such as masks.
 func With(like space.Value, x []float64) (space.Value, error) {
-	switch v := like.(type) {
-	case *space.Image:
-		if len(x) == len(v.Pix) {
-			return &space.Image{C: v.C, H: v.H, W: v.W, Pix: x}, nil
-		}
-	case *space.Tensor:
-		if len(x) == len(v.Val) {
-			return &space.Tensor{Shape: slices.Clone(v.Shape), Val: x}, nil
-		}
-	case *space.Scores:
-		if len(x) == len(v.Val) {
-			return &space.Scores{Val: x}, nil
-		}
-	case *space.Field:
-		if len(x) == len(v.Val) {
-			return &space.Field{H: v.H, W: v.W, Val: x}, nil
-		}
-	case *space.Frames, *space.Rows, *space.Pairs, *space.Signal, *space.Record:
-		if have, err := audit.Numbers(v); err == nil && len(x) == len(have) {
-			return audit.WithNumbers(v, x)
-		}
-	default:
-		return nil, fmt.Errorf("%s: %w", audit.Form(like), decode.ErrNotLinear)
+	if _, err := numbers(like); err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("%d numbers for %s", len(x), audit.Form(like))
+	v, err := like.With(x)
+	if s, ok := v.(*space.Scores); ok {
+		s.Probabilities = false
+	}
+	return v, err
 }
 
 // Combine is a·x + b·y.
@@ -57,7 +41,7 @@ func Combine(a float64, x space.Value, b float64, y space.Value) (space.Value, e
 		return nil, err
 	}
 	if len(u) != len(v) || x.Kind() != y.Kind() {
-		return nil, fmt.Errorf("%w: %s and %s", audit.ErrForm, audit.Form(x), audit.Form(y))
+		return nil, fmt.Errorf("%w: %s and %s", scale.ErrForm, x.Form(), y.Form())
 	}
 	z := make([]float64, len(u))
 	for i := range z {
@@ -102,8 +86,8 @@ func Apart(x, y space.Value) float64 {
 // Fields of a record are disturbed by the root mean square of their own, and those of whole numbers, see
 // [decode.Whole], not at all.
 func Dithered(v space.Value, size float64, r *rand.Rand, whole ...string) (space.Value, error) {
-	if o, ok := v.(*space.Record); ok {
-		return fields(o, whole, func(f space.Value, whole bool) (space.Value, error) {
+	if names, _ := space.Fields(v); names != nil {
+		return fields(v, whole, func(f space.Value, whole bool) (space.Value, error) {
 			if whole {
 				return f, nil
 			}
@@ -126,17 +110,18 @@ func Dithered(v space.Value, size float64, r *rand.Rand, whole ...string) (space
 }
 
 // fields is a record with every field that holds numbers replaced; the others, such as edges, stay.
-func fields(v *space.Record, whole []string, f func(v space.Value, whole bool) (space.Value, error)) (space.Value,
+func fields(v space.Value, whole []string, f func(v space.Value, whole bool) (space.Value, error)) (space.Value,
 	error,
 ) {
-	out := &space.Record{Names: slices.Clone(v.Names), Values: slices.Clone(v.Values)}
-	for i, x := range v.Values {
-		if _, ok := x.(*space.Links); ok {
+	names, values := space.Fields(v)
+	out := &space.Record{Names: names, Values: slices.Clone(values)}
+	for i, x := range values {
+		if x.Kind() == space.KindLinks {
 			continue
 		}
-		y, err := f(x, slices.Contains(whole, v.Names[i]))
+		y, err := f(x, slices.Contains(whole, names[i]))
 		if err != nil {
-			return nil, fmt.Errorf("field %s: %w", v.Names[i], err)
+			return nil, fmt.Errorf("field %s: %w", names[i], err)
 		}
 		out.Values[i] = y
 	}
@@ -153,8 +138,8 @@ func Whole(s *audit.Subject) []string {
 
 // Normal has independent normal numbers in the form of a value: a change of it. Fields of whole numbers do not change.
 func Normal(like space.Value, r *rand.Rand, whole ...string) (space.Value, error) {
-	if o, ok := like.(*space.Record); ok {
-		return fields(o, whole, func(f space.Value, whole bool) (space.Value, error) {
+	if names, _ := space.Fields(like); names != nil {
+		return fields(like, whole, func(f space.Value, whole bool) (space.Value, error) {
 			if whole {
 				return Normal(f, r, "")
 			}
@@ -234,7 +219,7 @@ func (u Unit) apply(prediction, change space.Value) (space.Value, error) {
 		return nil, err
 	}
 	if len(c) != len(p) {
-		return nil, fmt.Errorf("%w: %s and %s", audit.ErrForm, audit.Form(change), audit.Form(prediction))
+		return nil, fmt.Errorf("%w: %s and %s", scale.ErrForm, change.Form(), prediction.Form())
 	}
 	var mean float64
 	for k := range p {
@@ -263,13 +248,12 @@ func Untested(err error) error {
 	return fmt.Errorf("%w: derivatives could not be computed: %w", audit.ErrUntested, err)
 }
 
+// numbers are those of a value whose differences are values of the same form.
 func numbers(v space.Value) ([]float64, error) {
-	switch v := v.(type) {
-	case *space.Image, *space.Tensor, *space.Field, *space.Frames, *space.Rows, *space.Pairs, *space.Signal,
-		*space.Record:
-		return audit.Numbers(v)
-	case *space.Scores:
-		return v.Val, nil
+	if names, _ := space.Fields(v); names == nil {
+		if _, ok := v.(space.Linear); !ok {
+			return nil, fmt.Errorf("%s: %w", v.Form(), decode.ErrNotLinear)
+		}
 	}
-	return nil, fmt.Errorf("%s: %w", audit.Form(v), decode.ErrNotLinear)
+	return v.Numbers(), nil
 }
