@@ -106,6 +106,7 @@ func TestKindsOfValuesAreAskedForLessAndLess(t *testing.T) {
 		t.Errorf("values are asked for their kind in %d places, %d are allowed: give the kind a method, or look for a "+
 			"small interface that it has", total, kindsLimit)
 	case total < kindsLimit:
-		t.Errorf("values are asked for their kind in %d places only: lower kindsLimit from %d to that", total, kindsLimit)
+		t.Errorf("values are asked for their kind in %d places only: lower kindsLimit from %d to that", total,
+			kindsLimit)
 	}
 }

@@ -20,8 +20,8 @@ type Gauge struct {
 	// Still are the fields that do not vary, so that nothing can be said of their errors.
 	Still []string
 
-	// Types say what the numbers of the fields are, see [space.Spec].Type, and Whole what those of a prediction are that
-	// is no record.
+	// Types say what the numbers of the fields are, see [space.Spec].Type, and Whole what those of a prediction are
+	// that is no record.
 	Types []string
 	Whole string
 }

@@ -671,7 +671,8 @@ func (l *look) declared(ctx context.Context, shape []int) (*feature.Rep, error) 
 			"%w: boxes are chosen from lists of candidates, which do not move as maps do; the layers before the "+
 				"lists are followed by auditing a copy of the model "+
 				"that is cut at its last map, as an output of space tensor", audit.ErrUntested)
-	case spec.Kind == space.KindMask: // labels come from the largest of the numbers at each pixel, which move as they do
+	// labels come from the largest of the numbers at each pixel, which move as they do
+	case spec.Kind == space.KindMask:
 		for _, c := range l.frame.Candidates(shape, l.guess(shape)) {
 			if c.Moves() {
 				return c.As(feature.ByUser, "the mask's"), nil
