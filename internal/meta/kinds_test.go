@@ -12,10 +12,11 @@ import (
 	"testing"
 )
 
-// kindsLimit is how often code outside data/space and symmetry/action may ask a value which kind it is. What a kind
-// can do belongs into its methods, what is known of it into its line of [space.Kinds]: then a new kind is one file.
-// The number may only fall; it was 853 when the count began.
-const kindsLimit = 419
+// kindsLimit is how often code outside data/space and symmetry/action may ask a value which kind it is. What a kind can
+// do belongs into its methods, what is known of it into its line of [space.Kinds]: then a new kind is one file. The
+// number may only fall. It was 960 when the count began, in 853 lines as a search for the words counts them, with the
+// actions.
+const kindsLimit = 352
 
 // askings counts where a file asks for the kinds of values: every type *space.X of a case clause, every assertion of a
 // value to a type *space.X, and every name space.KindX.
