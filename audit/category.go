@@ -1,6 +1,9 @@
 package audit
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Category is a kind of finding. It is a constant value: what a policy makes of a finding and how reports name it come
 // from here. Checks report findings with a category and have no opinion on how bad they are.
@@ -11,7 +14,7 @@ type Category struct {
 	// lower-case letters, digits and dashes, such as "action-law". JSON, SARIF and the ids of findings hold it, so it
 	// never changes.
 	Name string
-	// what reports print, in a few words
+	// what reports print, in a few words; "" for the name
 	Title string
 	// what a finding of the category says
 	Doc string
@@ -170,6 +173,17 @@ func CategoryNamed(name string) *Category {
 
 // String is the name.
 func (c *Category) String() string { return c.Name }
+
+// title is what reports print, also for a category that has none.
+func (c *Category) title() string { return cmp.Or(c.Title, c.Name) }
+
+// other is the title, "" where that is the name.
+func (c *Category) other() string {
+	if c.Title == c.Name {
+		return ""
+	}
+	return c.Title
+}
 
 // weigh is the worst verdict that a finding of the category leaves possible.
 func (p *Policy) weigh(c *Category) Verdict {

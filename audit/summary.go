@@ -274,7 +274,7 @@ func (r *Report) Recommendations() []Advice {
 	}
 	for _, f := range r.Graded() {
 		for _, x := range f.Remedies {
-			add(Advice{Do: x, Why: fmt.Sprintf("%s (%s)", f.Category, f.Severity)})
+			add(Advice{Do: x, Why: fmt.Sprintf("%s (%s)", f.Category.title(), f.Severity)})
 		}
 	}
 	return out
@@ -370,7 +370,7 @@ func (r *Report) WorstCases() []Worst {
 		if len(f.Evidence) > 0 {
 			v = f.Evidence[0].Value
 		}
-		add(Worst{fmt.Sprintf("%s: %s", f.Check, f.Category), f.Worst, v})
+		add(Worst{fmt.Sprintf("%s: %s", f.Check, f.Category.title()), f.Worst, v})
 	}
 	return out
 }

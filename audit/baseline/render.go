@@ -74,7 +74,7 @@ func (c *Comparison) Result() *audit.Result {
 		}}
 		for _, f := range c.Findings {
 			t.Rows = append(t.Rows, []audit.Cell{
-				audit.Word(f.Check + ": " + f.Category.Name), audit.Word(f.Set),
+				audit.Word(f.Check + ": " + f.Category.Title), audit.Word(f.Set),
 				audit.Word(string(f.Status)), audit.Word(f.last()),
 			})
 		}
@@ -242,7 +242,7 @@ func Text(w io.Writer, cs ...*Comparison) error {
 			fmt.Fprintf(&b, "  %s\n", oneLine(l))
 		}
 		for _, f := range c.Findings {
-			fmt.Fprintf(&b, "  %-9s  %s: %s: %s\n", f.Status, f.Check, f.Category, oneLine(f.last()))
+			fmt.Fprintf(&b, "  %-9s  %s: %s: %s\n", f.Status, f.Check, f.Category.Title, oneLine(f.last()))
 		}
 		for _, x := range c.Regressions {
 			fmt.Fprintf(&b, "  REGRESSION: %s\n", oneLine(x.Message))
@@ -304,7 +304,7 @@ func Markdown(w io.Writer, cs ...*Comparison) error {
 		if len(c.Findings) > 0 {
 			b.WriteString("\n| finding | became | message |\n|---|---|---|\n")
 			for _, f := range c.Findings {
-				fmt.Fprintf(&b, "| %s: %s | %s | %s |\n", escape(f.Check), escape(f.Category.Name), f.Status,
+				fmt.Fprintf(&b, "| %s: %s | %s | %s |\n", escape(f.Check), escape(f.Category.Title), f.Status,
 					escape(f.last()))
 			}
 		}

@@ -7,6 +7,7 @@
 package document
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
@@ -443,7 +444,9 @@ type Where struct {
 
 // Finding is something that a check saw and that somebody should know.
 type Finding struct {
-	Category string     `json:"category"`
+	Category string `json:"category"`
+	// of the category, what reports print; "" where that is its name
+	Title    string     `json:"title,omitempty"`
 	Set      string     `json:"set,omitempty"`
 	Message  string     `json:"message"`
 	Location string     `json:"location"`
@@ -454,6 +457,9 @@ type Finding struct {
 	Severity Severity   `json:"severity" jsonschema:"enum=high,enum=medium,enum=low,enum=note"`
 	Replay   string     `json:"replay,omitempty"`
 }
+
+// Kind is the title of the category.
+func (f *Finding) Kind() string { return cmp.Or(f.Title, f.Category) }
 
 // Stats describes a list of values. All numbers are null when the list is empty.
 type Stats struct {

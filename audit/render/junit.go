@@ -160,7 +160,7 @@ func body(c *document.Check) string {
 	}
 	for i := range c.Findings {
 		f := &c.Findings[i]
-		fmt.Fprintf(&b, "%s %s: %s\n", f.Severity, f.Category, f.Message)
+		fmt.Fprintf(&b, "%s %s: %s\n", f.Severity, f.Kind(), f.Message)
 		for _, e := range f.Evidence {
 			fmt.Fprintf(&b, "  %s\n", e.Text)
 		}

@@ -300,7 +300,7 @@ func (t *text) findings(m *document.Model) {
 	}
 	t.line(0, "findings")
 	for _, f := range all {
-		s := fmt.Sprintf("%s %s: %s", f.Severity, f.Category, f.Message)
+		s := fmt.Sprintf("%s %s: %s", f.Severity, f.Kind(), f.Message)
 		if f.Location != "" && !strings.Contains(f.Message, f.Location) {
 			s += " (" + f.Location + ")"
 		}

@@ -200,7 +200,7 @@ func modelOf(f *figures, r *document.Model) model {
 	for _, g := range r.Findings() {
 		v := finding{
 			ID: f.id("finding"), Severity: string(g.Severity), Message: g.Message, Check: g.Check,
-			Category: g.Category, Location: g.Location, Remedies: g.Remedies, Replay: g.Replay,
+			Category: g.Kind(), Location: g.Location, Remedies: g.Remedies, Replay: g.Replay,
 		}
 		if g.Worst != nil {
 			v.Worst = g.Worst.String()

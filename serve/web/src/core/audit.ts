@@ -77,6 +77,7 @@ export interface Diagnosis {
 export interface Finding {
   id: string;
   category: string;
+  title?: string;
   severity: Severity;
   set?: string;
   message: string;

@@ -265,7 +265,7 @@ function FindingCard({ ctx, check, f, open }: { ctx: Ctx; check: string; f: Find
         <div>
           <dt>Check</dt>
           <dd>
-            {check}, {f.category}
+            {check}, {f.title ?? f.category}
             {f.set ? `, ${f.set}` : ''}
           </dd>
         </div>
