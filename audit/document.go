@@ -73,7 +73,8 @@ func model(r *Report) document.Model {
 		}
 		for _, f := range graded[c.Check.Name] {
 			j.Findings = append(j.Findings, document.Finding{
-				Category: f.Category.Name, Title: f.Category.other(), Set: f.Set, Message: f.Message, Location: f.Location,
+				Category: f.Category.Name, Title: f.Category.other(), Set: f.Set, Message: f.Message,
+				Location: f.Location,
 				Evidence: evidences(f.Evidence), Worst: where(f.Worst), Remedies: list(f.Remedies), ID: f.ID,
 				Severity: f.Severity, Replay: r.Replay(f.Worst),
 			})
