@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"nero/symmetry/define"
-
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/measure/consensus"
@@ -23,6 +21,7 @@ import (
 	"nero/run/eval"
 	"nero/run/job"
 	"nero/symmetry/action"
+	"nero/symmetry/define"
 	"nero/symmetry/group"
 	"nero/symmetry/orbit"
 )
@@ -143,14 +142,34 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 	return w, nil
 }
 
-// warn says what turning pictures that are not square costs.
+// warn says which elements exp does not reach, and what turning pictures that are not square costs.
 func (w *Workload) warn(in *input) {
+	if text := unreached(w.group); text != "" {
+		w.note("%s", text)
+	}
 	if h, wd := in.size(); len(w.Study.Group.Window) == 0 && h > 0 && h != wd && turns(w.group) {
 		w.note("the pictures are %d x %d pixels (width x height): turning them cuts off what leaves the frame, and "+
 			"no kernel brings it back; "+
 			"crop a square with group.window: [%d, %d], or use a group without quarter turns, such as C2", wd, h,
 			min(h, wd), min(h, wd))
 	}
+}
+
+// unreached is [group.Unreached] but for mirrors and inversions: those are a switch of the chart, and visited as such.
+func unreached(g group.Group) string {
+	if f, ok := g.(group.Factored); ok {
+		var out []string
+		for _, part := range f.Factors() {
+			if text := unreached(part); text != "" {
+				out = append(out, text)
+			}
+		}
+		return strings.Join(out, "; ")
+	}
+	if slices.ContainsFunc(g.Chart(), group.Axis.Switch) {
+		return ""
+	}
+	return group.Unreached(g)
 }
 
 // answerable says what classes there are, if the models' file tells, and refuses labels that they do not know.

@@ -333,6 +333,9 @@ func (s *study) show(r *Result) {
 	if s.forward {
 		note = "Rates are from forward mode; central differences check them."
 	}
+	if out := group.Unreached(s.g); out != "" {
+		note += " Of what exp does not reach derivatives at the identity say nothing: " + out + "."
+	}
 	s.p.Show(audit.Exhibit{Name: "generators", Title: "Local error along each generator", Table: t, Note: note})
 }
 
