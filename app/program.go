@@ -6,9 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"nero/symmetry/define"
-
 	"nero/audit"
+	"nero/symmetry/define"
 )
 
 // program starts the programs of groups in the folder of their study, if the user has said that it may: a study is a

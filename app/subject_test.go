@@ -4,11 +4,10 @@ import (
 	"slices"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 	"nero/symmetry/orbit"
 )
 

@@ -5,10 +5,9 @@ import (
 	"image/png"
 	"math"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit/document"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // number is how a document holds a float.

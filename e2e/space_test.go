@@ -15,14 +15,13 @@ import (
 	"testing"
 	"time"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/data/space"
 	"nero/run/job"
 	"nero/run/probe"
 	"nero/run/store"
 	"nero/serve/shelf"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // Runs over data in space, sets and signals that no model made, behind the real server and page, so that every number

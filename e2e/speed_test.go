@@ -23,16 +23,15 @@ import (
 	"testing"
 	"time"
 
-	"nero/symmetry/group/catalog"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/performance"
+	"github.com/chromedp/chromedp"
 
 	"nero/run/job"
 	"nero/run/store"
 	"nero/symmetry/action"
+	"nero/symmetry/group/catalog"
 	plans "nero/symmetry/orbit"
-
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/performance"
-	"github.com/chromedp/chromedp"
 )
 
 // Times of the interface, for docs/BENCHMARKS.md:

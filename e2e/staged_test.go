@@ -17,8 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/data/space"
 	"nero/run/job"
 	"nero/run/probe"
@@ -28,6 +26,7 @@ import (
 	"nero/serve/shelf"
 	"nero/serve/web"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // Runs of detectors and flows that no model made, behind the real server and page, so that every number on the page is

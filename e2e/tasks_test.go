@@ -11,14 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"nero/symmetry/group/catalog"
-
 	"github.com/chromedp/chromedp/kb"
 
 	"nero/serve/handout"
 	"nero/serve/shelf"
 	"nero/serve/web"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 const (

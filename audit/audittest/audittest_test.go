@@ -6,11 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/symmetry/action"
+	"nero/symmetry/group/catalog"
 )
 
 // recorder is a TB that keeps what it is told.

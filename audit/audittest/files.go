@@ -3,13 +3,12 @@ package audittest
 import (
 	"os"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit"
 	"nero/data/dataset"
 	"nero/model/decode"
 	"nero/model/onnx"
 	"nero/symmetry/action"
+	"nero/symmetry/group/catalog"
 	"nero/symmetry/orbit"
 )
 

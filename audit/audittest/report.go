@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // Report is a made-up report in which every part of a report occurs, for tests of the forms in which reports are

@@ -3,13 +3,12 @@ package check_test
 import (
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check"
 	"nero/data/space"
 	"nero/symmetry/action"
+	"nero/symmetry/group/catalog"
 )
 
 // BenchmarkAudit audits 28×28 pictures at 72 angles with a model that costs nothing: what is left is the audit's own

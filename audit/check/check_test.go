@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check"
@@ -24,6 +22,7 @@ import (
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 	"nero/symmetry/orbit"
 )
 

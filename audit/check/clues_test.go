@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/controls"
@@ -23,6 +21,7 @@ import (
 	"nero/run/job"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // orbitChecks are those whose clues are tested here.

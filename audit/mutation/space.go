@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/data/space"
 	"nero/data/tensor"
 	"nero/model/decode"
@@ -14,6 +12,7 @@ import (
 	"nero/model/onnx/onnxpb"
 	"nero/model/unroll"
 	"nero/symmetry/action"
+	"nero/symmetry/group/catalog"
 	"nero/symmetry/orbit"
 )
 

@@ -6,8 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit"
 	"nero/data/dataset"
 	"nero/data/space"
@@ -20,6 +18,7 @@ import (
 	"nero/run/eval"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 	"nero/symmetry/orbit"
 )
 

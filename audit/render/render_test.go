@@ -15,7 +15,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"nero/symmetry/group/catalog"
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"nero/audit"
 	"nero/audit/audittest"
@@ -25,10 +26,8 @@ import (
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 	"nero/symmetry/orbit"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

@@ -4,8 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"pgregory.net/rapid"
 
 	"nero/data/space"
@@ -13,6 +11,7 @@ import (
 	"nero/measure/metric"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // A perfect detector sees objects through a window that moves over a larger picture, cut off where the window ends. Its

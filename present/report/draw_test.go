@@ -19,14 +19,13 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
+	"gonum.org/v1/plot/font"
 
 	"nero/present/view"
 	"nero/run/fold"
 	"nero/run/job"
 	"nero/symmetry/group"
-
-	"gonum.org/v1/plot/font"
+	"nero/symmetry/group/catalog"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

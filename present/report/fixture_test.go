@@ -6,11 +6,10 @@ import (
 	"math"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/run/fold"
 	"nero/run/job"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // fixture is a run that nobody had to run: curves by formula.

@@ -7,13 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
+	"pgregory.net/rapid"
 
 	"nero/measure/metric"
 	"nero/run/fold"
 	"nero/symmetry/group"
-
-	"pgregory.net/rapid"
+	"nero/symmetry/group/catalog"
 )
 
 func named3(t *testing.T, name string) group.Group {

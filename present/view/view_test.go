@@ -8,13 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
+	"pgregory.net/rapid"
 
 	"nero/run/fold"
 	"nero/run/job"
 	"nero/symmetry/group"
-
-	"pgregory.net/rapid"
+	"nero/symmetry/group/catalog"
 )
 
 // run folds curves that a function gives: sample by sample, model by model, one metric.

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/data/tensor"
@@ -21,6 +19,7 @@ import (
 	"nero/run/exec"
 	"nero/run/job"
 	"nero/symmetry/action"
+	"nero/symmetry/group/catalog"
 	"nero/symmetry/orbit"
 )
 

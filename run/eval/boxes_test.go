@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
+	"golang.org/x/sync/errgroup"
+	"pgregory.net/rapid"
 
 	"nero/data/dataset"
 	"nero/data/space"
@@ -21,10 +22,8 @@ import (
 	"nero/run/job"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 	"nero/symmetry/orbit"
-
-	"golang.org/x/sync/errgroup"
-	"pgregory.net/rapid"
 )
 
 // frame and window are the sizes of the pictures below and of the window that a detector sees, which begins at pixel

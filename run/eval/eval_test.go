@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"nero/symmetry/group/catalog"
+	"golang.org/x/sync/errgroup"
 
 	"nero/data/dataset"
 	"nero/data/space"
@@ -20,9 +20,8 @@ import (
 	"nero/model/engine"
 	"nero/run/job"
 	"nero/symmetry/action"
+	"nero/symmetry/group/catalog"
 	"nero/symmetry/orbit"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // pictures is a data set of 5x5 pictures, each with one bright pixel off the centre. Picture bad cannot be read.

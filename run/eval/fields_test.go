@@ -8,8 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/data/tensor"
@@ -19,6 +17,7 @@ import (
 	"nero/run/job"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 	"nero/symmetry/orbit"
 )
 

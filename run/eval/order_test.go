@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"nero/symmetry/group/catalog"
+	"pgregory.net/rapid"
 
 	"nero/data/dataset"
 	"nero/data/space"
@@ -21,9 +21,8 @@ import (
 	"nero/run/job"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 	"nero/symmetry/orbit"
-
-	"pgregory.net/rapid"
 )
 
 // plan visits n turns of SO(2) in steps of 360/n degrees with the identity at index first.

@@ -10,13 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
+	"pgregory.net/rapid"
 
 	"nero/measure/metric"
 	"nero/run/job"
 	"nero/symmetry/group"
-
-	"pgregory.net/rapid"
+	"nero/symmetry/group/catalog"
 )
 
 // shifted are the elements of a grid of shifts, the first axis the slower one.

@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/run/job"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 var nan = float32(math.NaN())

@@ -5,9 +5,8 @@ import (
 	"strings"
 
 	"nero/symmetry/define"
-	"nero/symmetry/group/catalog"
-
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // Open is the group that the study names or defines. The file must have been read before ([Group.Definition]). start

@@ -21,8 +21,6 @@ import (
 	"testing"
 	"time"
 
-	"nero/symmetry/group/catalog"
-
 	"pgregory.net/rapid"
 
 	"nero/data/dataset"
@@ -39,6 +37,7 @@ import (
 	"nero/studies/digits"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // pixels is an engine that computes what the output is called, whatever the nodes say:

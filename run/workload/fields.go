@@ -10,16 +10,15 @@ import (
 	"slices"
 	"strings"
 
-	"nero/symmetry/define"
-	"nero/symmetry/group/catalog"
-
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/model/decode"
 	"nero/model/onnx"
 	"nero/run/job"
 	"nero/symmetry/action"
+	"nero/symmetry/define"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // chooseFields makes the data set that a study's input.fields describe: samples of which only those fields are kept

@@ -22,8 +22,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/data/space"
 	"nero/run/fold"
 	"nero/run/job"
@@ -33,6 +31,7 @@ import (
 	"nero/serve/shelf"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 	"nero/symmetry/orbit"
 )
 

@@ -5,12 +5,11 @@ import (
 	"slices"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/data/space"
 	"nero/run/probe"
 	"nero/serve/api"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // Values under each other are those that went in, field by field.

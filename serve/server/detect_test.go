@@ -11,14 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/data/space"
 	"nero/run/job"
 	"nero/run/probe"
 	"nero/run/store"
 	"nero/serve/api"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // Two runs that no model made: delta is a detector of three samples under nine shifts, with a crop window of 16 x 12

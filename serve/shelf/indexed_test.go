@@ -4,10 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/run/job"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // Elements with many coordinates, and permutations, are named by their place in the plan, and found again.

@@ -11,13 +11,12 @@ import (
 	"slices"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/measure/metric"
 	"nero/run/fold"
 	"nero/run/job"
 	"nero/run/store"
 	"nero/symmetry/action"
+	"nero/symmetry/group/catalog"
 	"nero/symmetry/orbit"
 )
 

@@ -11,10 +11,9 @@ import (
 	"slices"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/present/view"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata")

@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // BenchmarkCut cuts a window from a larger picture: the inner loop of shifts over photos.

@@ -6,13 +6,12 @@ import (
 	"slices"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"pgregory.net/rapid"
 
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // TestWindowBeyondThePicture: what each border rule shows in a window of 3×6 at the right edge of a picture of one row

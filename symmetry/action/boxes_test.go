@@ -7,14 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"pgregory.net/rapid"
 
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/action/actiontest"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 func newBoxes(tb testing.TB, g group.Group, o action.Options) *action.Boxes {

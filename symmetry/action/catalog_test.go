@@ -7,12 +7,11 @@ import (
 	"slices"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/action/actiontest"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // try is one kind of value that a group of the catalog may act on.

@@ -8,14 +8,13 @@ import (
 	"slices"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"pgregory.net/rapid"
 
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/action/actiontest"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // layers applies generic k×k convolutions with tanh between, "same" padding p = (k-1)/2 of zeros or around the torus.

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"pgregory.net/rapid"
 
 	"nero/data/space"
@@ -17,6 +15,7 @@ import (
 	"nero/symmetry/action/actiontest"
 	"nero/symmetry/action/phantom"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // planarGroups act on pictures of any size; with Time they act on frames and fields.

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"pgregory.net/rapid"
 
 	"nero/data/space"
@@ -18,6 +16,7 @@ import (
 	"nero/symmetry/action/actiontest"
 	"nero/symmetry/action/phantom"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 func imageSpec(c, h, w int) space.Spec {

@@ -3,10 +3,9 @@ package action_test
 import (
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/data/space"
 	"nero/symmetry/action"
+	"nero/symmetry/group/catalog"
 )
 
 func TestOptionsOf(t *testing.T) {

@@ -11,14 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"pgregory.net/rapid"
 
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/action/actiontest"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // turning is a group of space for tests: a rotation by a quaternion that need not have length 1, an inversion, and a

@@ -14,9 +14,8 @@ import (
 	"testing"
 
 	"nero/symmetry/define"
-	"nero/symmetry/group/catalog"
-
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 	"nero/symmetry/group/grouptest"
 )
 

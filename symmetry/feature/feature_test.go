@@ -8,14 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"pgregory.net/rapid"
 
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/feature"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 func cyclic(tb testing.TB, n int) group.Group {

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 func TestColors(t *testing.T) {

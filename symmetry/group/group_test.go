@@ -10,11 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"pgregory.net/rapid"
 
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 func parse(tb testing.TB, name string) group.Group {

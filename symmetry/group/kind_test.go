@@ -5,9 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // Every axis of a built-in group says what it does, and its unit and bounds agree with that.

@@ -7,12 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 func dense(s group.Spatial, e group.Element) *mat.Dense {

@@ -7,11 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"pgregory.net/rapid"
 
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 func spatial(tb testing.TB, name string) group.Spatial {

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 func TestTimeIsBuiltIn(t *testing.T) {

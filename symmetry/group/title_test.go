@@ -3,9 +3,8 @@ package group_test
 import (
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 func TestTitleOfMotions(t *testing.T) {

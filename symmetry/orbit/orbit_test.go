@@ -8,13 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"pgregory.net/rapid"
 
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 	"nero/symmetry/orbit"
 )
 

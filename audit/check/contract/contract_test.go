@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
+	"pgregory.net/rapid"
 
 	"nero/audit"
 	"nero/audit/audittest"
@@ -18,8 +18,7 @@ import (
 	"nero/run/job"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
-
-	"pgregory.net/rapid"
+	"nero/symmetry/group/catalog"
 )
 
 const inputs = 80

@@ -7,14 +7,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // Noise never lets forces pass that are off by more than a hundredth, and decides nothing where it is not much smaller

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/gradient"
@@ -20,6 +18,7 @@ import (
 	"nero/model/onnx"
 	"nero/run/job"
 	"nero/symmetry/action"
+	"nero/symmetry/group/catalog"
 )
 
 // strokes is a smooth picture of 28 x 28 with a black background, like a digit.

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/gradient"
@@ -26,6 +24,7 @@ import (
 	"nero/model/oracle"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 	"nero/symmetry/orbit"
 )
 

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/layers"
@@ -24,6 +22,7 @@ import (
 	"nero/symmetry/action"
 	"nero/symmetry/feature"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 	"nero/symmetry/orbit"
 )
 

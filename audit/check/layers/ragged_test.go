@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/layers"
@@ -19,6 +17,7 @@ import (
 	"nero/model/onnx"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // sets is a subject of sets of two numbers each, of the given sizes in turn, and a network that adds up what it makes

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/lie"
@@ -24,6 +22,7 @@ import (
 	"nero/model/onnx"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 	"nero/symmetry/orbit"
 )
 

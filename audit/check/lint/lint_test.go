@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/lattice"
@@ -16,6 +14,7 @@ import (
 	"nero/model/onnx"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 const inputs = 20

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/order"
@@ -13,6 +11,7 @@ import (
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 	"nero/symmetry/orbit"
 )
 

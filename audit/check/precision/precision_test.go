@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/endtoend"
@@ -16,6 +14,7 @@ import (
 	"nero/model/onnx"
 	"nero/model/onnx/onnxpb"
 	"nero/symmetry/action"
+	"nero/symmetry/group/catalog"
 )
 
 const inputs = 100

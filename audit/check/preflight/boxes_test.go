@@ -5,12 +5,11 @@ import (
 	"slices"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit"
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // crooked is an action on boxes that shifts every one a little more than it should.

@@ -10,14 +10,13 @@ import (
 	"strconv"
 	"strings"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit"
 	"nero/audit/kit/stress"
 	"nero/data/space"
 	"nero/measure/scale"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // Check is the sizes check. Its result is a [*Result].

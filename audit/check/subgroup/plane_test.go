@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/endtoend"
@@ -23,6 +21,7 @@ import (
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // points is a model of points in the plane that answers with one number.

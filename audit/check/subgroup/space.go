@@ -5,11 +5,10 @@ import (
 	"math"
 	"slices"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit"
 	"nero/data/space"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // part is what a candidate does, so that those which pass can be combined.

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit"
 	"nero/audit/check/controls"
 	"nero/audit/check/sweep"
@@ -19,6 +17,7 @@ import (
 	"nero/data/space"
 	"nero/measure/scale"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // Check is the check of subgroups. Its result is a [*Result].

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
+	"pgregory.net/rapid"
 
 	"nero/audit"
 	"nero/audit/audittest"
@@ -15,8 +15,7 @@ import (
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
-
-	"pgregory.net/rapid"
+	"nero/symmetry/group/catalog"
 )
 
 // company is a model of which each answer depends on all values that it is given at once and on the place among them:

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/variance"
@@ -15,6 +13,7 @@ import (
 	"nero/data/space"
 	"nero/measure/aggregate"
 	"nero/symmetry/action"
+	"nero/symmetry/group/catalog"
 )
 
 const inputs = 40

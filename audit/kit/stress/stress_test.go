@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
+	"pgregory.net/rapid"
 
 	"nero/audit"
 	"nero/audit/audittest"
@@ -31,8 +31,7 @@ import (
 	"nero/model/onnx"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
-
-	"pgregory.net/rapid"
+	"nero/symmetry/group/catalog"
 )
 
 const inputs = 8

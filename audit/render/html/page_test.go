@@ -20,15 +20,14 @@ import (
 	"testing"
 	"unicode"
 
-	"nero/symmetry/group/catalog"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/render/html"
 	"nero/symmetry/group"
-
-	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
+	"nero/symmetry/group/catalog"
 )
 
 var (

@@ -8,13 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/action/actiontest"
 	"nero/symmetry/action/phantom"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // fault says what is wrong with an action on one-channel pictures.

@@ -4,12 +4,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/action/actiontest"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 )
 
 // clumsy is the action on points of E(3) or S(n), written again, with a fault.

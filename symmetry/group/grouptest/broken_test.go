@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"nero/symmetry/group/catalog"
-
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 	"nero/symmetry/group/grouptest"
 )
 

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"nero/symmetry/group/catalog"
-
 	"nero/symmetry/group/grouptest"
 )
 
