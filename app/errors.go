@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"nero/run/job"
+	"nero/present/words"
 )
 
 // oneLine is an error of several lines on one.
@@ -37,7 +37,7 @@ func (e *renamed) Unwrap() error { return e.err }
 
 // unknownWord says what a flag may be, and what was probably meant.
 func unknownWord(flag, word string, known []string) error {
-	if near, ok := job.Suggest(word, known); ok {
+	if near, ok := words.Suggest(word, known); ok {
 		return fmt.Errorf("%s: %q is not known; did you mean %q?", flag, word, near)
 	}
 	return fmt.Errorf("%s: %q is not known; expected one of %s", flag, word, strings.Join(known, ", "))
@@ -49,11 +49,4 @@ func sentence(detail, remedy string) string {
 		return detail
 	}
 	return detail + "; " + remedy
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }

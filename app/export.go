@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	present "nero/present/table"
+	"nero/present/words"
 	"nero/serve/api"
 	"nero/serve/shelf"
 	"nero/serve/tables"
@@ -92,7 +93,7 @@ func (a *App) onlyRun(sh *shelf.Shelf) (*shelf.Run, error) {
 	switch len(names) {
 	case 0:
 		return nil, fmt.Errorf("there is no run, only %s; give the folder of a run, too",
-			plural(len(all.Audits), "audit"))
+			words.Plural(len(all.Audits), "audit", "audits"))
 	case 1, 2:
 		return sh.Run(strings.Join(names, "+"))
 	}

@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"os"
 
-	"nero/present/view"
+	"nero/present/words"
 	"nero/serve/handout"
 	"nero/serve/shelf"
 	"nero/serve/web"
@@ -52,8 +52,8 @@ type Page struct {
 
 // String says how large the page is.
 func (p *Page) String() string {
-	return fmt.Sprintf("%.2f MB, %s of %s whole", float64(p.Bytes)/1e6, plural(p.Kept, "sample"),
-		view.Count(p.Samples))
+	return fmt.Sprintf("%.2f MB, %s of %s whole", float64(p.Bytes)/1e6, words.Plural(p.Kept, "sample", "samples"),
+		words.Count(p.Samples))
 }
 
 // Page writes the interface of [App.Serve] with one run, or with two side by side, as one HTML file that needs no

@@ -19,6 +19,7 @@ import (
 	"nero/audit/check/sweep"
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/present/words"
 	"nero/run/job"
 	"nero/run/workload"
 	"nero/symmetry/group"
@@ -107,7 +108,7 @@ func lookUp(w *workload.Workload, chosen []int, id string) (int, dataset.Sample,
 		s, err := w.Data.Sample(i)
 		return -1, s, err
 	}
-	if near, ok := job.Suggest(id, ids[:min(len(ids), 10_000)]); ok {
+	if near, ok := words.Suggest(id, ids[:min(len(ids), 10_000)]); ok {
 		return -1, dataset.Sample{}, fmt.Errorf("there is no sample %q; did you mean %q?", id, near)
 	}
 	return -1, dataset.Sample{}, fmt.Errorf("there is no sample %q; the data have %d, from %s to %s", id, len(ids),

@@ -10,6 +10,7 @@ import (
 
 	"nero/audit"
 	"nero/present/view"
+	"nero/present/words"
 	"nero/run/fold"
 	"nero/symmetry/group"
 )
@@ -20,21 +21,6 @@ func WriteJSON(out io.Writer, v any) error {
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
-}
-
-// figure prints a number in at most seven characters or so; NaN as a dash.
-func figure(n fold.Number) string {
-	v := float64(n)
-	switch a := math.Abs(v); {
-	case math.IsNaN(v) || math.IsInf(v, 0):
-		return "-"
-	case a == 0:
-		return "0"
-	case a < 1e-3 || a >= 1e5:
-		return fmt.Sprintf("%.1e", v)
-	default:
-		return fmt.Sprintf("%.4f", v)
-	}
 }
 
 // WriteText writes the compact table of a run: per metric and model the mean over the orbit with its interval, the
@@ -60,13 +46,14 @@ func (r *RunResult) WriteText(to io.Writer) error {
 			}
 			at, worst := "-", "-"
 			if identity >= 0 {
-				at = figure(c.Mean[identity])
+				at = words.Column(c.Mean[identity])
 			}
 			if c.WorstElement >= 0 {
-				worst = fmt.Sprintf("%s at %s", figure(c.Mean[c.WorstElement]), clip(name(c.WorstElement), 64))
+				worst = fmt.Sprintf("%s at %s", words.Column(c.Mean[c.WorstElement]), clip(name(c.WorstElement), 64))
 			}
 			fmt.Fprintf(rows, "%s\t%s\t%s\t%s [%s, %s]\t%s\t%s\t%d\t%s\n", withUnit(m), s.Models[k], at,
-				figure(c.Orbit.Mean), figure(c.Orbit.Lo), figure(c.Orbit.Hi), worst, figure(c.Worst.Mean), c.Orbit.N,
+				words.Column(c.Orbit.Mean), words.Column(c.Orbit.Lo), words.Column(c.Orbit.Hi), worst,
+				words.Column(c.Worst.Mean), c.Orbit.N,
 				s.Verdict(c, r.Limit))
 		}
 	}
@@ -185,7 +172,7 @@ func printConsensus(out *strings.Builder, s *fold.Summary) {
 			s.Models[c.Model], audit.Percent(float64(c.Support)), c.N, c.Weak)
 		if c.Agreed > 0 {
 			fmt.Fprintf(out, "; its curves correlate with those of the targets by %s (median of %d)",
-				figure(c.Agreement), c.Agreed)
+				words.Column(c.Agreement), c.Agreed)
 		}
 		fmt.Fprintln(out)
 	}

@@ -19,7 +19,7 @@ import (
 	"nero/data/space"
 	"nero/measure/scale"
 	"nero/model/interior"
-	"nero/run/job"
+	"nero/present/words"
 )
 
 // Pass is what a check is given: the subject, the limits in force, and a way to say what it saw. It serves one run of
@@ -610,7 +610,7 @@ func paramsOf(list []*Check, given map[string]float64) (map[*Check]map[string]fl
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !known[name] {
 			all := slices.Sorted(maps.Keys(known))
-			if near, ok := job.Suggest(name, all); ok {
+			if near, ok := words.Suggest(name, all); ok {
 				return nil, fmt.Errorf(
 					"audit: there is no parameter %s; did you mean %s? All are listed by: nero checks", name, near)
 			}

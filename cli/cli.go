@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"nero/app"
-	"nero/run/job"
+	"nero/present/words"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -149,7 +149,7 @@ func flagError(c *cobra.Command, err error) error {
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	if name := unknown.GetSpecifiedName(); len(name) > 1 {
-		if near, ok := job.Suggest(name, names); ok {
+		if near, ok := words.Suggest(name, names); ok {
 			return fmt.Errorf("%w; did you mean --%s?", err, near)
 		}
 	}
@@ -176,7 +176,7 @@ func commandError(root *cobra.Command, args []string, err error) error {
 		names = append(names, c.Name())
 	}
 	for _, word := range rest {
-		if near, ok := job.Suggest(word, names); ok && !strings.HasPrefix(word, "-") {
+		if near, ok := words.Suggest(word, names); ok && !strings.HasPrefix(word, "-") {
 			return fmt.Errorf("%w; did you mean %q?", err, near)
 		}
 	}

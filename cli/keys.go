@@ -62,7 +62,7 @@ func seed(field func(*job.Study) *uint64) laying {
 	return into((*pflag.FlagSet).Uint64VarP, field)
 }
 
-func words(field func(*job.Study) *[]string) laying {
+func several(field func(*job.Study) *[]string) laying {
 	return into((*pflag.FlagSet).StringSliceVarP, field)
 }
 
@@ -288,7 +288,7 @@ func studyKeys() []studyKey {
 		{ofOutput, "equivariant", "", "the output must move as the input does", act("same")},
 		{
 			ofOutput, "metrics", "", "as in 'nero metrics' (default: those that the data and the output allow)",
-			words(func(s *job.Study) *[]string { return &s.Metrics }),
+			several(func(s *job.Study) *[]string { return &s.Metrics }),
 		},
 
 		{

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"nero/app"
+	"nero/present/words"
 
 	"github.com/spf13/cobra"
 )
@@ -127,7 +128,7 @@ func (a *App) serveRuns(ctx context.Context, paths []string, f serveFlags) error
 		for _, u := range s.URLs[1:] {
 			a.say("      %s", u)
 		}
-		a.say("%s and %s; Ctrl-C ends", plural(s.Runs, "run"), plural(s.Audits, "audit"))
+		a.say("%s and %s; Ctrl-C ends", words.Plural(s.Runs, "run", "runs"), words.Plural(s.Audits, "audit", "audits"))
 		if f.open || !f.noOpen && screen(a.Out) {
 			if err := browse(ctx, s.URLs[0]); err != nil {
 				a.say("note: no browser was opened (%v); open the address above", err)
@@ -135,13 +136,6 @@ func (a *App) serveRuns(ctx context.Context, paths []string, f serveFlags) error
 		}
 	}
 	return a.app.Serve(ctx, paths, o)
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }
 
 // screen tells whether somebody sits at this machine in front of a screen.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"nero/audit"
-	"nero/run/job"
+	"nero/internal/spell"
 )
 
 // Select chooses checks by name: those in only, or all if it is empty, without those in skip. The name of a family
@@ -27,7 +27,7 @@ func Select(only, skip []string) (chosen []*audit.Check, left []string, err erro
 		if slices.Contains(names, n) {
 			continue
 		}
-		if near, ok := job.Suggest(n, names); ok {
+		if near, ok := spell.Nearest(n, names); ok {
 			return nil, nil, fmt.Errorf("there is no check %q; did you mean %q? All are listed by: nero checks", n,
 				near)
 		}

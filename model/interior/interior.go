@@ -19,9 +19,9 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
+	"nero/internal/spell"
 	"nero/model/decode"
 	"nero/model/engine"
 	"nero/model/onnx"
@@ -190,39 +190,15 @@ func (m *Model) Layer(name string) (Layer, error) {
 		return Layer{}, fmt.Errorf("%s: %w: index %d; there are 0 (the input) to %d", m.onnx.Name(), ErrNoLayer, i,
 			len(m.layers)-1)
 	}
-	best, least := "", 1<<30
+	var names []string
 	for _, l := range m.layers {
-		for _, c := range append([]string{l.Name}, l.Produced...) {
-			if d := distance(strings.ToLower(name), strings.ToLower(c)); d < least {
-				best, least = c, d
-			}
-		}
+		names = append(append(names, l.Name), l.Produced...)
 	}
-	return Layer{}, fmt.Errorf("%s: %w: %q; the nearest is %q", m.onnx.Name(), ErrNoLayer, name, best)
-}
-
-// distance is the least number of letters to insert, delete or replace (Levenshtein, Soviet Physics Doklady 10, 1966),
-// of the first 200 bytes.
-func distance(a, b string) int {
-	const most = 200
-	a, b = a[:min(len(a), most)], b[:min(len(b), most)]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	hint := fmt.Sprintf("a layer has a name, or an index from 0 (the input) to %d", len(m.layers)-1)
+	if near, ok := spell.Nearest(name, names); ok {
+		hint = fmt.Sprintf("the nearest is %q", near)
 	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return Layer{}, fmt.Errorf("%s: %w: %q; %s", m.onnx.Name(), ErrNoLayer, name, hint)
 }
 
 // Close closes all that is open. The model may be used again.

@@ -5,10 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/protobuf/proto"
-
 	"nero/data/tensor"
+	"nero/internal/spell"
 	"nero/model/onnx/onnxpb"
+
+	"google.golang.org/protobuf/proto"
 )
 
 // Bytes encodes the model, as engines take it.
@@ -458,47 +459,12 @@ func allValues(g *onnxpb.GraphProto) []string {
 	return unique(names)
 }
 
-// nearest suggests a name that differs from the one asked for in few letters, or holds it.
+// nearest suggests the name that was probably meant.
 func nearest(name string, all []string) string {
-	best, least := "", max(3, len(name)/3)+1
-	low := strings.ToLower(name)
-	for _, c := range all {
-		d := distance(low, strings.ToLower(c))
-		if strings.Contains(strings.ToLower(c), low) && name != "" {
-			d = min(d, 2)
-		}
-		if d < least {
-			best, least = c, d
-		}
+	if near, ok := spell.Nearest(name, all); ok {
+		return "; the nearest is " + quote(near)
 	}
-	if best == "" {
-		return "; Values lists what there is"
-	}
-	return "; the nearest is " + quote(best)
-}
-
-// distance is the least number of letters to insert, delete or replace (Levenshtein, Soviet Physics Doklady 10, 1966),
-// of the first 200 bytes.
-func distance(a, b string) int {
-	const most = 200
-	a, b = a[:min(len(a), most)], b[:min(len(b), most)]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			d := diagonal
-			if a[i] != b[j] {
-				d++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(d, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return "; Values lists what there is"
 }
 
 // declarations are what the file says of its values; stored tensors say it themselves.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"nero/present/words"
 )
 
 // MaxFitted is the most distinct rows that Isomap, t-SNE and UMAP fit. Of more, the seed chooses so many, and the
@@ -64,9 +66,11 @@ func newSample(ctx context.Context, c *crew, t *table, o *settings) (*sample, er
 	}
 	switch copies := len(t.fit) - len(s.rows); {
 	case copies == 1:
-		s.note("1 of the %s is a copy of another one and stands where it does.", count(len(t.fit), "row"))
+		s.note("1 of the %s is a copy of another one and stands where it does.", words.Plural(len(t.fit), "row",
+			"rows"))
 	case copies > 1:
-		s.note("%d of the %s are copies of another one and stand where it does.", copies, count(len(t.fit), "row"))
+		s.note("%d of the %s are copies of another one and stand where it does.", copies, words.Plural(len(t.fit),
+			"row", "rows"))
 	}
 	if all := len(s.rows); all > o.most {
 		s.thin(o)

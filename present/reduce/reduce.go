@@ -27,6 +27,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"nero/present/words"
 )
 
 // Method is a way to reduce rows to two coordinates. Its text is the word that people use on the command line and in
@@ -203,7 +205,7 @@ func reduceWithin(ctx context.Context, m Method, x Matrix, o settings) (*Embeddi
 		return nil, err
 	}
 	if e.Missing = rows - len(t.whole); e.Missing > 0 {
-		e.note("%s with a NaN or an infinity %s no place.", count(e.Missing, "row"), have(e.Missing))
+		e.note("%s with a NaN or an infinity %s no place.", words.Plural(e.Missing, "row", "rows"), have(e.Missing))
 	}
 	if len(t.fit) == 0 {
 		e.note("There is no row without NaN to fit on.")
@@ -258,13 +260,6 @@ func names() string {
 
 func (e *Embedding) note(format string, args ...any) {
 	e.Notes = append(e.Notes, fmt.Sprintf(format, args...))
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func have(n int) string {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"nero/present/view"
+	"nero/present/words"
 	"nero/symmetry/group"
 
 	"gonum.org/v1/plot/font"
@@ -397,11 +398,11 @@ func (d *drawing) headText(p *view.Panel, w float64) (title, note []string) {
 	if len(d.f.Panels) > 1 && d.f.Layout.Colored() && len(p.Stats) == 1 && p.Stats[0].Element >= 0 &&
 		!p.Series[0].Mirrored {
 		s := p.Stats[0]
-		n = join(n, fmt.Sprintf("mean %s, %s %s at %s", view.Number(float64(s.Orbit.Mean)), d.worst(),
-			view.Number(float64(s.Worst)), s.At))
+		n = join(n, fmt.Sprintf("mean %s, %s %s at %s", words.Number(float64(s.Orbit.Mean)), d.worst(),
+			words.Number(float64(s.Worst)), s.At))
 	}
 	if p.N > 0 && len(d.f.Panels) > 1 {
-		n = join("n = "+view.Count(p.N), n)
+		n = join("n = "+words.Count(p.N), n)
 	}
 	return d.ruler.wrap(t, d.headStyle(), w), d.ruler.wrap(n, d.noteStyle(), w)
 }
@@ -470,8 +471,8 @@ func (d *drawing) stats(p *view.Panel, x, y, w float64) float64 {
 	for k, s := range p.Stats {
 		r := &rows[k]
 		r.above = [3]string{
-			view.Number(float64(s.Identity)), view.Number(float64(s.Orbit.Mean)),
-			view.Number(float64(s.Worst)),
+			words.Number(float64(s.Identity)), words.Number(float64(s.Orbit.Mean)),
+			words.Number(float64(s.Worst)),
 		}
 		if s.Orbit.N > 1 {
 			r.below[1] = interval(float64(s.Orbit.Lo), float64(s.Orbit.Hi))

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"nero/present/view"
+	"nero/present/words"
 	"nero/run/job"
 )
 
@@ -86,7 +86,7 @@ func (p *page) dataLines() []string {
 		return []string{fmt.Sprintf(
 			"%s files, digest of the list `%s` (SHA-256 of the sorted lines \"digest, two spaces, name\"); each is "+
 				"in [files.csv](files.csv)",
-			view.Count(len(files)), digestOfList(files))}
+			words.Count(len(files)), digestOfList(files))}
 	}
 	lines := make([]string, len(files))
 	for i, f := range files {

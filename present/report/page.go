@@ -10,6 +10,7 @@ import (
 	"nero/measure/aggregate"
 	"nero/measure/metric"
 	"nero/present/view"
+	"nero/present/words"
 	"nero/run/fold"
 	"nero/symmetry/group"
 
@@ -75,7 +76,7 @@ func (w *writer) table(numbers bool, head []string, rows [][]string) {
 
 // withInterval is a number with its interval: "0.983 [0.971, 0.990]".
 func withInterval(mean, lo, hi fold.Number) string {
-	t := view.Number(float64(mean))
+	t := words.Number(mean)
 	if in := interval(float64(lo), float64(hi)); in != "" {
 		t += " " + in
 	}
@@ -86,7 +87,7 @@ func interval(lo, hi float64) string {
 	if math.IsNaN(lo) || math.IsNaN(hi) || math.IsInf(lo, 0) || math.IsInf(hi, 0) {
 		return ""
 	}
-	return fmt.Sprintf("[%s, %s]", view.Number(lo), view.Number(hi))
+	return fmt.Sprintf("[%s, %s]", words.Number(lo), words.Number(hi))
 }
 
 func estimate(e fold.Estimate) string { return withInterval(e.Mean, e.Lo, e.Hi) }
@@ -104,7 +105,7 @@ func (p *page) label(k int) string {
 
 func (p *page) model(i int) string { return md(p.s.Models[i]) }
 
-func (p *page) words(m int) string { return md(view.Words(p.s.Metrics[m].Name)) }
+func (p *page) words(m int) string { return md(words.Name(p.s.Metrics[m].Name)) }
 
 func (p *page) target(m int) bool { return p.s.Metrics[m].Ref == string(metric.Target) }
 
@@ -123,9 +124,9 @@ func (p *page) markdown(figures []*view.Figure) string {
 		names[i] = p.model(i)
 	}
 	w.p("# %s along the orbit of %s", strings.Join(names, ", "), md(s.Group))
-	w.p("%s sample%s, %s (%s) each, %s. All intervals are %g %% intervals of a mean over samples; n counts samples.",
-		view.Count(s.Samples-s.Failed), plural(s.Samples-s.Failed), elements(len(s.Elements)), md(s.Measure),
-		plurals(len(s.Models), "model"), 100*s.Confidence)
+	w.p("%s, %s (%s) each, %s. All intervals are %g %% intervals of a mean over samples; n counts samples.",
+		words.Plural(s.Samples-s.Failed, "sample", "samples"), elements(len(s.Elements)), md(s.Measure),
+		words.Plural(len(s.Models), "model", "models"), 100*s.Confidence)
 	w.p("## Findings")
 	p.findings(w)
 	if c := p.allCaveats(); len(c) > 0 {
@@ -151,16 +152,7 @@ func (p *page) markdown(figures []*view.Figure) string {
 	return strings.TrimRight(w.b.String(), "\n") + "\n"
 }
 
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
-}
-
-func plurals(n int, what string) string { return view.Count(n) + " " + what + plural(n) }
-
-func elements(n int) string { return plurals(n, "element") }
+func elements(n int) string { return words.Plural(n, "element", "elements") }
 
 // findings says in words what each metric does along the orbit under each model, and how the models differ. Metrics of
 // which the headline would repeat another's are left to their tables.
@@ -198,7 +190,7 @@ func (p *page) findings(w *writer) {
 
 // title is the name of a metric at the beginning of a line.
 func (p *page) title(m int) string {
-	return md(view.Capital(view.Words(p.s.Metrics[m].Name)))
+	return md(words.Capital(words.Name(p.s.Metrics[m].Name)))
 }
 
 func (p *page) against(m int) string {
@@ -229,11 +221,11 @@ func (p *page) ownFinding(k, m int) string {
 			continue
 		}
 		n := p.countParts(x.exact)
-		text := fmt.Sprintf("%s at the %s %s element%s", p.partMean(part, m), view.Count(n), x.name, plural(n))
+		text := fmt.Sprintf("%s at the %s", p.partMean(part, m), words.Plural(n, x.name+" element", x.name+" elements"))
 		if x.exact {
 			text += p.besides()
 		}
-		parts = append(parts, text+fmt.Sprintf(" (n = %s)", view.Count(part.mean.N)))
+		parts = append(parts, text+fmt.Sprintf(" (n = %s)", words.Count(part.mean.N)))
 	}
 	if len(parts) == 0 {
 		return t + p.words(m) + " could not be measured: no sample has finite values at all elements."
@@ -241,7 +233,7 @@ func (p *page) ownFinding(k, m int) string {
 	t += "mean " + p.words(m) + " " + strings.Join(parts, ", ")
 	c := p.s.Curve(k, m, 0)
 	t += fmt.Sprintf("; mean over the whole orbit%s %s (n = %s)", p.included(), estimate(c.Orbit),
-		view.Count(c.Orbit.N))
+		words.Count(c.Orbit.N))
 	if c.WorstElement >= 0 && c.WorstElement != p.identity {
 		t += fmt.Sprintf("; %s %s at %s", p.lowest(m), atElement(c, c.WorstElement), p.label(c.WorstElement))
 	}
@@ -327,7 +319,7 @@ func (p *page) finding(k, m int) string {
 			p.label(w))
 	}
 	t += fmt.Sprintf("; mean over the whole orbit%s %s (n = %s)", p.included(), estimate(c.Orbit),
-		view.Count(c.Orbit.N))
+		words.Count(c.Orbit.N))
 	if v := p.s.Verdict(c, math.NaN()); p.target(m) && v != "" {
 		t += fmt.Sprintf(": **%s** (change of the orbit mean against the identity %s, paired by sample)", v,
 			signed(c.Change.Mean, c.Change.Lo, c.Change.Hi))
@@ -339,9 +331,9 @@ func (p *page) finding(k, m int) string {
 func signed(mean, lo, hi fold.Number) string {
 	sign := func(v float64) string {
 		if v > 0 {
-			return "+" + view.Number(v)
+			return "+" + words.Number(v)
 		}
-		return view.Number(v)
+		return words.Number(v)
 	}
 	t := sign(float64(mean))
 	if interval(float64(lo), float64(hi)) != "" {
@@ -368,7 +360,7 @@ func (p *page) difference(k, m int) string {
 	}
 	return fmt.Sprintf("%s: %s; mean %s over the orbit differs by %s (n = %s, paired by sample).", who, verdict,
 		p.words(m),
-		signed(fold.Number(d.Mean), fold.Number(i.Low), fold.Number(i.High)), view.Count(d.N))
+		signed(fold.Number(d.Mean), fold.Number(i.Low), fold.Number(i.High)), words.Count(d.N))
 }
 
 // worstClass names the class on which each model does worst, by the leading metric.
@@ -387,7 +379,7 @@ func (p *page) worstClass() string {
 		}
 		if at != nil {
 			parts = append(parts, fmt.Sprintf("**%s**: class %s with %s (n = %s)", p.model(k),
-				md(p.s.Slices[at.Slice].Name), estimate(at.Orbit), view.Count(at.Orbit.N)))
+				md(p.s.Slices[at.Slice].Name), estimate(at.Orbit), words.Count(at.Orbit.N)))
 		}
 	}
 	if len(parts) == 0 {
@@ -404,7 +396,7 @@ func (p *page) allCaveats() []string {
 	if s.Failed > 0 {
 		out = append(out, fmt.Sprintf(
 			"%s of %s samples could not be evaluated and are in no number on this page; their rows say why.",
-			view.Count(s.Failed), view.Count(s.Samples)))
+			words.Count(s.Failed), words.Count(s.Samples)))
 	}
 	for m := range s.Metrics {
 		for k := range s.Models {
@@ -420,17 +412,18 @@ func (p *page) allCaveats() []string {
 				out = append(out, fmt.Sprintf(
 					"%s of **%s** has no value %s of %s times, first for sample %s at %s: %s. Such samples have no "+
 						"mean over the orbit.",
-					p.words(m), p.model(k), view.Count(bad), view.Count(n), md(c.FirstBad), p.label(c.BadAt), why))
+					p.words(m), p.model(k), words.Count(bad), words.Count(n), md(c.FirstBad), p.label(c.BadAt), why))
 				continue
 			}
 			out = append(out, fmt.Sprintf(
 				"%s of **%s** is not finite %s of %s times, first for sample %s at %s. These values are in no mean, "+
 					"so the means speak for the others only.",
-				p.words(m), p.model(k), view.Count(bad), view.Count(n), md(c.FirstBad), p.label(c.BadAt)))
+				p.words(m), p.model(k), words.Count(bad), words.Count(n), md(c.FirstBad), p.label(c.BadAt)))
 		}
 	}
 	if n := s.Samples - s.Failed; n > 0 && n < 30 {
-		out = append(out, fmt.Sprintf("Intervals rest on %s; below about 30 they are rough.", plurals(n, "sample")))
+		out = append(out, fmt.Sprintf("Intervals rest on %s; below about 30 they are rough.", words.Plural(n, "sample",
+			"samples")))
 	}
 	small := 0
 	for _, c := range p.classes {
@@ -440,7 +433,7 @@ func (p *page) allCaveats() []string {
 	}
 	if small > 0 {
 		out = append(out, fmt.Sprintf("%d of %s have fewer than 30 samples; their intervals are rough.", small,
-			view.Count(len(p.classes))+" classes"))
+			words.Count(len(p.classes))+" classes"))
 	}
 	if p.identity < 0 && len(s.Elements) > 0 {
 		out = append(out, "The orbit does not contain the identity, so no value here is that of an unmoved input.")
@@ -476,7 +469,7 @@ func (p *page) tested() [][]string {
 		}
 		choice += fmt.Sprintf(" by seed %d", j.Study.Data.Seed)
 	}
-	add("samples", "%s evaluated, %s failed%s", view.Count(s.Samples-s.Failed), view.Count(s.Failed), choice)
+	add("samples", "%s evaluated, %s failed%s", words.Count(s.Samples-s.Failed), words.Count(s.Failed), choice)
 	add("group", "%s: %s", md(s.Group), p.axes())
 	exact := 0
 	for _, e := range s.Exact {
@@ -485,7 +478,7 @@ func (p *page) tested() [][]string {
 		}
 	}
 	add("orbit", "%s: %s; %s of them exact (moved without resampling)", elements(len(s.Elements)), md(s.Measure),
-		view.Count(exact))
+		words.Count(exact))
 	add("mean over the orbit", "%s", p.measure())
 	g := j.Study.Group
 	add("moving", "kernel %s, outside the picture %s%s", or(g.Resample, "bilinear"), or(g.Border, "zero"),
@@ -595,12 +588,12 @@ func (p *page) metricSection(w *writer, m int, figures []*view.Figure) {
 		}
 		single := "none"
 		if c.WorstAt >= 0 {
-			single = fmt.Sprintf("%s, sample %s at %s", view.Number(float64(c.WorstValue)), md(c.WorstSample),
+			single = fmt.Sprintf("%s, sample %s at %s", words.Number(c.WorstValue), md(c.WorstSample),
 				p.label(c.WorstAt))
 		}
 		rows = append(rows, []string{
 			p.model(k), id, estimate(c.Orbit), worst, where, estimate(c.Worst), single,
-			view.Count(c.Orbit.N), view.Count(bad),
+			words.Count(c.Orbit.N), words.Count(bad),
 		})
 	}
 	w.table(true, []string{
@@ -664,7 +657,7 @@ func (p *page) worstElements(w *writer, m int, figures []*view.Figure) {
 		}
 		rows = append(rows, row)
 	}
-	w.p("The %s worst elements by the mean of %s:", view.Count(len(at)), p.model(0))
+	w.p("The %s worst elements by the mean of %s:", words.Count(len(at)), p.model(0))
 	w.table(true, head, rows)
 }
 
@@ -697,7 +690,7 @@ func sentence(doc string) string {
 	if doc == "" {
 		return ""
 	}
-	return md(view.Capital(doc)) + ". "
+	return md(words.Capital(doc)) + ". "
 }
 
 func (p *page) classTable(w *writer, m int) {
@@ -708,7 +701,7 @@ func (p *page) classTable(w *writer, m int) {
 	}
 	rows := make([][]string, 0, len(p.classes))
 	for _, sl := range p.classes {
-		row := []string{md(s.Slices[sl].Name), view.Count(s.Slices[sl].N)}
+		row := []string{md(s.Slices[sl].Name), words.Count(s.Slices[sl].N)}
 		for k := range s.Models {
 			c := s.Curve(k, m, sl)
 			worst := "none"
@@ -744,8 +737,8 @@ func (p *page) samplesSection(w *writer, figures []*view.Figure) {
 		for _, q := range f.Panels {
 			for _, st := range q.Stats {
 				rows = append(rows, []string{
-					md(q.Title), md(st.Name), view.Number(float64(st.Identity)),
-					view.Number(float64(st.Orbit.Mean)), view.Number(float64(st.Worst)), st.At, md(q.Note),
+					md(q.Title), md(st.Name), words.Number(st.Identity),
+					words.Number(st.Orbit.Mean), words.Number(st.Worst), st.At, md(q.Note),
 				})
 			}
 		}
@@ -768,13 +761,13 @@ func (p *page) selfSection(w *writer) {
 			}{{"exact", p.part(k, m, true)}, {"resampled", p.part(k, m, false)}} {
 				worst := "none"
 				if x.part.at >= 0 {
-					worst = fmt.Sprintf("%s, sample %s at %s", view.Number(x.part.worst), md(x.part.sample),
+					worst = fmt.Sprintf("%s, sample %s at %s", words.Number(x.part.worst), md(x.part.sample),
 						p.label(x.part.at))
 				}
 				rows = append(rows, []string{
 					p.words(m), p.model(k), x.name,
-					view.Count(p.countParts(x.name == "exact")), p.partMean(x.part, m), worst,
-					view.Count(x.part.mean.N),
+					words.Count(p.countParts(x.name == "exact")), p.partMean(x.part, m), worst,
+					words.Count(x.part.mean.N),
 				})
 			}
 		}
@@ -873,7 +866,7 @@ func (p *page) notTested() []string {
 	s := p.s
 	out := []string{
 		fmt.Sprintf("Elements other than these %s: nothing was measured between two of them, nor outside %s.",
-			view.Count(len(s.Elements)), p.axes()),
+			words.Count(len(s.Elements)), p.axes()),
 		fmt.Sprintf("Transformations outside %s, and other ways to move the input (kernel, border).", md(s.Group)),
 		"Samples other than these. The intervals speak for inputs drawn like them, and not for other data.",
 		fmt.Sprintf("Other engines and machines: the numbers come from %s %s.", md(p.j.Engine.Name),

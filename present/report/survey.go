@@ -11,6 +11,7 @@ import (
 	"nero/measure/aggregate"
 	"nero/measure/metric"
 	"nero/present/view"
+	"nero/present/words"
 	"nero/run/job"
 )
 
@@ -196,7 +197,7 @@ type choice struct {
 func (p *page) choose() []choice {
 	models := len(p.s.Models)
 	v := p.seen
-	name := view.Words(p.s.Metrics[p.lead].Name)
+	name := words.Name(p.s.Metrics[p.lead].Name)
 	type candidate struct {
 		index int
 		mid   float64
@@ -251,7 +252,7 @@ func (p *page) choose() []choice {
 	if p.s.Metrics[p.lead].Better == string(metric.Lower) {
 		word = "highest"
 	}
-	note := fmt.Sprintf("Worst: %s mean %s, %s", word, name, view.Number(worstValue))
+	note := fmt.Sprintf("Worst: %s mean %s, %s", word, name, words.Number(worstValue))
 	if models > 1 {
 		note += " under " + p.s.Models[worstModel]
 	}
@@ -266,7 +267,7 @@ func (p *page) choose() []choice {
 		return 0
 	})
 	c := all[(len(all)-1)/2]
-	note = fmt.Sprintf("Median: mean %s %s", name, view.Number(c.mid))
+	note = fmt.Sprintf("Median: mean %s %s", name, words.Number(c.mid))
 	if models > 1 {
 		note += " over the models"
 	}
@@ -274,10 +275,10 @@ func (p *page) choose() []choice {
 	if most >= 0 {
 		if models > 1 {
 			row := v.means[most*models:]
-			note = fmt.Sprintf("Models differ most: %s %s, %s %s", p.s.Models[high], view.Number(float64(row[high])),
-				p.s.Models[low], view.Number(float64(row[low])))
+			note = fmt.Sprintf("Models differ most: %s %s, %s %s", p.s.Models[high], words.Number(row[high]),
+				p.s.Models[low], words.Number(row[low]))
 		} else {
-			note = "Varies most: by " + view.Number(mostValue) + " along the orbit"
+			note = "Varies most: by " + words.Number(mostValue) + " along the orbit"
 		}
 		add(most, note)
 	}

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"nero/measure/aggregate"
 	"nero/measure/metric"
+	"nero/present/words"
 	"nero/run/fold"
 	"nero/run/job"
 	"nero/symmetry/group"
@@ -126,7 +126,7 @@ func Aggregate(s *fold.Summary, metric int, slices []int, o Options) (*Figure, e
 	if len(slices) == 1 {
 		sl := s.Slices[slices[0]]
 		f.Name += "-" + Slug(sl.Name)
-		f.Subtitle += fmt.Sprintf(", %s, n = %s", SliceTitle(sl), Count(sl.N))
+		f.Subtitle += fmt.Sprintf(", %s, n = %s", SliceTitle(sl), words.Count(sl.N))
 	} else {
 		f.Name += "-classes"
 		f.Subtitle += " of each class"
@@ -203,7 +203,8 @@ func whole(c *fold.Curve, n int) error {
 func (b *builder) figure() *Figure {
 	s := b.s
 	f := &Figure{
-		Name: Slug(b.m.Name), Title: Capital(Words(b.m.Name)) + " along the orbit of " + s.Group, Layout: b.layout,
+		Name: Slug(b.m.Name), Title: words.Capital(words.Name(b.m.Name)) + " along the orbit of " + s.Group,
+		Layout: b.layout,
 		Metric: b.m.Name, Unit: b.m.Unit, Better: b.m.Better, Group: s.Group, Axes: s.Chart,
 		// Errors against the model's own answer are the harm that resampling does too, so elements without it stand
 		// apart.
@@ -337,7 +338,7 @@ func (b *builder) finish(f *Figure) {
 
 // scale covers everything that is drawn. Bounded metrics always get their whole range, so that pictures compare.
 func (b *builder) scale(f *Figure) Scale {
-	label := Words(b.m.Name)
+	label := words.Name(b.m.Name)
 	if b.m.Unit != "" {
 		label += " in " + b.m.Unit
 	}
@@ -446,7 +447,7 @@ func (b *builder) notes(f *Figure) []string {
 			}
 			if bad > 0 && p.N > 0 {
 				notes = append(notes, fmt.Sprintf("%s: %s of %s values are not finite and are in no mean.", who,
-					Count(bad), Count(n)))
+					words.Count(bad), words.Count(n)))
 			}
 		}
 	}
@@ -494,9 +495,9 @@ func (b *builder) alt(f *Figure) string {
 					who += ", " + st.Name
 				}
 			}
-			fmt.Fprintf(&a, " %s: mean %s", who, Number(float64(st.Orbit.Mean)))
+			fmt.Fprintf(&a, " %s: mean %s", who, words.Number(st.Orbit.Mean))
 			if st.Element >= 0 {
-				fmt.Fprintf(&a, ", %s %s at %s", word, Number(float64(st.Worst)), st.At)
+				fmt.Fprintf(&a, ", %s %s at %s", word, words.Number(st.Worst), st.At)
 			}
 			a.WriteByte('.')
 		}
@@ -532,28 +533,6 @@ func SliceTitle(s fold.Slice) string {
 		return "all samples"
 	}
 	return "class " + s.Name
-}
-
-// Words is the name of a metric for people.
-func Words(name string) string { return strings.ReplaceAll(name, "_", " ") }
-
-// Capital makes the first letter of a text a capital one.
-func Capital(s string) string {
-	_, n := utf8.DecodeRuneInString(s)
-	return strings.ToUpper(s[:n]) + s[n:]
-}
-
-// Count is a number with commas between thousands.
-func Count(n int) string {
-	s := strconv.Itoa(n)
-	from := 0
-	if n < 0 {
-		from = 1
-	}
-	for i := len(s) - 3; i > from; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 func percent(p float64) string { return strconv.FormatFloat(100*p, 'g', 4, 64) }

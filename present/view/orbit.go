@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"nero/present/words"
 	"nero/symmetry/group"
 )
 
@@ -19,12 +20,12 @@ func OrbitTitle(g group.Group, n int) string {
 			what = append(what, word)
 		}
 	}
-	count := Count(n) + " elements"
+	count := words.Count(n) + " elements"
 	switch {
 	case n == 1:
 		count = "1 element"
 	case len(what) == 1 && what[0] == group.KindTurn.Many && len(g.Chart()) == 1:
-		count = Count(n) + " angles"
+		count = words.Count(n) + " angles"
 	}
 	switch n := len(what); n {
 	case 0:

@@ -45,27 +45,6 @@ func (s Scale) Pos(v float64) float64 {
 	return math.NaN()
 }
 
-// Number is v for people, with three significant digits: "0.983", "12.4", "1.2e-07"; "none" for NaN.
-func Number(v float64) string {
-	switch a := math.Abs(v); {
-	case math.IsNaN(v):
-		return "none"
-	case math.IsInf(v, 0):
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	case a == 0:
-		return "0"
-	case a < 1e-3 || a >= 1e5:
-		return strconv.FormatFloat(v, 'e', 1, 64)
-	case a < 9.9995:
-		return strconv.FormatFloat(v, 'f', 3, 64)
-	case a < 99.995:
-		return strconv.FormatFloat(v, 'f', 2, 64)
-	case a < 999.95:
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	}
-	return strconv.FormatFloat(v, 'f', 0, 64)
-}
-
 // short is a tick label: as few digits as the step needs.
 func short(v float64) string {
 	if v == 0 {

@@ -427,27 +427,7 @@ func TestSurrounds(t *testing.T) {
 	}
 }
 
-func TestWords(t *testing.T) {
-	for v, want := range map[float64]string{
-		0: "0", 0.98312: "0.983", -0.5: "-0.500", 12.345: "12.35", 123.456: "123.5", 12345: "12345", 1.2e-7: "1.2e-07",
-		9.9996:      "10.00",
-		math.Inf(1): "+Inf", 2e6: "2.0e+06", 0.0005: "5.0e-04",
-	} {
-		if got := Number(v); got != want {
-			t.Errorf("%g is %q, want %q", v, got, want)
-		}
-	}
-	if Number(math.NaN()) != "none" {
-		t.Error("no number has a number")
-	}
-	for n, want := range map[int]string{
-		0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1234: "-1,234",
-		-123: "-123",
-	} {
-		if got := Count(n); got != want {
-			t.Errorf("%d is %q, want %q", n, got, want)
-		}
-	}
+func TestSlug(t *testing.T) {
 	for name, want := range map[string]string{
 		"max_absolute": "max-absolute", "Käse & Co": "k-se-co", "": "x",
 		"../../x": "x", "A  B": "a-b",
@@ -537,15 +517,6 @@ func TestManyElements(t *testing.T) {
 	}
 	if LayoutOf(g.Chart(), es[:Many]) != Strip {
 		t.Error("few elements are no strip")
-	}
-}
-
-// What has no letter at its beginning stays whole.
-func TestCapital(t *testing.T) {
-	for in, want := range map[string]string{"": "", "aee": "Aee", "√ of": "√ of", "étude": "Étude"} {
-		if got := Capital(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"nero/internal/spell"
 )
 
 // rules are what a field's tags say about its value.
@@ -114,7 +116,7 @@ func (ru rules) text(s string) string {
 		return ""
 	}
 	msg := fmt.Sprintf("%q is not one of %s", clip(s), strings.Join(ru.enum, ", "))
-	if k, ok := Suggest(s, ru.enum); ok {
+	if k, ok := spell.Nearest(s, ru.enum); ok {
 		msg += fmt.Sprintf("; did you mean %q?", k)
 	} else {
 		msg += "; choose one of them"

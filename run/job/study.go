@@ -479,42 +479,6 @@ func set[T comparable](p *T, v T) {
 	}
 }
 
-// Suggest is the word of known that was probably meant: the nearest one, if it is within a third of the word's letters
-// (at least two edits; swapped neighbors count as one).
-func Suggest(word string, known []string) (string, bool) {
-	best, least := "", max(2, len(word)/3)+1
-	for _, k := range known {
-		if d := edits(strings.ToLower(word), strings.ToLower(k)); d < least && d < max(len(word), len(k)) {
-			best, least = k, d
-		}
-	}
-	return best, best != ""
-}
-
-// edits is the optimal string alignment distance of a and b.
-func edits(a, b string) int {
-	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row := make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last = last, row
-	}
-	return last[len(b)]
-}
-
 // source remembers where things stand in a study file.
 type source struct {
 	file string

@@ -509,18 +509,6 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-func TestSuggest(t *testing.T) {
-	known := []string{"confidence", "accuracy", "margin"}
-	for word, want := range map[string]string{
-		"accurcy": "accuracy", "Confidence": "confidence", "mragin": "margin",
-		"zebra": "", "": "",
-	} {
-		if got, ok := Suggest(word, known); got != want || ok != (want != "") {
-			t.Errorf("Suggest(%q) = %q, %v", word, got, ok)
-		}
-	}
-}
-
 func FuzzParseStudy(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte(few))

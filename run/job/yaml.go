@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"nero/internal/spell"
+
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
@@ -530,7 +532,7 @@ func clip(s string) string {
 }
 
 func didYouMean(word string, known []string, otherwise string) string {
-	if k, ok := Suggest(word, known); ok {
+	if k, ok := spell.Nearest(word, known); ok {
 		return fmt.Sprintf("did you mean %q?", k)
 	}
 	return otherwise + strings.Join(known, ", ")

@@ -13,6 +13,7 @@ import (
 
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/internal/spell"
 	"nero/measure/consensus"
 	"nero/measure/metric"
 	"nero/model/decode"
@@ -481,7 +482,7 @@ func (w *Workload) metrics() error {
 				return w.Study.Errorf(at, "%v", err) // the reference is the mistake
 			}
 			dot := strings.LastIndex(plain, ".") + 1 // a field stands before it
-			if near, ok := job.Suggest(plain[dot:], metricNames()); ok {
+			if near, ok := spell.Nearest(plain[dot:], metricNames()); ok {
 				near = plain[:dot] + near
 				if against {
 					near += "@" + ref

@@ -21,7 +21,7 @@ import (
 	"strings"
 
 	"nero/present/reduce"
-	"nero/present/view"
+	"nero/present/words"
 	"nero/run/fold"
 	"nero/serve/api"
 	"nero/serve/shelf"
@@ -996,7 +996,7 @@ func (b *builder) tell() {
 			say("Figures per sample are read from these for %s, and are as coarse.", names(rough))
 		}
 		if c := len(b.classSets()); c > 0 && b.some < c {
-			say("Exact curves are there for %s of %s classes of %s.", view.Count(b.some), view.Count(c),
+			say("Exact curves are there for %s of %s classes of %s.", words.Count(b.some), words.Count(c),
 				b.doc.MetricDoc[b.metric].Title)
 		}
 		if len(b.slices.Slices) > 0 && len(b.doc.ModelList) > 1 {
@@ -1015,7 +1015,7 @@ func (b *builder) tell() {
 		}
 		of := "all"
 		if b.sum.Kept < n {
-			of = view.Count(b.sum.Kept) + " of"
+			of = words.Count(b.sum.Kept) + " of"
 		}
 		what := "The exact orbit is"
 		switch {
@@ -1025,7 +1025,7 @@ func (b *builder) tell() {
 			what = "The exact orbit and the moved inputs are"
 		}
 		if b.sum.Kept < n || b.sum.Inputs < b.sum.Kept {
-			say("%s there for %s %s samples%s.", what, of, view.Count(n), b.how())
+			say("%s there for %s %s samples%s.", what, of, words.Count(n), b.how())
 		}
 		if b.sum.Inputs == 0 && b.sum.Kept > 0 {
 			say("Inputs are not there. %s",
@@ -1038,7 +1038,7 @@ func (b *builder) tell() {
 			say("Inputs are shown at 1/%d of their size.", b.shrunk)
 		}
 		if b.sum.Inputs > 0 && b.sparse {
-			say("Inputs are there at %s of %s elements.", view.Count(len(b.at())), view.Count(b.doc.Elements))
+			say("Inputs are there at %s of %s elements.", words.Count(len(b.at())), words.Count(b.doc.Elements))
 		}
 		if b.sum.Answers > 0 && b.doc.Live.Engine != "" && b.doc.Live.Engine != b.doc.Engine {
 			say("Scores of the classes come from %s, the values from %s.", b.doc.Live.Engine, b.doc.Engine)
@@ -1055,13 +1055,15 @@ func (b *builder) brief() string {
 	var parts []string
 	n := b.doc.Samples
 	if b.sum.Kept < n {
-		parts = append(parts, fmt.Sprintf("%s of %s whole", view.Count(b.sum.Kept), plural(n, "sample")))
+		parts = append(parts, fmt.Sprintf("%s of %s whole", words.Count(b.sum.Kept), words.Plural(n, "sample",
+			"samples")))
 	} else if b.sum.Inputs < n && n > 0 {
-		parts = append(parts, fmt.Sprintf("the inputs of %s of %s", view.Count(b.sum.Inputs), plural(n, "sample")))
+		parts = append(parts, fmt.Sprintf("the inputs of %s of %s", words.Count(b.sum.Inputs), words.Plural(n, "sample",
+			"samples")))
 	}
 	if all := len(b.doc.MetricDoc); len(b.sum.Curves) < all {
 		parts = append(parts, fmt.Sprintf("the values of every sample for %d of %s", len(b.sum.Curves),
-			plural(all, "metric")))
+			words.Plural(all, "metric", "metrics")))
 	}
 	if len(parts) == 0 {
 		return ""

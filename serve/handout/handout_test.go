@@ -320,7 +320,7 @@ func (o *opened) values(name string) []float64 {
 	return out
 }
 
-func words(raw []byte) []uint32 {
+func wordsOf(raw []byte) []uint32 {
 	n := len(raw) / 4
 	out := make([]uint32, n)
 	for i := range out {
@@ -439,7 +439,7 @@ func TestRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := words(o.raw[fmt.Sprintf("samples.%d.%d", at, k)])
+			got := wordsOf(o.raw[fmt.Sprintf("samples.%d.%d", at, k)])
 			for i := range st.Mean {
 				for list, v := range [][]float32{st.Mean, st.SD, st.Min, st.Max, st.Identity} {
 					if got[list*m.samples+i] != math.Float32bits(v[i]) {
@@ -478,7 +478,7 @@ func TestSampleRoundTrip(t *testing.T) {
 		if meta["replay"] != want.Replay || meta["done"] != "true" {
 			t.Errorf("metadata %v", meta)
 		}
-		got := words(data["curves"])
+		got := wordsOf(data["curves"])
 		for x := range m.models {
 			for k := range m.metrics {
 				for g := range m.elements {

@@ -10,14 +10,14 @@ import (
 	"html"
 	"io/fs"
 	"math"
-	"strconv"
 	"strings"
 	"unicode"
 
-	"nero/present/view"
 	"nero/run/fold"
 
 	_ "embed" // the style of what stands around the interface
+
+	"nero/present/words"
 )
 
 // style is of the parts of the page that are there without its script, and of paper.
@@ -210,19 +210,12 @@ func (b *builder) render(blocks []*block, notes []string) ([]byte, error) {
 func (b *builder) description() string {
 	d := &b.doc
 	s := fmt.Sprintf("How %s of %s changes over %s: %s, %s.", d.MetricDoc[b.metric].Title, strings.Join(d.Models, ", "),
-		d.Orbit.Title, plural(d.Samples, "sample"), plural(d.Elements, "element"))
+		d.Orbit.Title, words.Plural(d.Samples, "sample", "samples"), words.Plural(d.Elements, "element", "elements"))
 	if !d.State.Complete {
-		s += fmt.Sprintf(" The run was not finished: %s of %s samples were there.", view.Count(d.State.Done),
-			view.Count(d.State.Total))
+		s += fmt.Sprintf(" The run was not finished: %s of %s samples were there.", words.Count(d.State.Done),
+			words.Count(d.State.Total))
 	}
 	return s
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return view.Count(n) + " " + word + "s"
 }
 
 // table sums up the run for those who run no script.
@@ -241,19 +234,13 @@ func (b *builder) table() string {
 			}
 			fmt.Fprintf(&o, "<tr><th>%s</th><td>%s</td><td>%d</td><td>%s</td><td>%s to "+
 				"%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
-				text(d.MetricDoc[k].Title), text(d.ModelList[c.Model].Name), c.Orbit.N, number(c.Orbit.Mean),
-				number(c.Orbit.Lo), number(c.Orbit.Hi), text(worst), number(there), number(c.Worst.Mean))
+				text(d.MetricDoc[k].Title), text(d.ModelList[c.Model].Name), c.Orbit.N, words.Cell(c.Orbit.Mean),
+				words.Cell(c.Orbit.Lo), words.Cell(c.Orbit.Hi), text(worst), words.Cell(there),
+				words.Cell(c.Worst.Mean))
 		}
 	}
 	o.WriteString("</tbody>\n</table>\n")
 	return o.String()
-}
-
-func number(v fold.Number) string {
-	if f := float64(v); !math.IsNaN(f) && !math.IsInf(f, 0) {
-		return strconv.FormatFloat(f, 'g', 4, 64)
-	}
-	return "–"
 }
 
 // about says where the numbers come from, in a visible place and for programs.
@@ -284,8 +271,8 @@ func (b *builder) about(out *bytes.Buffer, notes []string) error {
 	}
 	state := ""
 	if !d.State.Complete {
-		state = fmt.Sprintf(" · <strong>not finished: %s of %s samples</strong>", view.Count(d.State.Done),
-			view.Count(d.State.Total))
+		state = fmt.Sprintf(" · <strong>not finished: %s of %s samples</strong>", words.Count(d.State.Done),
+			words.Count(d.State.Total))
 	}
 	fmt.Fprintf(out, "<footer id=\"about\">\n<p>Report of the run <bdi>%s</bdi> · job %.12s · %s · nero "+
 		"%s%s</p>\n<details>\n<summary>About this report</summary>\n", text(d.Name), text(d.Digest), text(d.Engine),

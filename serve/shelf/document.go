@@ -16,6 +16,7 @@ import (
 	"nero/measure/metric"
 	"nero/present/reduce"
 	"nero/present/view"
+	"nero/present/words"
 	"nero/run/fold"
 	"nero/run/job"
 	"nero/run/slice"
@@ -187,7 +188,7 @@ func (r *Run) fixed(d *api.Run) {
 	for k, m := range r.metrics {
 		doc := fold.MetricOf(m, r.job.Study.Output)
 		wide := view.Wide(overall, k) && !bounded(m)
-		d.MetricDoc = append(d.MetricDoc, api.Metric{Metric: doc, Title: view.Words(m.Name), Wide: wide})
+		d.MetricDoc = append(d.MetricDoc, api.Metric{Metric: doc, Title: words.Name(m.Name), Wide: wide})
 		d.Scales = append(d.Scales, scaleOf(m, overall, k, wide))
 	}
 	if err := r.population(d, sums); err != nil {
@@ -344,17 +345,17 @@ func (r *Run) population(d *api.Run, sums []*fold.Summary) error {
 	d.Labelled = len(counts) > 0
 	if d.Failed > 0 {
 		d.Notes = append(d.Notes, fmt.Sprintf("%s of %s samples could not be evaluated: they are in no mean.",
-			view.Count(d.Failed), view.Count(r.n)))
+			words.Count(d.Failed), words.Count(r.n)))
 	}
 	if !d.State.Complete {
 		d.Notes = append(d.Notes, fmt.Sprintf("The run is not complete: %s of %s samples are there.",
-			view.Count(d.State.Done), view.Count(d.State.Total)))
+			words.Count(d.State.Done), words.Count(d.State.Total)))
 	}
 	for _, p := range r.parts {
 		if n := p.at.run.Job().Count; p.rows != nil && n != r.n {
 			d.Notes = append(d.Notes,
-				fmt.Sprintf("%s of the %s samples of %s are in both runs; the others are not shown.", view.Count(r.n),
-					view.Count(n), p.name))
+				fmt.Sprintf("%s of the %s samples of %s are in both runs; the others are not shown.", words.Count(r.n),
+					words.Count(n), p.name))
 		}
 	}
 	return nil
@@ -408,8 +409,8 @@ func (r *Run) details() []api.Circumstance {
 				m.Batch))
 		}
 		add("engine"+of, j.Engine.Name+" "+j.Engine.Version)
-		add("samples"+of, view.Count(j.Count))
-		add("shards"+of, view.Count(len(j.Shards())))
+		add("samples"+of, words.Count(j.Count))
+		add("shards"+of, words.Count(len(j.Shards())))
 		add("seed"+of, strconv.FormatUint(j.Seed, 10))
 		if w := j.Study.Group.Window; len(w) == 2 {
 			add("window"+of, fmt.Sprintf("%d x %d pixels (height x width)", w[0], w[1]))

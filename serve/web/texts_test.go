@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"nero/present/view"
+	"nero/present/words"
 	"nero/symmetry/group"
 	"nero/symmetry/group/catalog"
 )
@@ -43,10 +44,10 @@ func TestTexts(t *testing.T) {
 			float64(r.IntN(4096)-2048)/math.Pow(2, float64(r.IntN(12))))
 	}
 	for _, v := range numbers {
-		out.Numbers = append(out.Numbers, []any{v, view.Number(v)})
+		out.Numbers = append(out.Numbers, []any{v, words.Number(v)})
 	}
 	for _, n := range []int{0, 7, -7, 999, 1000, -1000, 12345, 123456, 1234567, 1000000000} {
-		out.Counts = append(out.Counts, []any{n, view.Count(n)})
+		out.Counts = append(out.Counts, []any{n, words.Count(n)})
 	}
 	for _, entry := range catalog.List() {
 		g, err := catalog.Parse(entry.Example)

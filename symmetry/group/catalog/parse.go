@@ -3,10 +3,12 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"nero/internal/spell"
 	"nero/symmetry/group"
 )
 
@@ -317,43 +319,16 @@ func unknown(text string) error {
 	return errors.New(msg + "; the groups are " + known())
 }
 
-// nearest is the name with the fewest edits to key, "" if none is near.
+// nearest is the name that was probably meant by key, "" if none is near. Signs between letters do not count.
 func nearest(key string, names []string) string {
 	plain := strings.NewReplacer("(", "", ")", "", ",", "")
-	key = plain.Replace(squash(key))
-	if len(key) > 64 {
-		return "" // no typing error
-	}
-	best, at := "", 0
+	var bare []string
 	for _, n := range names {
-		d := edits([]rune(key), []rune(plain.Replace(squash(n))))
-		if best == "" || d < at {
-			best, at = n, d
-		}
+		bare = append(bare, plain.Replace(squash(n)))
 	}
-	if limit := max(1, len(key)/3); at > limit {
+	near, ok := spell.Nearest(plain.Replace(squash(key)), bare)
+	if !ok {
 		return ""
 	}
-	return best
-}
-
-// edits is the Levenshtein distance.
-func edits(a, b []rune) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, x := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j, y := range b {
-			d := diagonal
-			if x != y {
-				d++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(d, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return names[slices.Index(bare, near)]
 }

@@ -1,0 +1,108 @@
+// Package words writes for people: text from outside where it may stand without a meaning of its own (a terminal,
+// Markdown, HTML), numbers, counts and plurals. Names of models, samples and layers come from files and may hold
+// anything, so every writer of a report takes them through this package.
+//
+// There is one rule for each place. For numbers there are several, by where they stand: [Figures] for errors, [Number]
+// in a sentence, [Column] in a terminal, [Cell] in a table of a page.
+package words
+
+import (
+	"html"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"nero/internal/spell"
+)
+
+// Text is a text from outside of several lines, for a terminal or a file of text. What would move the cursor, colour
+// the terminal or turn the direction of writing becomes U+FFFD, and so does invalid UTF-8. Line feeds and tabs stay.
+func Text(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || !hidden(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// hidden reports whether a character is not seen and does something.
+func hidden(r rune) bool {
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
+}
+
+// Line is a text from outside within a line, as in [Text]; line ends, tabs and what else is blank become single
+// spaces, none at the ends.
+func Line(s string) string { return Text(strings.Join(strings.Fields(s), " ")) }
+
+// HTML is a text from outside in the text of an element or in a quoted attribute of a page.
+func HTML(s string) string { return html.EscapeString(Text(s)) }
+
+// Markdown is a text from outside on one line of Markdown, also in a table: no character of it has a meaning there, and
+// no HTML is left. A name after @ notifies nobody, a number after # links nowhere, and no address becomes a link; a
+// backslash would not do for these, since they are looked for in the finished page.
+func Markdown(s string) string {
+	var b strings.Builder
+	s = Line(s)
+	for i, c := range s {
+		switch {
+		case strings.ContainsRune("\\`*_{}[]|~$^", c):
+			b.WriteByte('\\')
+			b.WriteRune(c)
+		case c == '<':
+			b.WriteString("&lt;")
+		case c == '>':
+			b.WriteString("&gt;")
+		case c == '&':
+			b.WriteString("&amp;")
+		case c == '@' || c == '#':
+			b.WriteRune(c)
+			b.WriteString("&#8203;") // a space without width
+		case c == ':' && strings.HasPrefix(s[i:], "://"):
+			b.WriteString("&#58;")
+		case c == '.' && i >= 3 && strings.EqualFold(s[i-3:i], "www"):
+			b.WriteString("&#46;")
+		default:
+			b.WriteRune(c)
+		}
+	}
+	return listMark.ReplaceAllString(b.String(), `$1\$2$3`)
+}
+
+// listMark is the beginning of an item of a list, or the line under a heading.
+var listMark = regexp.MustCompile(`^(\d{0,9})([-+=.)])( |[-=]*$)`)
+
+// Code is a text from outside in a code span of Markdown, fenced by more backticks than it holds.
+func Code(s string) string {
+	s = Line(s)
+	fence := "`"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
+		s = " " + s + " "
+	}
+	return fence + s + fence
+}
+
+// Block is a text from outside in a fenced block of Markdown; the language may be empty.
+func Block(language, s string) string {
+	fence := "```"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	return fence + language + "\n" + Text(s) + "\n" + fence
+}
+
+// Name is an identifier for people: underscores are spaces.
+func Name(id string) string { return strings.ReplaceAll(id, "_", " ") }
+
+// Capital makes the first letter of a text a capital one.
+func Capital(s string) string {
+	_, n := utf8.DecodeRuneInString(s)
+	return strings.ToUpper(s[:n]) + s[n:]
+}
+
+// Suggest is the word of known that was probably meant; see [spell.Nearest].
+func Suggest(word string, known []string) (string, bool) { return spell.Nearest(word, known) }
