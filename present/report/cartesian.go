@@ -44,13 +44,13 @@ func (d *drawing) cartesian(p *view.Panel, x, y, w float64, small bool) float64 
 		pn.vertical(pt{x + 9, b.y + b.h/2}, pn.clip(f.Scale.Label, style{size: smallSize}, b.h),
 			style{size: smallSize, color: pal.muted, align: center})
 	})
-	if f.Layout == view.Strip || f.Layout == view.Ranked {
+	if f.Layout.Order != "" {
 		return d.strip(p, b, small)
 	}
 	if p.X != nil { // an axis of its own
 		own := *f
-		own.X, own.Layout = p.X, view.Line
-		d = &drawing{f: &own, pal: d.pal, fonts: d.fonts, ruler: d.ruler, w: d.w, into: d}
+		own.X = p.X
+		d = &drawing{f: &own, form: d.form, pal: d.pal, fonts: d.fonts, ruler: d.ruler, w: d.w, into: d}
 		f = &own
 	}
 	d.do(func(pn *pen) {
@@ -69,7 +69,7 @@ func (d *drawing) cartesian(p *view.Panel, x, y, w float64, small bool) float64 
 		pn.text(pt{b.x + b.w/2, b.y + b.h + 28}, f.X.Label,
 			style{size: smallSize, color: pal.muted, align: center, middle: true})
 	})
-	if f.Layout == view.Angle {
+	if f.Layout.Binned {
 		d.angles(p, b, small)
 		return b.y + b.h + 38
 	}
@@ -245,10 +245,7 @@ func (d *drawing) strip(p *view.Panel, b box, small bool) float64 {
 }
 
 func (d *drawing) stripLabel(step int) string {
-	t := "elements in the order of the plan"
-	if d.f.Layout == view.Ranked {
-		t = "elements by value, the worst first"
-	}
+	t := d.f.Layout.Order
 	if step > 1 {
 		t += ", not all named"
 	}

@@ -18,6 +18,8 @@ type Options struct {
 	Theme Theme
 	// in CSS pixels, 320 to 4000; default 760. The height follows
 	Width float64
+	// Forms of layouts that are not among [Forms]
+	Forms []Form
 }
 
 // Picture is a drawing in two formats. The PNG has two pixels per unit of the SVG.
@@ -47,6 +49,7 @@ func paint(f *view.Figure, o Options, fonts *font.Cache) (*Picture, error) {
 // drawing is a figure whose parts have their places.
 type drawing struct {
 	f     *view.Figure
+	form  Form
 	pal   palette
 	fonts *font.Cache
 	ruler *pen
@@ -101,7 +104,12 @@ func arrange(f *view.Figure, o Options, fonts *font.Cache) (*drawing, error) {
 	if !(o.Width >= 320 && o.Width <= 4000) {
 		return nil, fmt.Errorf("width %g: want 320 to 4000", o.Width)
 	}
-	d := &drawing{f: f, pal: paletteOf(o.Theme), fonts: fonts, w: o.Width}
+	if f.Layout == nil {
+		plain := *f
+		plain.Layout = view.Strip
+		f = &plain
+	}
+	d := &drawing{f: f, form: formOf(f.Layout, o.Forms), pal: paletteOf(o.Theme), fonts: fonts, w: o.Width}
 	d.ruler = &pen{handler: newPenHandler(fonts)}
 	y := margin
 	y = d.lines(y, f.Title, style{size: titleSize, bold: true, color: d.pal.text}, 20)
@@ -146,12 +154,12 @@ type entry struct {
 func (d *drawing) legend(y float64) float64 {
 	f, pal := d.f, d.pal
 	var models, marks []entry
-	if !f.Layout.Colored() {
+	if !f.Layout.Colored {
 		for _, k := range f.Legend {
 			models = append(models, entry{k.Name, func(p *pen, x, y float64) {
 				c := pal.model(k.Model)
 				switch {
-				case f.Layout == view.Strip || f.Layout == view.Ranked:
+				case f.Layout.Order != "":
 				case f.Discrete:
 					p.line([]pt{{x, y}, {x + 28, y}}, alpha(c, guide), 1, dash(k.Model))
 				default:
@@ -177,53 +185,11 @@ func (d *drawing) legend(y float64) float64 {
 		marks = append(marks, entry{f.Interval, swatch(2*pal.band, 2*pal.interval-40)})
 	}
 	has := d.contents()
-	if !f.Layout.Colored() {
-		switch {
-		case f.Layout == view.Angle: // hollow marks are inverted elements there
-		case f.Exact && has.hollow:
-			marks = append(marks, entry{"filled: exact element; hollow: resampled", func(p *pen, x, y float64) {
-				p.mark(pt{x + 8, y}, 0, 3.6, pal.muted, pal.background, false)
-				p.mark(pt{x + 20, y}, 0, 3.6, pal.muted, pal.background, true)
-			}})
-		case f.Exact && f.Comb:
-			marks = append(marks, entry{
-				"exact element (no resampling), apart from the curve",
-				func(p *pen, x, y float64) {
-					p.mark(pt{x + 14, y}, 0, 3.6, pal.muted, pal.background, false)
-				},
-			})
-		case f.Exact:
-			marks = append(marks, entry{"exact element (no resampling)", func(p *pen, x, y float64) {
-				p.mark(pt{x + 14, y}, 0, 3.6, pal.muted, pal.background, false)
-			}})
-		}
-	}
-	if f.Layout == view.Angle {
-		marks = append(marks, entry{"median of 15° each; thinner: the worst", func(p *pen, x, y float64) {
-			p.line([]pt{{x, y - 2}, {x + 28, y - 2}}, pal.muted, 2, nil)
-			p.line([]pt{{x, y + 3}, {x + 28, y + 3}}, pal.muted, 1, nil)
-		}})
-	}
-	switch {
-	case f.Mirrored && f.Layout == view.Angle:
-		marks = append(marks,
-			entry{
-				"hollow, thin: inverted",
-				func(p *pen, x, y float64) { p.mark(pt{x + 14, y}, 0, 3.6, pal.muted, pal.background, true) },
-			})
-	case f.Mirrored && f.Layout == view.Line && f.Axes[0].Kind != group.KindTurn:
-		marks = append(marks,
-			entry{
-				"thin: " + switchOf(f),
-				func(p *pen, x, y float64) { p.line([]pt{{x, y}, {x + 28, y}}, pal.muted, 1, nil) },
-			})
-	case f.Mirrored:
-		marks = append(marks,
-			entry{"turned only", func(p *pen, x, y float64) { p.line([]pt{{x, y}, {x + 28, y}}, pal.muted, 2.4, nil) }},
-			entry{
-				"mirrored, then turned",
-				func(p *pen, x, y float64) { p.line([]pt{{x, y}, {x + 28, y}}, pal.muted, 1, nil) },
-			})
+	if d.form.legend != nil {
+		marks = append(marks, d.form.legend(d)...)
+	} else {
+		marks = append(marks, d.exactMarks(has)...)
+		marks = append(marks, d.mirrorMarks()...)
 	}
 	if has.wrong {
 		marks = append(marks,
@@ -232,13 +198,52 @@ func (d *drawing) legend(y float64) float64 {
 	if has.gap {
 		marks = append(marks, entry{"no value", func(p *pen, x, y float64) { d.absent(p, pt{x + 14, y}) }})
 	}
-	if f.Layout.Colored() {
+	if f.Layout.Colored {
 		marks = append(marks,
 			entry{"identity", func(p *pen, x, y float64) { p.circle(pt{x + 14, y}, 4, pal.text, 1.4) }},
 			entry{"worst", func(p *pen, x, y float64) { p.cross(pt{x + 14, y}, 3.4, pal.text, 1.4) }})
 	}
 	y = d.entries(y, models, style{size: bodySize, color: pal.text, middle: true}, 19)
 	return d.entries(y, marks, style{size: smallSize, color: pal.muted, middle: true}, 17)
+}
+
+// exactMarks say how exact elements are told from others.
+func (d *drawing) exactMarks(has contents) []entry {
+	f, pal := d.f, d.pal
+	if f.Layout.Colored {
+		return nil
+	}
+	switch {
+	case f.Exact && has.hollow:
+		return []entry{{"filled: exact element; hollow: resampled", func(p *pen, x, y float64) {
+			p.mark(pt{x + 8, y}, 0, 3.6, pal.muted, pal.background, false)
+			p.mark(pt{x + 20, y}, 0, 3.6, pal.muted, pal.background, true)
+		}}}
+	case f.Exact && f.Comb:
+		return []entry{{"exact element (no resampling), apart from the curve", func(p *pen, x, y float64) {
+			p.mark(pt{x + 14, y}, 0, 3.6, pal.muted, pal.background, false)
+		}}}
+	case f.Exact:
+		return []entry{{"exact element (no resampling)", func(p *pen, x, y float64) {
+			p.mark(pt{x + 14, y}, 0, 3.6, pal.muted, pal.background, false)
+		}}}
+	}
+	return nil
+}
+
+// mirrorMarks say how elements beyond a switch are told from others.
+func (d *drawing) mirrorMarks() []entry {
+	f, pal := d.f, d.pal
+	line := func(width float64) func(p *pen, x, y float64) {
+		return func(p *pen, x, y float64) { p.line([]pt{{x, y}, {x + 28, y}}, pal.muted, width, nil) }
+	}
+	switch {
+	case !f.Mirrored:
+		return nil
+	case !f.Layout.Round && f.Axes[0].Kind != group.KindTurn:
+		return []entry{{"thin: " + switchOf(f), line(1)}}
+	}
+	return []entry{{"turned only", line(2.4)}, {"mirrored, then turned", line(1)}}
 }
 
 func (d *drawing) entries(y float64, es []entry, s style, height float64) float64 {
@@ -284,7 +289,7 @@ const few = 24
 
 // marked reports whether every element of a series gets a mark and not only the exact ones.
 func (d *drawing) marked(s view.Series) bool {
-	return d.f.Layout == view.Strip || d.f.Layout == view.Ranked || len(s.Points) <= few
+	return d.f.Layout.Order != "" || len(s.Points) <= few
 }
 
 // absent is the sign for an element without a value.
@@ -301,21 +306,12 @@ func (d *drawing) panels(y float64) float64 {
 	if n == 1 {
 		return d.single(y, inner)
 	}
-	least, most := 140.0, 5
-	switch f.Layout {
-	case view.Line, view.Strip, view.Angle, view.Ranked, view.Axes:
-		least, most = 300, 2
-	case view.Discs:
-		least, most = 170, 3
-	case view.HeatMap, view.Scatter:
-		least, most = 220, 3
-	case view.Polar:
-		if n <= 4 {
-			least = 210
-		}
+	least, most := d.form.Least, d.form.Most
+	if d.form.Roomy > 0 && n <= 4 {
+		least = d.form.Roomy
 	}
 	cols := max(1, min(n, most, int(inner/least)))
-	if f.Layout.Colored() && f.Layout != view.Discs && len(f.Legend) > 1 && len(f.Legend) <= cols {
+	if f.Layout.Colored && !f.Layout.Cut && len(f.Legend) > 1 && len(f.Legend) <= cols {
 		cols = len(f.Legend) // one row per slice or sample
 	}
 	const gap = 10.0
@@ -334,7 +330,7 @@ func (d *drawing) panels(y float64) float64 {
 		}
 		y = bottom + 10
 	}
-	if f.Layout.Colored() {
+	if f.Layout.Colored {
 		y = d.bar(y)
 	}
 	return y
@@ -343,8 +339,7 @@ func (d *drawing) panels(y float64) float64 {
 // single draws the only plot large, with its summary beside it.
 func (d *drawing) single(y, inner float64) float64 {
 	p := &d.f.Panels[0]
-	switch d.f.Layout {
-	case view.Line, view.Strip, view.Angle, view.Ranked, view.Axes:
+	if d.form.Wide {
 		head := 0.0
 		if p.Picture != nil || p.Note != "" {
 			head = d.headHeight(p, inner)
@@ -352,13 +347,12 @@ func (d *drawing) single(y, inner float64) float64 {
 		}
 		y = d.plot(p, margin, y+head, inner, false)
 		return d.stats(p, margin, y+8, min(inner, 520))
-	case view.Polar, view.HeatMap, view.Scatter, view.Discs:
 	}
 	plot := min(400, inner)
 	side := inner - plot - 24
 	beside := side >= 230
 	bottom := d.plot(p, margin, y, plot, false)
-	if d.f.Layout.Colored() {
+	if d.f.Layout.Colored {
 		bottom = d.bar(bottom + 6)
 	}
 	if !beside {
@@ -395,7 +389,7 @@ func (d *drawing) headText(p *view.Panel, w float64) (title, note []string) {
 	}
 	t := p.Title
 	n := p.Note
-	if len(d.f.Panels) > 1 && d.f.Layout.Colored() && len(p.Stats) == 1 && p.Stats[0].Element >= 0 &&
+	if len(d.f.Panels) > 1 && d.f.Layout.Colored && len(p.Stats) == 1 && p.Stats[0].Element >= 0 &&
 		!p.Series[0].Mirrored {
 		s := p.Stats[0]
 		n = join(n, fmt.Sprintf("mean %s, %s %s at %s", words.Number(float64(s.Orbit.Mean)), d.worst(),
@@ -436,19 +430,7 @@ func (d *drawing) head(p *view.Panel, x, y, w float64) {
 
 // plot draws one plot into a width and returns where it ends.
 func (d *drawing) plot(p *view.Panel, x, y, w float64, small bool) float64 {
-	switch d.f.Layout {
-	case view.Polar:
-		return d.polar(p, x, y, w, small)
-	case view.HeatMap:
-		return d.heatMap(p, x, y, w)
-	case view.Scatter:
-		return d.scatter(p, x, y, w)
-	case view.Discs:
-		return d.discs(p, x, y, w)
-	case view.Line, view.Strip, view.Angle, view.Ranked, view.Axes:
-		return d.cartesian(p, x, y, w, small)
-	}
-	return y
+	return d.form.Draw(&Canvas{d}, p, x, y, w, small)
 }
 
 // stats is the table beside a single plot.

@@ -613,8 +613,7 @@ const mostElements = 8
 // picture could name them all.
 func (p *page) worstElements(w *writer, m int, figures []*view.Figure) {
 	if !slices.ContainsFunc(figures, func(f *view.Figure) bool {
-		return f.Layout == view.Discs || f.Layout == view.Angle || f.Layout == view.Ranked || f.Layout == view.Strip &&
-			f.Dense
+		return f.Layout.Nameless || f.Dense
 	}) || len(p.s.Elements) <= mostElements {
 		return
 	}
@@ -787,49 +786,10 @@ func (p *page) selfSection(w *writer) {
 
 func (p *page) howToRead(figures []*view.Figure) []string {
 	var out []string
-	has := func(l view.Layout) bool {
-		return slices.ContainsFunc(figures, func(f *view.Figure) bool { return f.Layout == l })
-	}
-	if has(view.Polar) {
-		out = append(out, "Polar plots: the angle is that of the element, 0° to the right, counter-clockwise; the "+
-			"distance from the centre is the value. A circle is a model whose value does not depend on the angle.")
-	}
-	if has(view.Line) {
-		out = append(out, "Line plots: the element to the right, the value upward. A level line is a model whose "+
-			"value does not depend on the element.")
-	}
-	if has(view.HeatMap) {
-		out = append(out, "Maps: dx to the right, dy down, as the input moves; bright is good. One colour everywhere "+
-			"is a model whose value does not depend on the shift. The scale is the same for all models.")
-	}
-	if has(view.Scatter) {
-		out = append(out, "Clouds: each dot is one element, at its shift: dx to the right, dy down, as the input "+
-			"moves; bright is good. Where several angles share a shift, their dots stand around it, 0° to the right, "+
-			"counter-clockwise; elsewhere the angle is not shown. Mirrored elements have a plot of their own. One "+
-			"colour everywhere is a model whose value does not depend on the element.")
-	}
-	if has(view.Strip) {
-		out = append(out, "Strips: one mark per element in the order of the plan. Marks at one height are a model "+
-			"whose value does not depend on the element.")
-	}
-	if has(view.Discs) {
-		out = append(out, "Discs: rotations of space about axes in the planes xy, xz and yz. The direction on a disc "+
-			"is that of the axis in its plane, the distance from the middle the angle of the rotation, to 180° at "+
-			"the rim; the middle is the identity. Every element has a part of the disc; bright is good. One colour "+
-			"everywhere is a model whose value does not depend on the rotation.")
-	}
-	if has(view.Angle) {
-		out = append(out, "Angle plots: the angle of the rotation to the right, the value upward, one mark per "+
-			"element. The line is the median of the elements within 15°, the thinner one the worst of them; hollow "+
-			"marks and thin lines are inverted elements.")
-	}
-	if has(view.Ranked) {
-		out = append(out, "Ranked strips: one mark per element, from the worst value of the first model to the best. "+
-			"Marks at one height are a model whose value does not depend on the element.")
-	}
-	if has(view.Axes) {
-		out = append(out, "Lines per axis: elements that move along one axis only, the coordinate to the right, the "+
-			"value upward.")
+	for _, l := range view.Layouts() {
+		if l.Doc != "" && slices.ContainsFunc(figures, func(f *view.Figure) bool { return f.Layout == l }) {
+			out = append(out, l.Doc)
+		}
 	}
 	out = append(out, "A curve near a circle, a level line or one colour says that the *mean* of the metric over "+
 		"samples does not depend on the element: inputs that gain and inputs that lose cancel. An audit judges the "+
@@ -848,7 +808,7 @@ func (p *page) howToRead(figures []*view.Figure) []string {
 			"Steps between them and their neighbours show what resampling does.")
 	}
 	if some(func(f *view.Figure) bool {
-		return f.Mirrored && (f.Layout == view.Polar || f.Axes[0].Kind == group.KindTurn)
+		return f.Mirrored && (f.Layout.Round || f.Axes[0].Kind == group.KindTurn)
 	}) {
 		out = append(out, "Thin lines are mirrored elements: left and right are exchanged first, then the picture is "+
 			"turned.")

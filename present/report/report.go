@@ -254,9 +254,9 @@ func (p *page) order() []int {
 }
 
 // shown are the classes that are drawn: all, or those that the first model does worst on.
-func (p *page) shown(m int, l view.Layout) []int {
+func (p *page) shown(m int, l *view.Layout) []int {
 	most := mostPlots
-	if l == view.Polar {
+	if l.Round {
 		most = mostDiscs
 	}
 	if len(p.classes) <= most {

@@ -24,6 +24,8 @@ type Options struct {
 	Unroll bool
 	// Bare leaves the spread out, as small pictures need it.
 	Bare bool
+	// Layouts are those to choose from, as [Layouts] does it; nil for those.
+	Layouts []*Layout
 	// Weights of the mean over the orbit of a single sample, one per element; nil for equal ones.
 	Weights []float64
 }
@@ -48,7 +50,8 @@ type builder struct {
 	m      fold.Metric
 	binary bool
 	o      Options
-	layout Layout
+	layout *Layout
+	orbit  Orbit
 	// where the elements go; one list per mirror
 	branches [][]Point
 	closed   []bool
@@ -74,14 +77,18 @@ func newBuilder(s *fold.Summary, m int, o Options) (*builder, error) {
 				len(s.Chart))
 		}
 	}
-	b := &builder{s: s, g: g, metric: m, m: s.Metrics[m], o: o, layout: LayoutOf(s.Chart, s.Elements)}
-	if b.layout == Polar && o.Unroll {
-		b.layout = Line
+	b := &builder{s: s, g: g, metric: m, m: s.Metrics[m], o: o, orbit: Orbit{g, s.Chart, s.Elements}}
+	layouts := o.Layouts
+	if layouts == nil {
+		layouts = Layouts()
+	}
+	if b.layout = choose(b.orbit, layouts, false); o.Unroll && b.layout.Flat != nil {
+		b.layout = b.layout.Flat
 	}
 	if known, err := metric.Find(b.m.Name); err == nil {
 		b.binary = known.Binary
 	}
-	b.branches, b.closed = places(b.layout, g, s.Elements)
+	b.branches, b.closed = b.layout.places(b.orbit)
 	return b, nil
 }
 
@@ -119,7 +126,7 @@ func Aggregate(s *fold.Summary, metric int, slices []int, o Options) (*Figure, e
 		b.place(f, p, len(slices) > 1)
 	}
 	f.Interval = percent(s.Confidence) + " % interval of the mean"
-	if !b.binary && !o.Bare && !f.Dense && b.layout != Angle {
+	if !b.binary && !o.Bare && !f.Dense && !b.layout.Binned {
 		f.Spread = "10–90 % of the samples"
 	}
 	f.Subtitle = "mean over samples"
@@ -131,7 +138,7 @@ func Aggregate(s *fold.Summary, metric int, slices []int, o Options) (*Figure, e
 		f.Name += "-classes"
 		f.Subtitle += " of each class"
 	}
-	if b.layout.Colored() || b.layout == Angle {
+	if b.layout.Colored || b.layout.Binned {
 		f.Interval, f.Spread = "", ""
 	}
 	b.finish(f)
@@ -208,8 +215,8 @@ func (b *builder) figure() *Figure {
 		Metric: b.m.Name, Unit: b.m.Unit, Better: b.m.Better, Group: s.Group, Axes: s.Chart,
 		// Errors against the model's own answer are the harm that resampling does too, so elements without it stand
 		// apart.
-		Mirrored: len(b.branches) > 1 && !b.layout.Colored(),
-		Dense:    (b.layout == Strip || b.layout == Ranked) && len(s.Elements) > Many,
+		Mirrored: len(b.branches) > 1 && !b.layout.Colored,
+		Dense:    b.layout.Order != "" && len(s.Elements) > Many,
 	}
 	const few = 16
 	_, finite := b.g.(group.Finite)
@@ -221,7 +228,7 @@ func (b *builder) figure() *Figure {
 		}
 	}
 	f.Exact = exact > 0 && exact < len(s.Exact)
-	f.Comb = f.Exact && b.m.Ref == string(metric.Self) && (b.layout == Polar || b.layout == Line)
+	f.Comb = f.Exact && b.m.Ref == string(metric.Self) && b.layout.Comb
 	for m, name := range s.Models {
 		f.Legend = append(f.Legend, Key{Model: m, Name: name})
 	}
@@ -252,7 +259,7 @@ func (b *builder) add(p *Panel, model int, fill func(*Point), orbit fold.Estimat
 			if b.g.Dist(s.Elements[pt.Element], identity) == 0 {
 				st.Identity = pt.Value
 			}
-			if !math.IsNaN(v) && (st.Element < 0 || b.worse(v, float64(st.Worst)) || v == float64(st.Worst) &&
+			if !math.IsNaN(v) && (st.Element < 0 || worse(b.m.Better, v, float64(st.Worst)) || v == float64(st.Worst) &&
 				pt.Element < st.Element) {
 				st.Worst, st.Element, st.At = pt.Value, pt.Element, pt.Label
 			}
@@ -262,8 +269,11 @@ func (b *builder) add(p *Panel, model int, fill func(*Point), orbit fold.Estimat
 	p.Stats = append(p.Stats, st)
 }
 
-func (b *builder) worse(x, y float64) bool {
-	if b.m.Better == string(metric.Higher) {
+func (f *Figure) worse(x, y float64) bool { return worse(f.Better, x, y) }
+
+// worse reports whether a value is worse than another.
+func worse(better string, x, y float64) bool {
+	if better == string(metric.Higher) {
 		return x < y
 	}
 	return x > y
@@ -271,66 +281,21 @@ func (b *builder) worse(x, y float64) bool {
 
 // place adds a panel to the figure: as it is, or one map per model.
 func (b *builder) place(f *Figure, p Panel, several bool) {
-	switch b.layout {
-	case Discs:
-		b.discs(f, p, several)
-		return
-	case Axes:
-		b.lines(f, p, several)
-		return
-	case Angle:
-		p.Bins = bins(p.Series, b.worse)
-	case Ranked:
-		b.rank(&p)
-	case Polar, Line, HeatMap, Scatter, Strip:
-	}
-	if !b.layout.Colored() {
+	switch {
+	case b.layout.Panels != nil:
+		b.layout.Panels(b.orbit, f, p, several)
+	case b.layout.Colored:
+		perModel(f, p, several, nil, nil)
+	default:
 		f.Panels = append(f.Panels, p)
-		return
-	}
-	var cols, rows []Cell
-	if b.layout == HeatMap {
-		cols, rows = cells(distinct(b.s.Elements, 0)), cells(distinct(b.s.Elements, 1))
-	}
-	for i, series := range p.Series {
-		q := Panel{
-			Title: series.Name, N: p.N, Series: []Series{series}, Cols: cols, Rows: rows,
-		}
-		for _, st := range p.Stats {
-			if st.Model == series.Model {
-				q.Stats = append(q.Stats, st)
-			}
-		}
-		if series.Mirrored {
-			q.Title += ", mirrored"
-		}
-		if several {
-			q.Title = p.Title + ": " + q.Title
-		}
-		if i == 0 {
-			q.Picture, q.Note = p.Picture, p.Note
-		}
-		f.Panels = append(f.Panels, q)
 	}
 }
 
 // finish chooses the scale from all panels, and says what has to be said.
 func (b *builder) finish(f *Figure) {
 	f.Scale = b.scale(f)
-	if b.layout == Line {
-		axis, _, _ := level(b.s.Chart)
-		f.X = horizontal(b.s.Chart[axis], distinct(b.s.Elements, axis))
-	}
-	if b.layout == Angle {
-		f.X = &Scale{Label: "angle of the rotation in °", Hi: 180}
-		for d := 0.; d <= 180; d += 45 {
-			f.X.Ticks = append(f.X.Ticks, Tick{At: d, Label: fmt.Sprintf("%g°", d)})
-		}
-	}
-	if b.layout == Scatter {
-		at, _ := moves(b.s.Chart)
-		f.X, f.Y = along(b.s.Chart[at.dx], distinct(b.s.Elements, at.dx)),
-			along(b.s.Chart[at.dy], distinct(b.s.Elements, at.dy))
+	if b.layout.Scales != nil {
+		b.layout.Scales(b.orbit, f)
 	}
 	f.Notes = b.notes(f)
 	f.Alt = b.alt(f)
@@ -430,14 +395,14 @@ func (b *builder) notes(f *Figure) []string {
 				}
 			}
 			who := s.Name
-			if len(f.Panels) > 1 && !b.layout.Colored() {
+			if len(f.Panels) > 1 && !b.layout.Colored {
 				who += ", " + p.Title
 			}
-			if b.layout.Colored() {
+			if b.layout.Colored {
 				who = p.Title
 			}
-			if s.Mirrored && !b.layout.Colored() {
-				who += ", " + b.side()
+			if s.Mirrored && !b.layout.Colored {
+				who += ", " + side(b.s.Chart)
 			}
 			switch {
 			case len(gaps) == len(s.Points):
@@ -476,7 +441,7 @@ func (b *builder) alt(f *Figure) string {
 	var a strings.Builder
 	a.WriteString(f.Title + ", " + f.Subtitle + ".")
 	panels := f.Panels
-	if b.layout == Discs { // the planes of a model say the same
+	if b.layout.Cut { // the planes of a model say the same
 		panels = slices.DeleteFunc(slices.Clone(panels), func(p Panel) bool { return len(p.Stats) == 0 })
 	}
 	for i, p := range panels {
@@ -485,13 +450,13 @@ func (b *builder) alt(f *Figure) string {
 			break
 		}
 		for _, st := range p.Stats {
-			if b.layout.Colored() && p.Series[0].Mirrored {
+			if b.layout.Colored && p.Series[0].Mirrored {
 				break // said with the other half of the orbit
 			}
 			who := st.Name
 			if len(f.Panels) > 1 {
 				who = p.Title
-				if !b.layout.Colored() {
+				if !b.layout.Colored {
 					who += ", " + st.Name
 				}
 			}
@@ -559,8 +524,8 @@ func Slug(name string) string {
 }
 
 // side is the word for elements beyond the switch of the group.
-func (b *builder) side() string {
-	for _, a := range b.s.Chart {
+func side(chart []group.Axis) string {
+	for _, a := range chart {
 		switch a.Kind {
 		case group.KindInversion:
 			return "inverted"
@@ -569,164 +534,4 @@ func (b *builder) side() string {
 		}
 	}
 	return "mirrored"
-}
-
-// discs adds one panel for each model, plane and side of the inversion that elements lie on.
-func (b *builder) discs(f *Figure, p Panel, several bool) {
-	at, _ := SpatialOf(b.s.Chart)
-	first := true
-	for _, series := range p.Series {
-		var stats []Stat
-		for _, st := range p.Stats {
-			if st.Model == series.Model {
-				stats = append(stats, st)
-			}
-		}
-		for _, plane := range planes {
-			own, ways := series, map[int64]bool{}
-			own.Points = nil
-			for _, q := range series.Points {
-				e := b.s.Elements[q.Element][at.R : at.R+3]
-				if math.Abs(e[plane.out]) > flat {
-					continue
-				}
-				q.X, q.Y = plane.direction(e), at.Turn(b.s.Elements[q.Element])
-				if q.Y > flat {
-					ways[int64(math.Round(q.X/flat))] = true
-				}
-				own.Points = append(own.Points, q)
-			}
-			if len(ways) < 3 {
-				continue // the axis that the plane shares with another
-			}
-			q := Panel{
-				Title: series.Name + ", axes in " + plane.name, N: p.N, Series: []Series{own},
-				Sectors: sectors(own.Points), Stats: stats,
-			}
-			if series.Mirrored {
-				q.Title += ", " + b.side()
-			}
-			if several {
-				q.Title = p.Title + ": " + q.Title
-			}
-			if first {
-				q.Picture, q.Note, first = p.Picture, p.Note, false
-			}
-			stats = nil // of the model, said once
-			f.Panels = append(f.Panels, q)
-		}
-	}
-}
-
-// lines adds one panel for each axis that elements move along.
-func (b *builder) lines(f *Figure, p Panel, several bool) {
-	chart := b.s.Chart
-	for i, a := range chart {
-		if len(distinct(b.s.Elements, i)) < 2 {
-			continue
-		}
-		q := Panel{Title: a.Name, N: p.N}
-		var v []float64
-		for _, series := range p.Series {
-			own := series
-			own.Points = nil
-			for _, pt := range series.Points {
-				e := b.s.Elements[pt.Element]
-				alone := true
-				for k := range chart {
-					alone = alone && (k == i || e[k] == chart[k].Rest())
-				}
-				if alone {
-					pt.X = e[i]
-					v = append(v, pt.X)
-					own.Points = append(own.Points, pt)
-				}
-			}
-			slices.SortStableFunc(own.Points, byX)
-			q.Series = append(q.Series, own)
-		}
-		slices.Sort(v)
-		q.X = horizontal(a, slices.Compact(v))
-		if several {
-			q.Title = p.Title + ": " + q.Title
-		}
-		if len(f.Panels) == 0 || several && i == 0 {
-			q.Picture, q.Note = p.Picture, p.Note
-		}
-		if len(q.Series) > 0 && len(f.Panels) == 0 {
-			q.Stats = p.Stats
-		}
-		f.Panels = append(f.Panels, q)
-	}
-}
-
-// rank puts the points of a panel in the order of the values of its first series, the worst first; ties stay in the
-// order of the plan.
-func (b *builder) rank(p *Panel) {
-	if len(p.Series) == 0 {
-		return
-	}
-	place := make(map[int]int, len(p.Series[0].Points))
-	first := slices.Clone(p.Series[0].Points)
-	slices.SortStableFunc(first, func(x, y Point) int {
-		v, w := float64(x.Value), float64(y.Value)
-		switch {
-		case math.IsNaN(v) || math.IsNaN(w):
-			return compare(b2f(math.IsNaN(v)), b2f(math.IsNaN(w)))
-		case b.worse(v, w):
-			return -1
-		case b.worse(w, v):
-			return 1
-		}
-		return 0
-	})
-	for k, q := range first {
-		place[q.Element] = k
-	}
-	for i := range p.Series {
-		pts := p.Series[i].Points
-		for k := range pts {
-			pts[k].X = float64(place[pts[k].Element])
-		}
-		slices.SortStableFunc(pts, byX)
-	}
-}
-
-func b2f(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// binWidth is the part of the range of angles, in degrees, over which the points of Angle are summed up.
-const binWidth = 15
-
-// bins sum up the values of every series by the angle of the element.
-func bins(series []Series, worse func(x, y float64) bool) []Bin {
-	var out []Bin
-	for i, s := range series {
-		for lo := 0.; lo < 180; lo += binWidth {
-			var v []float64
-			for _, q := range s.Points {
-				in := q.X >= lo && q.X < lo+binWidth || lo+binWidth >= 180 && q.X >= 180
-				if x := float64(q.Value); in && !math.IsNaN(x) {
-					v = append(v, x)
-				}
-			}
-			if len(v) == 0 {
-				continue
-			}
-			slices.Sort(v)
-			b := Bin{
-				Series: i, Lo: lo, Hi: lo + binWidth, N: len(v),
-				Median: fold.Number((v[(len(v)-1)/2] + v[len(v)/2]) / 2), Worst: fold.Number(v[0]),
-			}
-			if last := v[len(v)-1]; worse(last, v[0]) {
-				b.Worst = fold.Number(last)
-			}
-			out = append(out, b)
-		}
-	}
-	return out
 }

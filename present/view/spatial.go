@@ -2,7 +2,6 @@ package view
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -50,114 +49,6 @@ func (s Spatial) improper(e group.Element) bool { return s.Inversion >= 0 && e[s
 
 func (s Spatial) shifted(e group.Element) bool {
 	return s.T >= 0 && (e[s.T] != 0 || e[s.T+1] != 0 || e[s.T+2] != 0)
-}
-
-// plane names the coordinates of a rotation vector that are to the right, upward and 0.
-type plane struct {
-	name      string
-	x, y, out int
-}
-
-// direction is that of an axis in the plane, 0 to 360 degrees.
-func (p plane) direction(r group.Element) float64 {
-	a := math.Atan2(r[p.y], r[p.x]) * 180 / math.Pi
-	if a < 0 {
-		a += 360
-	}
-	return a
-}
-
-// planes are the planes in which the axes of the discs lie: the axis at psi is (cos psi, sin psi, 0), (cos psi, 0, sin
-// psi) and (0, cos psi, sin psi).
-var planes = [...]plane{{"xy", 0, 1, 2}, {"xz", 0, 2, 1}, {"yz", 1, 2, 0}}
-
-// flat is how far, in degrees, the rotation vector of an element of a disc may be from its plane.
-const flat = 1e-6
-
-// sliced reports whether all elements are rotations about axes in the three planes, with or without inversion, in one
-// of which axes have three directions or more.
-func (s Spatial) sliced(elements []group.Element) bool {
-	var turns []float64
-	var ways [len(planes)]map[int64]bool
-	for _, e := range elements {
-		if s.shifted(e) || math.Abs(e[s.R]) > flat && math.Abs(e[s.R+1]) > flat && math.Abs(e[s.R+2]) > flat {
-			return false
-		}
-		turns = append(turns, math.Round(s.Turn(e)/flat))
-		for i, p := range planes {
-			if r := e[s.R : s.R+3]; math.Abs(r[p.out]) <= flat && s.Turn(e) > flat {
-				if ways[i] == nil {
-					ways[i] = map[int64]bool{}
-				}
-				ways[i][int64(math.Round(p.direction(r)/flat))] = true
-			}
-		}
-	}
-	slices.Sort(turns)
-	return len(slices.Compact(turns)) >= 3 &&
-		slices.ContainsFunc(ways[:], func(w map[int64]bool) bool { return len(w) >= 3 })
-}
-
-// Sector is the part of a disc that stands for one element: between two directions of the axis and two angles, all in
-// degrees. From is at most To, which may be beyond 360; a sector all the way round has To = From + 360.
-type Sector struct {
-	// index into the points of the series
-	Point        int
-	From, To     float64
-	Inner, Outer float64
-}
-
-// sectors cut a disc into one part for each point, X being the direction of the axis and Y the angle: rings around the
-// identity whose borders are half-way between neighbors, so that no part is empty. Half turns about opposite axes are
-// one element, which has two parts.
-func sectors(pts []Point) []Sector {
-	type cell struct {
-		at    float64
-		point int
-	}
-	rings := map[int64][]cell{}
-	var turns []float64
-	for i, p := range pts {
-		k := int64(math.Round(p.Y / flat))
-		if rings[k] == nil {
-			turns = append(turns, p.Y)
-		}
-		rings[k] = append(rings[k], cell{math.Mod(p.X+360, 360), i})
-		if math.Abs(p.Y-180) <= flat {
-			rings[k] = append(rings[k], cell{math.Mod(p.X+180, 360), i})
-		}
-	}
-	slices.Sort(turns)
-	var out []Sector
-	for n, t := range turns {
-		inner, outer := 0.0, t
-		if n > 0 {
-			inner = (turns[n-1] + t) / 2
-		}
-		if n+1 < len(turns) {
-			outer = (t + turns[n+1]) / 2
-		}
-		ring := rings[int64(math.Round(t/flat))]
-		slices.SortStableFunc(ring, func(a, b cell) int { return compare(a.at, b.at) })
-		if t <= flat || len(ring) == 1 {
-			out = append(out, Sector{Point: ring[0].point, To: 360, Inner: inner, Outer: outer})
-			continue
-		}
-		for i, c := range ring {
-			before, after := ring[(i+len(ring)-1)%len(ring)].at, ring[(i+1)%len(ring)].at
-			if i == 0 {
-				before -= 360
-			}
-			if i == len(ring)-1 {
-				after += 360
-			}
-			out = append(out, Sector{
-				Point: c.point, From: (before + c.at) / 2, To: (c.at + after) / 2, Inner: inner,
-				Outer: outer,
-			})
-		}
-	}
-	return out
 }
 
 func compare(a, b float64) int {
@@ -274,48 +165,4 @@ func KindOf(chart []group.Axis, e group.Element) string {
 	default:
 		return "motion and " + k
 	}
-}
-
-// single reports whether every element moves along at most one axis, each of several axes being moved along by some:
-// one-parameter subgroups.
-func single(chart []group.Axis, elements []group.Element) bool {
-	used := make([]bool, len(chart))
-	for _, e := range elements {
-		on := -1
-		for i, a := range chart {
-			if e[i] == a.Rest() {
-				continue
-			}
-			if on >= 0 {
-				return false
-			}
-			on = i
-		}
-		if on >= 0 {
-			used[on] = true
-		}
-	}
-	n := 0
-	for i, u := range used {
-		if u && chart[i].Switch() {
-			return false
-		}
-		if u {
-			n++
-		}
-	}
-	return n >= 2
-}
-
-// level is the axis of a chart of one axis with or without a switch, and that switch, -1 if there is none.
-func level(chart []group.Axis) (axis, branch int, ok bool) {
-	switch {
-	case len(chart) == 1:
-		return 0, -1, true
-	case len(chart) == 2 && chart[1].Switch() && !chart[0].Switch():
-		return 0, 1, true
-	case len(chart) == 2 && chart[0].Switch() && !chart[1].Switch():
-		return 1, 0, true
-	}
-	return 0, -1, false
 }

@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"nero/measure/metric"
-	"nero/run/fold"
 	"nero/symmetry/group"
 	"nero/symmetry/group/catalog"
 )
@@ -99,30 +98,33 @@ func TestSpatialLayouts(t *testing.T) {
 	for _, c := range []struct {
 		group string
 		es    []group.Element
-		want  Layout
+		want  *Layout
 	}{{"O(3)", haar, Angle}, {"O(3)", sliced, Discs}, {"SO(3)", about, Angle}} {
-		if got := LayoutOf(named3(t, c.group).Chart(), c.es); got != c.want {
+		if got := LayoutOf(Orbit{Chart: named3(t, c.group).Chart(), Elements: c.es}); got != c.want {
 			t.Errorf("%s: %s, want %s", c.group, got, c.want)
 		}
 	}
-	if got := LayoutOf(named3(t, "S(3)").Chart(), []group.Element{{0, 1, 2}, {1, 0, 2}}); got != Ranked {
+	exchange := Orbit{Chart: named3(t, "S(3)").Chart(), Elements: []group.Element{{0, 1, 2}, {1, 0, 2}}}
+	if got := LayoutOf(exchange); got != Ranked {
 		t.Errorf("permutations: %s", got)
 	}
 	shifts := []group.Axis{
 		{Name: "dt", Unit: "samples", Kind: group.KindDelay, Min: math.Inf(-1), Max: math.Inf(1)},
 		{Name: "reversal", Kind: group.KindReversal, Max: 1},
 	}
-	if got := LayoutOf(shifts, []group.Element{{0, 0}, {1, 0}, {0, 1}}); got != Line {
+	if got := LayoutOf(Orbit{Chart: shifts, Elements: []group.Element{{0, 0}, {1, 0}, {0, 1}}}); got != Line {
 		t.Errorf("shifts in time and reversals: %s", got)
 	}
 	velocity := []group.Axis{
 		{Name: "vx", Unit: "px/frame", Min: -8, Max: 8},
 		{Name: "vy", Unit: "px/frame", Min: -8, Max: 8},
 	}
-	if got := LayoutOf(velocity, []group.Element{{0, 0}, {1, 0}, {0, 1}, {1, 1}}); got != HeatMap {
+	grid := Orbit{Chart: velocity, Elements: []group.Element{{0, 0}, {1, 0}, {0, 1}, {1, 1}}}
+	if got := LayoutOf(grid); got != HeatMap {
 		t.Errorf("velocities on a grid: %s", got)
 	}
-	if got := LayoutOf(velocity, []group.Element{{0, 0}, {1, 0}, {2, 0}, {0, 1}, {0, -1}}); got != Axes {
+	cross := Orbit{Chart: velocity, Elements: []group.Element{{0, 0}, {1, 0}, {2, 0}, {0, 1}, {0, -1}}}
+	if got := LayoutOf(cross); got != Axes {
 		t.Errorf("velocities one at a time: %s", got)
 	}
 }
@@ -220,12 +222,12 @@ func TestPermutationWords(t *testing.T) {
 
 // Ranks are those of the first model, for all models alike.
 func TestRanks(t *testing.T) {
-	b := builder{m: fold.Metric{Better: string(metric.Lower)}}
+	f := Figure{Better: string(metric.Lower)}
 	p := Panel{Series: []Series{
 		{Points: []Point{{Element: 0, Value: 1}, {Element: 1, Value: 5}, {Element: 2, Value: 3}}},
 		{Points: []Point{{Element: 0, Value: 9}, {Element: 1, Value: 8}, {Element: 2, Value: 7}}},
 	}}
-	b.rank(&p)
+	rank(&p, f.worse)
 	for i, s := range p.Series {
 		var got []int
 		for k, q := range s.Points {

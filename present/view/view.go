@@ -2,9 +2,9 @@
 // scale, with which marks, words and exact numbers. It draws nothing and opens nothing, so that a page, a terminal and
 // a browser can draw the same picture.
 //
-// The layout follows from the chart of the group: angles lie on a circle, one other axis on a line, shifts in a map,
-// rotations of space on discs or along their angle, permutations in the order of their values, and anything else in a
-// strip in the order of the plan.
+// The layout follows from the chart of the group, of those in [Layouts]: angles lie on a circle, one other axis on a
+// line, shifts in a map, rotations of space on discs or along their angle, permutations in the order of their values,
+// and anything else in a strip in the order of the plan.
 package view
 
 import (
@@ -13,37 +13,6 @@ import (
 	"nero/run/fold"
 	"nero/symmetry/group"
 )
-
-// Layout says how the elements of an orbit are laid out.
-type Layout string
-
-// The layouts.
-const (
-	// Polar puts the angle on a circle, 0 to the right, counter-clockwise; the radius is the value.
-	Polar Layout = "polar"
-	// Line puts the one axis of the chart to the right and the value upward.
-	Line Layout = "line"
-	// HeatMap puts dx to the right and dy down; the colour is the value.
-	HeatMap Layout = "heatmap"
-	// Scatter puts dx to the right and dy down, wherever elements lie, apart for mirrored ones; the colour is the
-	// value.
-	Scatter Layout = "scatter"
-	// Strip puts the elements side by side in the order of the plan; the value goes upward.
-	Strip Layout = "strip"
-	// Discs cut the rotations about axes in the planes xy, xz and yz into ring sectors: the angle is that of the axis
-	// in its plane, the radius the angle of the rotation, the middle the identity; the colour is the value.
-	Discs Layout = "discs"
-	// Angle puts the angle of the rotation to the right, 0 to 180 degrees, and the value upward; improper elements
-	// apart.
-	Angle Layout = "angle"
-	// Ranked puts the elements side by side from the worst value to the best; the value goes upward.
-	Ranked Layout = "ranked"
-	// Axes is a line for each axis of the chart that elements move along, with the others at rest.
-	Axes Layout = "axes"
-)
-
-// Colored reports whether values are colours, so that every model has a plot of its own.
-func (l Layout) Colored() bool { return l == HeatMap || l == Scatter || l == Discs }
 
 // Many is the number of elements above which a strip has no room for bars and names, and shifts with turns become a
 // Scatter.
@@ -58,10 +27,10 @@ type Figure struct {
 	// of what
 	Subtitle string `json:"subtitle"`
 	// the picture in a sentence
-	Alt    string `json:"alt"`
-	Layout Layout `json:"layout"`
-	Metric string `json:"metric"`
-	Unit   string `json:"unit,omitempty"`
+	Alt    string  `json:"alt"`
+	Layout *Layout `json:"layout"`
+	Metric string  `json:"metric"`
+	Unit   string  `json:"unit,omitempty"`
 	// higher, lower
 	Better string `json:"better"`
 	Group  string `json:"group"`

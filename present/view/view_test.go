@@ -185,7 +185,7 @@ func TestLayouts(t *testing.T) {
 	for _, c := range []struct {
 		group string
 		grid  []int
-		want  Layout
+		want  *Layout
 	}{
 		{"SO(2)", []int{8}, Polar},
 		{"O(2)", []int{4, 2}, Polar},
@@ -214,13 +214,13 @@ func TestLayouts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := LayoutOf(g.Chart(), es); got != c.want {
+		if got := LayoutOf(Orbit{Chart: g.Chart(), Elements: es}); got != c.want {
 			t.Errorf("%s: %s, want %s", c.group, got, c.want)
 		}
 	}
 	// A map of scattered shifts would be empty nearly everywhere.
 	scattered := []group.Element{{0, 0}, {1.5, 2}, {-3, 0.5}, {2, -1}, {3, 3}, {0.1, 0.2}, {7, 8}, {9, 1}}
-	if got := LayoutOf(catalog.T2().Chart(), scattered); got != Strip {
+	if got := LayoutOf(Orbit{Chart: catalog.T2().Chart(), Elements: scattered}); got != Strip {
 		t.Errorf("scattered shifts: %s", got)
 	}
 }
@@ -515,7 +515,7 @@ func TestManyElements(t *testing.T) {
 	if strings.Count(f.Alt, ": mean ") != 2 {
 		t.Errorf("the mean over the orbit is said other than once a model: %s", f.Alt)
 	}
-	if LayoutOf(g.Chart(), es[:Many]) != Strip {
+	if LayoutOf(Orbit{Chart: g.Chart(), Elements: es[:Many]}) != Strip {
 		t.Error("few elements are no strip")
 	}
 }

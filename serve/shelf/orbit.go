@@ -15,8 +15,8 @@ import (
 func orbitOf(g group.Group, j *job.Job, identity int) api.Group {
 	o := api.Group{
 		Name: g.Name(), Title: view.OrbitTitle(g, len(j.Elements)), Chart: append([]group.Axis{}, g.Chart()...),
-		Steps:  []fold.Number{},
-		Layout: layoutOf(g, j.Elements), Elements: j.Elements, Labels: make([]string, len(j.Elements)), Exact: j.Exact,
+		Steps: []fold.Number{}, Elements: j.Elements, Labels: make([]string, len(j.Elements)), Exact: j.Exact,
+		Layout:   view.PageLayoutOf(view.Orbit{Group: g, Chart: g.Chart(), Elements: j.Elements}).Name,
 		Identity: identity, Measure: j.Measure, Weights: append([]float64{}, j.Weights...),
 		Finite: view.Whole(g, j.Elements), Moves: moves(g, j.Elements),
 	}
@@ -44,7 +44,7 @@ func orbitOf(g group.Group, j *job.Job, identity int) api.Group {
 		for i := range o.Elements {
 			o.Elements[i] = group.Element{float64(i)}
 		}
-		o.Layout = string(view.Ranked)
+		o.Layout = view.Ranked.Name
 	}
 	return o
 }
@@ -83,19 +83,6 @@ func label(g group.Group, e group.Element) string {
 		return strings.ReplaceAll(group.Title(g, e), " deg", "°")
 	}
 	return view.Label(g, e)
-}
-
-// mostTiles is the most elements that are laid out as tiles.
-const mostTiles = 64
-
-// layoutOf is how the orbit is laid out: as in the reports, and a small finite group that has no layout of its own
-// there as tiles.
-func layoutOf(g group.Group, elements []group.Element) string {
-	l := view.LayoutOf(g.Chart(), elements)
-	if l == view.Strip && len(elements) > 1 && len(elements) <= mostTiles && view.Whole(g, elements) {
-		return "tiles"
-	}
-	return string(l)
 }
 
 // moves are the elements that buttons stand for, with where each takes every element of the plan.

@@ -1,6 +1,8 @@
 // What the server and the interface say to each other: the JSON documents of version 1. Mirrors the Go package serve/api, which
 // documents every field; keep the two in the same order.
 
+import type { Layout } from './layouts';
+
 /** A number that may be missing: null stands for NaN and for infinities. */
 export type Num = number | null;
 
@@ -51,8 +53,6 @@ export interface Axis {
   max: Num;
   periodic: boolean;
 }
-
-export type Layout = 'polar' | 'line' | 'heatmap' | 'scatter' | 'strip' | 'tiles' | 'discs' | 'angle' | 'ranked' | 'axes';
 
 export interface Group {
   name: string;

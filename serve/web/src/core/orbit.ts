@@ -2,6 +2,7 @@
 
 import type { Axis, Element, Group } from './api';
 import { form, isAngle, isCircle, isFactor, isSwitch, period } from './axis';
+import { traits } from './layouts';
 import { between, spatial, vector, wrapped, type Spatial } from './rotation';
 
 /** The coordinates of the identity: no turn, no shift, factor 1, not mirrored. */
@@ -115,7 +116,7 @@ export function keyStep(a: Axis, step: number | null): number {
 /** The element one step to a side along an axis; for plans with nothing between elements, the next element of the plan. */
 export function stepped(o: Group, g: Element, axis: number, by: number): number[] {
   const a = o.chart[axis];
-  if (o.finite || o.layout === 'strip') return [...nextInPlan(o, g, by)];
+  if (o.finite || traits(o.layout).apart) return [...nextInPlan(o, g, by)];
   const h = [...g];
   h[axis] = isSwitch(a) ? (by > 0 ? 1 : 0) : isFactor(a) ? g[axis] * (1 + keyStep(a, o.steps[axis])) ** by : g[axis] + by * keyStep(a, o.steps[axis]);
   return canonical(o.chart, o.steps, h);
@@ -126,7 +127,7 @@ function nextInPlan(o: Group, g: Element, by: number): Element {
   const at = nearest(o, g).index;
   if (at < 0) return g;
   const circle = o.chart.length > 0 && isCircle(o.chart[0]);
-  if (o.layout === 'polar' && circle) {
+  if (traits(o.layout).round && circle) {
     // Round the circle on the same side of a mirror.
     const side = (e: Element) => o.chart.slice(1).map((_, k) => e[k + 1]).join();
     const ring = o.elements.filter((e) => side(e) === side(o.elements[at])).sort((x, y) => x[0] - y[0]);

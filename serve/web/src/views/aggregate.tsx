@@ -4,9 +4,10 @@ import { signal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { luts } from '../core/color';
 import type * as api from '../core/api';
+import { traits } from '../core/layouts';
 import type { State } from '../core/state';
 import type { Ink, Series } from '../render/orbit/common';
-import { colored, OrbitPlot } from '../render/orbit/plot';
+import { OrbitPlot } from '../render/orbit/plot';
 import { aroundZero, type Scale } from '../render/scale';
 import { count, interval, num, signed } from '../render/text';
 import { Taker } from './take';
@@ -237,7 +238,7 @@ function Empty({ s }: { s: State }) {
 function Curves({ s, curves, scale, side }: { s: State; curves: readonly Shown[]; scale: Scale; side: boolean }) {
   const o = s.data.group.value!;
   const nav = useNav(s);
-  const map = colored(o.layout);
+  const map = traits(o.layout).colored === true;
   const found = useFloors(s);
   const floors = map ? [] : found;
   const all = curves.map((c) => c.series);
@@ -282,8 +283,8 @@ export function Axis({ s }: { s: State }) {
   const log = s.place.range.value.log ? ', logarithmic' : '';
   return (
     <p class="axisnote">
-      {o.layout === 'polar' ? 'radius' : 'height'}: {quantity(s)}
-      {log}, {m.better} is better{o.layout === 'polar' && o.chart.length > 1 ? (o.finite && o.elements.length <= 48 ? '; hollow: mirrored' : '; dotted: mirrored') : ''}
+      {traits(o.layout).round ? 'radius' : 'height'}: {quantity(s)}
+      {log}, {m.better} is better{traits(o.layout).round && o.chart.length > 1 ? (o.finite && o.elements.length <= 48 ? '; hollow: mirrored' : '; dotted: mirrored') : ''}
     </p>
   );
 }
@@ -297,7 +298,7 @@ function Diff({ s, d }: { s: State; d: Series }) {
     for (const list of [d.from, d.to, d.lo, d.hi]) if (list) ends.push(...Array.from(list));
     return aroundZero(ends, label);
   }, [d.values, d.from, d.lo, label]);
-  const map = colored(o.layout);
+  const map = traits(o.layout).colored === true;
   const w = worstOf(d.values, s.place.metricDoc.value?.better);
   return (
     <>
@@ -312,7 +313,7 @@ function Diff({ s, d }: { s: State; d: Series }) {
         tip={(k) => tipLines(s, [d], k)}
         {...(map ? { table: luts.puor } : {})}
       />
-      {map ? <ColorBar table={luts.puor} scale={scale} /> : <p class="axisnote">{label}; the dashed {o.layout === 'polar' ? 'circle' : 'line'} is no difference</p>}
+      {map ? <ColorBar table={luts.puor} scale={scale} /> : <p class="axisnote">{label}; the dashed {traits(o.layout).round ? 'circle' : 'line'} is no difference</p>}
     </>
   );
 }
@@ -394,7 +395,7 @@ function Multiples({ s, scale }: { s: State; scale: Scale }) {
   }, [run, labels, matrices[0], matrices[1]]);
   if (s.place.metricDoc.value?.pooled) return <p class="note">{quantity(s)} is one number of a whole set: choose a class in the menu to see that of the class.</p>;
   if (!matrices[0]) return <p class="note">This run is too large for one plot per class here; choose a class in the menu.</p>;
-  const map = colored(o.layout);
+  const map = traits(o.layout).colored === true;
   return (
     <div class="multiples">
       {small.map(({ c, series }) => (

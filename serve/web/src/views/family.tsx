@@ -2,9 +2,10 @@
 
 import { useMemo } from 'preact/hooks';
 import { widths, type Width } from '../core/fwhm';
+import { traits } from '../core/layouts';
 import type { State } from '../core/state';
 import type { Ink, Series } from '../render/orbit/common';
-import { colored, OrbitPlot } from '../render/orbit/plot';
+import { OrbitPlot } from '../render/orbit/plot';
 import type { Scale } from '../render/scale';
 import { count, num } from '../render/text';
 import { ColorBar, colors, lowest, orbitMean, quantity, sentence, Skeleton, tipLines, Trouble, useNav, worstOf } from './parts';
@@ -24,12 +25,12 @@ export function Family({ s, scale }: { s: State; scale: Scale }) {
         const c = doc?.curves.find((x) => x.model === k);
         const values = Float64Array.from(c?.mean ?? [], (v) => v ?? NaN);
         const series: Series = { ink: 2 as Ink, name: m.name, values };
-        return { k, name: m.name, series, curve: c, width: o.layout === 'heatmap' && values.length ? widths(o.elements, values) : null };
+        return { k, name: m.name, series, curve: c, width: traits(o.layout).peaked && values.length ? widths(o.elements, values) : null };
       }),
     [doc, run],
   );
   if (!doc) return error ? <Trouble text={error} retry={() => s.reload()} /> : <Skeleton label="Loading the curves" square />;
-  const map = colored(o.layout);
+  const map = traits(o.layout).colored === true;
   const higher = s.place.metricDoc.value?.better !== 'lower';
   const better = s.place.metricDoc.value?.better;
   const measured = higher && list.some((x) => x.width);

@@ -4,11 +4,12 @@ import { computed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { isAngle } from '../core/axis';
 import { label as elementLabel } from '../core/format';
+import { traits } from '../core/layouts';
 import { parse } from '../core/orbit';
 import { at as matrixAt } from '../core/source';
 import type { State } from '../core/state';
 import type { Dot, Ink, Series } from '../render/orbit/common';
-import { colored, OrbitPlot } from '../render/orbit/plot';
+import { OrbitPlot } from '../render/orbit/plot';
 import { num } from '../render/text';
 import { aroundZero } from '../render/scale';
 import { Axis } from './aggregate';
@@ -253,7 +254,7 @@ function Body({ s }: { s: State }) {
   if (failed) return <Trouble text={`This sample could not be evaluated: ${failed}`} />;
   if (loading.value?.index === s.place.sample.value && !loading.value.done) return <p class="empty">This sample is not computed yet.</p>;
   if (!series.length) return loading.error ? <Trouble text={loading.error} retry={() => s.reload()} /> : <Skeleton label="Loading the orbit" square />;
-  const map = colored(o.layout);
+  const map = traits(o.layout).colored === true;
   const own = series.filter((x) => !x.pinned);
   const mode = own.length > 1 ? s.place.compare.value : 'over';
   const side = mode === 'side' && !map;
@@ -286,7 +287,7 @@ function Body({ s }: { s: State }) {
           </figure>
         ))}
       </div>
-      {map ? <ColorBar table={table} scale={at} /> : diff ? <p class="axisnote">{at.label}; the dashed {o.layout === 'polar' ? 'circle' : 'line'} is no difference</p> : <Axis s={s} />}
+      {map ? <ColorBar table={table} scale={at} /> : diff ? <p class="axisnote">{at.label}; the dashed {traits(o.layout).round ? 'circle' : 'line'} is no difference</p> : <Axis s={s} />}
       {!map && !diff && <Legend series={drawn} n="n = 1" />}
       <Status s={s} />
       <Numbers s={s} series={series} />

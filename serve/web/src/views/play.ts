@@ -1,6 +1,7 @@
 // Playing the orbit: the needle goes round by itself.
 
 import { signal } from '@preact/signals';
+import { traits } from '../core/layouts';
 import type { State } from '../core/state';
 
 /** Whether the orbit is playing. */
@@ -21,7 +22,7 @@ export function play(s: State): void {
     return;
   }
   const order = o.elements.map((_, k) => k);
-  if (o.layout === 'polar') {
+  if (traits(o.layout).round) {
     const side = (k: number) => (o.elements[k].length > 1 ? o.elements[k][1] : 0);
     order.sort((x, y) => side(x) - side(y) || o.elements[x][0] - o.elements[y][0]);
   }

@@ -5,6 +5,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { classColor, colorize, css, luts, none, type LUT, type Mark } from '../core/color';
 import type { Redrawn, Table } from '../core/export';
+import { traits } from '../core/layouts';
 import { radius, scatter as raster } from '../core/raster';
 import { toBits } from '../core/masks';
 import type { State } from '../core/state';
@@ -548,7 +549,7 @@ function Preview({ s, i }: { s: State; i: number }) {
         {url && <img key={i} src={url} width={side} height={side} alt="" loading="lazy" onError={(e) => { e.currentTarget.hidden = true; }} />}
         {o && (
           <svg class="spark" width={side} height={side} viewBox={`0 0 ${side} ${side}`} aria-hidden="true">
-            {o.layout === 'polar' ? <circle class="spark-frame" cx={side / 2} cy={side / 2} r={side / 2 - 1} /> : <rect class="spark-frame" x="0.5" y="0.5" width={side - 1} height={side - 1} />}
+            {traits(o.layout).round ? <circle class="spark-frame" cx={side / 2} cy={side / 2} r={side / 2 - 1} /> : <rect class="spark-frame" x="0.5" y="0.5" width={side - 1} height={side - 1} />}
             {([0, 1] as const).map((k) => { const row = s.place.orbitOf(k, i); return row && <path key={k} class={`spark-line m${k}`} d={spark(row, o, range.lo, range.hi, side)} />; })}
           </svg>
         )}

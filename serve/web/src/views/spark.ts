@@ -2,11 +2,12 @@
 
 import type { Group } from '../core/api';
 import { isCircle } from '../core/axis';
+import { traits } from '../core/layouts';
 
 /** spark is the path of a curve over the elements of a plan in a box of side x side, values from lo at the middle or bottom to hi. */
 export function spark(values: ArrayLike<number>, o: Group, lo: number, hi: number, side: number): string {
   const d = hi > lo ? hi - lo : 1, at = (v: number) => Math.max(0, Math.min(1, (v - lo) / d));
-  const round = o.layout === 'polar' && o.chart.length > 0 && isCircle(o.chart[0]);
+  const round = traits(o.layout).round === true && o.chart.length > 0 && isCircle(o.chart[0]);
   // Curves are drawn along the first axis; of the others, what the identity has (such as not mirrored).
   const e = o.identity >= 0 ? o.elements[o.identity] : o.elements[0] ?? [];
   const line = o.elements.map((_, k) => k).filter((k) => o.elements[k].slice(1).every((v, j) => v === e[j + 1]));

@@ -1,6 +1,6 @@
-// The drawing of an orbit by its layout: the one place where a new layout is added.
+// The drawing of an orbit by its layout.
 
-import type { Layout } from '../../core/api';
+import type { Layout } from '../../core/layouts';
 import { Later, type More } from '../../later';
 import type { OrbitProps } from './common';
 import { HeatMap, Shifts } from './heatmap';
@@ -13,13 +13,10 @@ const rare = (name: 'Discs' | 'Angle' | 'Ranked' | 'Axes') => (p: OrbitProps) =>
   <Later of={(m: More) => { const Draw = m[name]; return <Draw {...p} />; }} />
 );
 
-const layouts: Record<Layout, (p: OrbitProps) => preact.JSX.Element> = { polar: Polar, line: Line, heatmap: HeatMap, scatter: Shifts, strip: Strip, tiles: Tiles, discs: rare('Discs'), angle: rare('Angle'), ranked: rare('Ranked'), axes: rare('Axes') };
-
-/** Whether values are colours, so that every model has a plot of its own. */
-export const colored = (l: Layout): boolean => l === 'heatmap' || l === 'scatter' || l === 'tiles' || l === 'discs';
+const drawings: Record<Layout, (p: OrbitProps) => preact.JSX.Element> = { polar: Polar, line: Line, heatmap: HeatMap, scatter: Shifts, strip: Strip, tiles: Tiles, discs: rare('Discs'), angle: rare('Angle'), ranked: rare('Ranked'), axes: rare('Axes') };
 
 /** The orbit, drawn. */
 export function OrbitPlot(p: OrbitProps) {
-  const Draw = layouts[p.orbit.layout] ?? Strip;
+  const Draw = drawings[p.orbit.layout] ?? Strip;
   return <Draw {...p} />;
 }
