@@ -12,7 +12,8 @@ import (
 var Discs = &Layout{
 	Name: "discs",
 	Doc: "Discs: rotations of space about axes in the planes xy, xz and yz. The direction on a disc is that of the " +
-		"axis in its plane, the distance from the middle the angle of the rotation, to 180° at the rim; the middle is the " +
+		"axis in its plane, the distance from the middle the angle of the rotation, to 180° at the rim; the middle " +
+		"is the " +
 		"identity. Every element has a part of the disc; bright is good. One colour everywhere is a model whose " +
 		"value does not depend on the rotation.",
 	Takes: func(o Orbit) bool {

@@ -9,7 +9,8 @@ var Scatter = &Layout{
 	Name: "scatter",
 	Doc: "Clouds: each dot is one element, at its shift: dx to the right, dy down, as the input moves; bright is " +
 		"good. Where several angles share a shift, their dots stand around it, 0° to the right, counter-clockwise; " +
-		"elsewhere the angle is not shown. Mirrored elements have a plot of their own. One colour everywhere is a model whose " +
+		"elsewhere the angle is not shown. Mirrored elements have a plot of their own. One colour everywhere is a " +
+		"model whose " +
 		"value does not depend on the element.",
 	Takes: func(o Orbit) bool {
 		_, ok := moves(o.Chart)
