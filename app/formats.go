@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"nero/audit"
@@ -38,7 +39,7 @@ func auditFiles() []string {
 // CheckAuditOutput says before an audit runs whether its reports can be written in these formats, and into the folder
 // out where one is named: several formats need one.
 func CheckAuditOutput(formats []string, out string) error {
-	want := strings.Join(AuditFormats(), ", ")
+	want := strings.Join(slices.Sorted(slices.Values(AuditFormats())), ", ")
 	for _, f := range formats {
 		if _, ok := render.Find(f); !ok {
 			return fmt.Errorf("--format %q: want one or more of %s", f, want)
