@@ -252,7 +252,7 @@ func setOf(r *Report, s *Set) document.Set {
 		NonFiniteAt: where(s.NonFiniteAt), Scale: number(s.Scale), Unit: s.Unit, Relative: stats(s.Rel),
 		Absolute: stats(s.Abs), Component: number(s.Component), Mean: interval(s.Mean), Worst: interval(s.Worst),
 		Exceed: interval(s.Exceed), Exceeding: s.Exceeding, At: where(s.At), Rounding: number(s.Floors.Rounding),
-		Floor: number(r.Policy.floor(s)), Repeat: number(s.Floors.Repeat), Batch: number(s.Floors.Batch),
+		Floor: document.Optional(r.Policy.floor(s)), Repeat: number(s.Floors.Repeat), Batch: number(s.Floors.Batch),
 		Resampling: stats(s.Resampling),
 		Ratio:      interval(s.Ratio), Detectable: number(s.Detectable), Detected: detectable(&r.Policy, s),
 		Steps: []document.Step{}, Profile: []document.Point{},

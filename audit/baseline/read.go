@@ -78,15 +78,16 @@ func Read(name string, b []byte) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return of(name, d)
+	return Stored(name, d)
 }
 
 // Of is reports as they would be read from a file.
 func Of(name string, reports ...*audit.Report) (*File, error) {
-	return of(name, audit.Document(reports...))
+	return Stored(name, audit.Document(reports...))
 }
 
-func of(name string, d *document.Audit) (*File, error) {
+// Stored is an audit that was read from the named file.
+func Stored(name string, d *document.Audit) (*File, error) {
 	if len(d.Models) == 0 {
 		return nil, fmt.Errorf("%s: no model; want a file that 'nero audit --format json' wrote", name)
 	}

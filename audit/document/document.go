@@ -149,6 +149,10 @@ type Audit struct {
 	// of the program that audited: 0, 1 or 2
 	Exit   int     `json:"exit_code" jsonschema:"minimum=0,maximum=2"`
 	Models []Model `json:"models"`
+	// Infinite has the places of numbers that are null because they are infinite, such as
+	// "models.0.checks.2.sets.0.scale", led by a minus for -Inf. [Write] fills it in and [Read] puts the infinities
+	// back.
+	Infinite []string `json:"infinite,omitempty"`
 }
 
 // Model is the audit of one model.
@@ -171,9 +175,8 @@ type Model struct {
 	WorstCases  []Worst     `json:"worst_cases"`
 	Certificate []string    `json:"certificate"`
 	Caveats     []string    `json:"caveats"`
-	// without pixels, which the page holds
-	Gallery []Case `json:"gallery"`
-	Command string `json:"command,omitempty"`
+	Gallery     []Case      `json:"gallery"`
+	Command     string      `json:"command,omitempty"`
 	// what two audits must share to be compared
 	Basis []Fact `json:"basis,omitempty"`
 	Score Score  `json:"self_score"`
@@ -258,7 +261,7 @@ type Case struct {
 	Pictures []string `json:"pictures"`
 	Replay   string   `json:"replay,omitempty"`
 	// the pictures themselves, in the order of their captions
-	Images []Image `json:"-"`
+	Images []Image `json:"images,omitempty"`
 }
 
 // Image is a picture.
@@ -386,7 +389,7 @@ type Claim struct {
 	Scale    Number `json:"scale"`
 	Seed     uint64 `json:"seed"`
 	// of the elements, for plots; left out where there are more than two
-	Axes []Axis `json:"-"`
+	Axes []Axis `json:"axes,omitempty"`
 }
 
 // Policy holds the limits, and where they come from.
@@ -407,7 +410,7 @@ type Check struct {
 	Family  string `json:"family,omitempty"`
 	Summary string `json:"summary"`
 	// what it asks and how it judges, as the check documents itself
-	Doc    string `json:"-"`
+	Doc    string `json:"doc,omitempty"`
 	Status Status `json:"status" jsonschema:"enum=tested,enum=not tested,enum=not applicable"`
 	Reason string `json:"reason,omitempty"`
 	// there is no PASS without it
@@ -419,7 +422,7 @@ type Check struct {
 	Exhibits []Exhibit  `json:"exhibits"`
 	Clues    []Clue     `json:"clues"`
 	// id of the finding that the check reported first, where it is not the first here
-	First string `json:"-"`
+	First string `json:"first_finding,omitempty"`
 }
 
 // Evidence is one number behind a finding, with its interval and what it is held against.
@@ -508,7 +511,7 @@ type Set struct {
 	Repeat      Number   `json:"repeat_floor"`
 	Batch       Number   `json:"batch_floor"`
 	// what would be there without any violation: resampling where elements resample, rounding elsewhere
-	Floor      Number   `json:"-"`
+	Floor      *Number  `json:"floor,omitempty"`
 	Resampling Stats    `json:"resampling_floor"`
 	Ratio      Interval `json:"error_over_resampling"`
 	Detectable Number   `json:"detectable"`

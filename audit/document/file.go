@@ -22,10 +22,12 @@ var ErrNewer = errors.New("written by a newer program")
 // Write writes an audit as JSON, indented by two spaces, in the form that [Schema] describes. Equal audits give equal
 // bytes.
 func Write(w io.Writer, a *Audit) error {
+	out := *a
+	out.Infinite = infinities(&out)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(a)
+	return e.Encode(out)
 }
 
 // Schema is the schema of what [Write] writes (draft 2020-12).
@@ -72,6 +74,9 @@ func Read(name string, b []byte) (*Audit, error) {
 	a := new(Audit)
 	if err := json.Unmarshal(b, a); err != nil {
 		return nil, fail("not the JSON of an audit: %w", place(b, err))
+	}
+	if err := a.restore(); err != nil {
+		return nil, fail("%w", err)
 	}
 	if err := a.check(); err != nil {
 		return nil, fail("%w", err)

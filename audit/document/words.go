@@ -136,6 +136,18 @@ func (c Cell) In(unit string) string {
 	return Figures(c.Value)
 }
 
+// Expected is the error that would be there without any violation, [Set.Floor]. Files that do not say it have that of
+// resampling, or of rounding where nothing is resampled.
+func (s *Set) Expected() Number {
+	switch {
+	case s.Floor != nil:
+		return *s.Floor
+	case s.Exact:
+		return s.Rounding
+	}
+	return s.Resampling.Mean
+}
+
 // Shares reports whether errors are shares, with a unit of their own and no scale.
 func (s *Set) Shares() bool { return s.Unit == PixelShare || s.Unit == BoxShare }
 

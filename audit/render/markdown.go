@@ -143,7 +143,7 @@ func (d *mdown) overview(models []document.Model) {
 			}
 			first = false
 			d.row(name, verdict, md(s.Name)+": "+string(s.Verdict), s.Worst.Value.String()+" "+
-				md(s.Worst.Limits()), s.Floor.String(), md(s.Cause))
+				md(s.Worst.Limits()), s.Expected().String(), md(s.Cause))
 		}
 		if first {
 			d.row(md(m.Model), "**"+string(m.Verdict)+"**", "none judged", "", "", "")

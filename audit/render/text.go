@@ -188,7 +188,7 @@ func (t *text) table(models []document.Model) {
 				some = true
 			}
 			row(m.Model, strings.TrimSuffix(s.Name, " elements"), s.Relative.Mean.String(), s.Relative.P95.String(),
-				s.Relative.Max.String(), s.Worst.Limits(), s.Floor.String(), string(s.Verdict))
+				s.Relative.Max.String(), s.Worst.Limits(), s.Expected().String(), string(s.Verdict))
 		}
 	}
 	if some {
