@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -59,8 +60,24 @@ type Baseline struct {
 	Allow float64
 }
 
-// readAudit reads the JSON of an audit, from a file or from the folder that an audit wrote.
+// readAudit reads the JSON of an audit, from a file or from the folder that an audit wrote, to be compared.
 func readAudit(name string) (*baseline.File, error) {
+	d, err := ReadAudit(name)
+	if err != nil {
+		return nil, err
+	}
+	return baseline.Stored(d.Name, d.Document)
+}
+
+// Stored is an audit that was written into a file.
+type Stored struct {
+	// Name is that of the file.
+	Name     string
+	Document *document.Audit
+}
+
+// ReadAudit reads the JSON of an audit, from a file or from the folder that an audit wrote.
+func ReadAudit(name string) (*Stored, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err
@@ -78,7 +95,19 @@ func readAudit(name string) (*baseline.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return baseline.Read(name, b)
+	d, err := document.Read(name, b)
+	if err != nil {
+		return nil, err
+	}
+	return &Stored{name, d}, nil
+}
+
+// Write writes the audit in one format.
+func (s *Stored) Write(w io.Writer, format string) error { return writeAudit(w, s.Document, format) }
+
+// Save writes the audit into a folder, each format into a file of its own ([AuditFile]).
+func (s *Stored) Save(out string, formats ...string) error {
+	return saveAudit(s.Document, out, formats)
 }
 
 // someAllowance refuses an increase that cannot be allowed.

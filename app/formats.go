@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"nero/audit"
+	"nero/audit/document"
 	"nero/audit/render"
 )
 
@@ -64,15 +65,23 @@ func CheckAuditFolder(out string) error {
 
 // Write writes the reports in one format.
 func (r *AuditResult) Write(w io.Writer, format string) error {
+	return writeAudit(w, audit.Document(r.Reports...), format)
+}
+
+func writeAudit(w io.Writer, d *document.Audit, format string) error {
 	f, ok := render.Find(format)
 	if !ok {
 		return CheckAuditOutput([]string{format}, "")
 	}
-	return f.Render(w, audit.Document(r.Reports...))
+	return f.Render(w, d)
 }
 
 // Save writes the reports into a folder, each format into a file of its own ([AuditFile]).
 func (r *AuditResult) Save(out string, formats ...string) error {
+	return saveAudit(audit.Document(r.Reports...), out, formats)
+}
+
+func saveAudit(d *document.Audit, out string, formats []string) error {
 	if err := ownFolder(out, auditFiles()...); err != nil {
 		return err
 	}
@@ -81,7 +90,7 @@ func (r *AuditResult) Save(out string, formats ...string) error {
 	}
 	for _, f := range formats {
 		var b strings.Builder
-		if err := r.Write(&b, f); err != nil {
+		if err := writeAudit(&b, d, f); err != nil {
 			return err
 		}
 		if err := writeFile(filepath.Join(out, AuditFile(f)), []byte(b.String())); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -111,8 +112,14 @@ func addAudit(c *cobra.Command, o *app.AuditOptions) {
 	ofResult.holds(s, "fail-on")
 }
 
+// auditWriter is an audit that can be written: one that was made now, or one from a file.
+type auditWriter interface {
+	Write(w io.Writer, format string) error
+	Save(out string, formats ...string) error
+}
+
 // printAudit prints one format, or writes several into a folder and prints the text.
-func (a *App) printAudit(r *app.AuditResult, formats []string, out string) error {
+func (a *App) printAudit(r auditWriter, formats []string, out string) error {
 	if out == "" {
 		return r.Write(a.Out, formats[0])
 	}

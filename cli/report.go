@@ -17,10 +17,11 @@ var onePage = []string{"metric", "slice", "budget", "keep", "seed", "layout", "n
 func (a *App) report() *cobra.Command {
 	var o app.PageOptions
 	var out, audit, budget string
+	var formats []string
 	keep := app.PresetKeep
 	c := &cobra.Command{
-		Use:   "report DIR...",
-		Short: "Write a run as one HTML page, or as pictures, a Markdown page and CSV",
+		Use:   "report DIR... | AUDIT.json --format FORMAT",
+		Short: "Write a run as one HTML page, or as pictures, a Markdown page and CSV; an audit in any format",
 		Long: `report writes a run for people without this program.
 
 With -o FILE.html it writes the interface of nero serve with the run inside: one file that opens from disk, asks the network for nothing and
@@ -29,12 +30,23 @@ data are asked for the inputs and the scores of the samples that are kept whole,
 does not fit into the budget is left out, and the page says what. See docs/REPORT.md.
 
 With -o FOLDER it writes report.md, the aggregate and some individual NERO plots as SVG and PNG, and the aggregate curves as CSV. It runs no
-model: everything comes from the run folder. The inputs of individual plots are shown if the data is still where it was.`,
+model: everything comes from the run folder. The inputs of individual plots are shown if the data is still where it was.
+
+With --format it writes what 'nero audit --format json' wrote, a file or the folder that it is in, in any other format of audits: the same bytes
+as the audit itself wrote in that format.`,
 		Example: "  nero report nero-run -o report\n  nero report nero-run --audit audit/audit.txt -o report\n" +
 			"  nero report nero-demo -o digits.html\n  nero report nero-run nero-audit --metric margin --budget 4MB " +
-			"-o digits.html",
+			"-o digits.html\n" +
+			"  nero report audit/audit.json --format markdown\n" +
+			"  nero report audit/audit.json --format html,sarif -o again",
 		Args: someFolder,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("format") {
+				if !cmd.Flags().Changed("out") {
+					out = ""
+				}
+				return a.reportAudit(args, formats, out)
+			}
 			page := strings.EqualFold(filepath.Ext(out), ".html") || strings.EqualFold(filepath.Ext(out), ".htm")
 			if page {
 				if cmd.Flags().Changed("audit") {
@@ -77,6 +89,8 @@ model: everything comes from the run folder. The inputs of individual plots are 
 	}
 	o.Workers = workers()
 	fl := c.Flags()
+	fl.StringSliceVarP(&formats, "format", "f", nil,
+		"of an audit: "+strings.Join(app.AuditFormats(), ", ")+"; several with -o")
 	fl.StringVarP(&out, "out", "o", "nero-report", "`folder` for the report, or a file that ends with .html")
 	fl.StringVar(&audit, "audit", "", "text `file` of an audit to include in a folder")
 	fl.StringVarP(&o.Metric, "metric", "m", "",
@@ -95,4 +109,20 @@ model: everything comes from the run folder. The inputs of individual plots are 
 	_ = fl.MarkHidden("web") // it is there
 	addEngine(c, &o.Engine)
 	return c
+}
+
+// reportAudit writes a stored audit in other formats.
+func (a *App) reportAudit(args, formats []string, out string) error {
+	if err := app.CheckAuditOutput(formats, out); err != nil {
+		return err
+	}
+	if len(args) != 1 {
+		return fmt.Errorf("%d audits are given; with --format give one file, as 'nero audit --format json' wrote it",
+			len(args))
+	}
+	d, err := app.ReadAudit(args[0])
+	if err != nil {
+		return err
+	}
+	return a.printAudit(d, formats, out)
 }
