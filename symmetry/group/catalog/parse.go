@@ -105,92 +105,13 @@ func squash(s string) string {
 	}, s)
 }
 
-// named are the groups without parameters, by squashed names without parentheses and commas.
-func named(key string) func() group.Group {
-	switch key {
-	case "trivial", "identity", "none", "1":
-		return group.Trivial
-	case "so2", "rotation", "rotations", "rotate":
-		return SO2
-	case "o2":
-		return O2
-	case "t2", "r2", "shift", "shifts", "translation", "translations":
-		return T2
-	case "t2z", "z2":
-		return T2Z
-	case "scale", "scaling", "r+":
-		return Scale
-	case "se2":
-		return SE2
-	case "e2":
-		return E2
-	case "p4":
-		return P4
-	case "p4m":
-		return P4M
-	case "time", "reversal", "timereversal":
-		return Time
-	}
-	return namedInSpace(key)
-}
-
-// namedInSpace are those that act on space.
-func namedInSpace(key string) func() group.Group {
-	switch key {
-	case "t1":
-		return T1
-	case "t1z":
-		return T1Z
-	case "e1z":
-		return E1Z
-	case "lorentz", "so+13", "so13":
-		return Lorentz
-	case "affine3":
-		return Affine3
-	case "su2":
-		return SU2
-	case "hue":
-		return Hue
-	case "brightness":
-		return Brightness
-	case "contrast":
-		return Contrast
-	case "gamma":
-		return Gamma
-	case "so3":
-		return SO3
-	case "o3":
-		return O3
-	case "t3", "r3":
-		return T3
-	case "se3":
-		return SE3
-	case "e3":
-		return E3
-	case "scale3":
-		return Scale3
-	case "tetra", "tetrahedral":
-		return Tetra
-	case "octa", "octahedral":
-		return Octa
-	case "icosa", "icosahedral":
-		return Icosa
-	case "th":
-		return Th
-	case "td":
-		return Td
-	case "oh":
-		return Oh
-	case "ih":
-		return Ih
-	}
-	return nil
-}
-
 func parseFactor(text string) (group.Group, error) {
 	key := squash(text)
-	if f := named(strings.NewReplacer("(", "", ")", "", ",", "").Replace(key)); f != nil {
-		return f(), nil
+	bare := strings.NewReplacer("(", "", ")", "", ",", "").Replace(key)
+	for i := range entries {
+		if slices.Contains(entries[i].keys, bare) {
+			return entries[i].make(), nil
+		}
 	}
 	if key == "pivd4t" { // the name of the study that it was fixed for
 		d4, err := Dihedral(4)
@@ -206,59 +127,18 @@ func parseFactor(text string) (group.Group, error) {
 		}
 		head, args = key[:i], key[i+1:len(key)-1]
 	}
-	switch head {
-	case "roll", "rolls", "torus":
-		n, err := ints(strings.ReplaceAll(args, "x", ","))
-		if err == nil && len(n) == 1 {
-			return RollTime(n[0])
+	for i := range entries {
+		if slices.Contains(entries[i].heads, head) {
+			return entries[i].read(text, head, args)
 		}
-		if err != nil || len(n) != 2 {
-			return nil, fmt.Errorf(
-				"%q: expected the height and width of the grid in pixels, such as Roll(28,28), or the samples of a "+
-					"signal, such as Roll(16000)",
-				strings.TrimSpace(text))
-		}
-		return Roll(n[0], n[1])
-	case "gl+", "sl", "sp":
-		n, err := ints(args)
-		if err != nil || len(n) != 1 {
-			return nil, fmt.Errorf("%q: expected the dimension, such as %s(2)", strings.TrimSpace(text),
-				map[string]string{"gl+": "GL+", "sl": "SL", "sp": "Sp"}[head])
-		}
-		return map[string]func(int) (group.Group, error){"gl+": GLPlus, "sl": SL, "sp": Symplectic}[head](n[0])
-	case "og", "sog":
-		return parseAbout(text, args, head == "og")
-	case "og3", "sog3":
-		if args == "" {
-			return parseAbout(text, "3", head == "og3")
-		}
-		return parseAbout(text, "3,"+args, head == "og3")
-	case "channels":
-		n, err := ints(args)
-		if err != nil || len(n) != 1 {
-			return nil, fmt.Errorf("%q: expected the number of channels, such as Channels(3)", strings.TrimSpace(text))
-		}
-		return Channels(n[0])
-	case "affine", "flow":
-		var names []string
-		if args != "" {
-			// From the text as given, for the error messages.
-			open, end := strings.IndexByte(text, '('), strings.LastIndexByte(text, ')')
-			for a := range strings.SplitSeq(text[open+1:end], ",") {
-				names = append(names, strings.TrimSpace(a))
-			}
-		}
-		if head == "flow" {
-			return Flow(names...)
-		}
-		return ByGenerators(names...)
 	}
-	for letter, build := range map[string]func(int) (group.Group, error){"c": Cyclic, "d": Dihedral, "s": Symmetric} {
-		rest, ok := strings.CutPrefix(key, letter)
-		if !ok {
+	for i := range entries {
+		e := &entries[i]
+		rest, ok := strings.CutPrefix(key, e.letter)
+		if !ok || e.letter == "" {
 			continue
 		}
-		if head == letter && args != "" {
+		if head == e.letter && args != "" {
 			rest = args
 		}
 		if digits(rest) {
@@ -266,17 +146,65 @@ func parseFactor(text string) (group.Group, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: the number after the letter is too large", strings.TrimSpace(text))
 			}
-			return build(n)
-		}
-		if letter == "s" && (rest == "" || rest == "n") {
-			return nil, fmt.Errorf("%q: expected the number of rows, such as S(5)", strings.TrimSpace(text))
+			return e.count(n)
 		}
 		if rest == "" || rest == "n" {
-			return nil, fmt.Errorf("%q: expected the number of rotations, such as %s4", strings.TrimSpace(text),
-				strings.ToUpper(letter))
+			return nil, fmt.Errorf("%q: expected the %s", strings.TrimSpace(text), e.expected)
 		}
 	}
 	return nil, unknown(text)
+}
+
+func readRoll(text, _, args string) (group.Group, error) {
+	n, err := ints(strings.ReplaceAll(args, "x", ","))
+	if err == nil && len(n) == 1 {
+		return RollTime(n[0])
+	}
+	if err != nil || len(n) != 2 {
+		return nil, fmt.Errorf(
+			"%q: expected the height and width of the grid in pixels, such as Roll(28,28), or the samples of a "+
+				"signal, such as Roll(16000)",
+			strings.TrimSpace(text))
+	}
+	return Roll(n[0], n[1])
+}
+
+// readAbout reads Og(3,...) with mirrors or without; Og3(...) is the same.
+func readAbout(mirror bool) func(text, head, args string) (group.Group, error) {
+	return func(text, head, args string) (group.Group, error) {
+		if strings.HasSuffix(head, "3") {
+			if args != "" {
+				args = "," + args
+			}
+			args = "3" + args
+		}
+		return parseAbout(text, args, mirror)
+	}
+}
+
+// numbered reads one number between parentheses; expected says what it is.
+func numbered(expected string, build func(int) (group.Group, error)) func(_, _, _ string) (group.Group, error) {
+	return func(text, _, args string) (group.Group, error) {
+		n, err := ints(args)
+		if err != nil || len(n) != 1 {
+			return nil, fmt.Errorf("%q: expected the %s", strings.TrimSpace(text), expected)
+		}
+		return build(n[0])
+	}
+}
+
+// listed reads a list of names between parentheses, from the text as given, for the error messages.
+func listed(build func(...string) (group.Group, error)) func(_, _, _ string) (group.Group, error) {
+	return func(text, _, args string) (group.Group, error) {
+		var names []string
+		if args != "" {
+			open, end := strings.IndexByte(text, '('), strings.LastIndexByte(text, ')')
+			for a := range strings.SplitSeq(text[open+1:end], ",") {
+				names = append(names, strings.TrimSpace(a))
+			}
+		}
+		return build(names...)
+	}
 }
 
 func digits(s string) bool {
@@ -300,7 +228,7 @@ func ints(s string) ([]int, error) {
 
 func known() string {
 	var s []string
-	for _, e := range entries() {
+	for _, e := range entries {
 		s = append(s, e.Name)
 	}
 	return strings.Join(s, ", ") + ", and products such as C4 x Scale"
@@ -309,7 +237,7 @@ func known() string {
 func unknown(text string) error {
 	text = strings.TrimSpace(text)
 	var names []string
-	for _, e := range entries() {
+	for _, e := range entries {
 		names = append(names, e.Example)
 	}
 	msg := fmt.Sprintf("unknown group %q", text)
