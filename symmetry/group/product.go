@@ -67,31 +67,64 @@ func Product(groups ...Group) (Group, error) {
 		return nil, errors.New(p.name + ": every factor of a product must be a Sampler")
 	}
 	planar, torus := p.commutes()
-	if temporal {
-		return p.timed(finite, planar, torus), nil
-	}
-	switch planar = planar && !torus; {
+	return p.powers(finite, lie, planar, torus, temporal), nil
+}
+
+// powers is the product with what its factors make of it. The methods of a type are fixed in Go, so each combination
+// that occurs is one. A product with time reversal is not [Lie], and loses nothing by it: no path leads to the reversal.
+// A torus without it is not [Planar].
+func (p *product) powers(finite, lie, planar, torus, temporal bool) Group {
+	f, l, m, t := finiteProduct{p}, lieProduct{p}, planarPart{p}, temporalPart{p}
+	switch planar = planar && (temporal || !torus); {
+	case temporal && finite && torus:
+		return struct {
+			finiteProduct
+			torusPart
+			temporalPart
+		}{f, torusPart{m}, t}
+	case temporal && finite && planar:
+		return struct {
+			finiteProduct
+			planarPart
+			temporalPart
+		}{f, m, t}
+	case temporal && finite:
+		return struct {
+			finiteProduct
+			temporalPart
+		}{f, t}
+	case temporal && planar:
+		return struct {
+			*product
+			planarPart
+			temporalPart
+		}{p, m, t}
+	case temporal:
+		return struct {
+			*product
+			temporalPart
+		}{p, t}
 	case finite && planar:
 		return struct {
 			finiteProduct
 			planarPart
-		}{finiteProduct{p}, planarPart{p}}, nil
+		}{f, m}
 	case finite:
-		return finiteProduct{p}, nil
+		return f
 	case lie && planar:
 		return struct {
 			lieProduct
 			planarPart
-		}{lieProduct{p}, planarPart{p}}, nil
+		}{l, m}
 	case lie:
-		return lieProduct{p}, nil
+		return l
 	case planar:
 		return struct {
 			*product
 			planarPart
-		}{p, planarPart{p}}, nil
+		}{p, m}
 	}
-	return p, nil
+	return p
 }
 
 func is[T any](g Group) bool {
@@ -353,41 +386,6 @@ func (q planarPart) Affine(g Element) (a [2][2]float64, t [2]float64) {
 		}
 	}
 	return a, t
-}
-
-// timed is the product of a temporal group with others. Nothing is lost by its not being [Lie]: no path leads to the
-// reversal.
-func (p *product) timed(finite, planar, torus bool) Group {
-	t := temporalPart{p}
-	switch {
-	case finite && torus:
-		return struct {
-			finiteProduct
-			torusPart
-			temporalPart
-		}{finiteProduct{p}, torusPart{planarPart{p}}, t}
-	case finite && planar:
-		return struct {
-			finiteProduct
-			planarPart
-			temporalPart
-		}{finiteProduct{p}, planarPart{p}, t}
-	case finite:
-		return struct {
-			finiteProduct
-			temporalPart
-		}{finiteProduct{p}, t}
-	case planar:
-		return struct {
-			*product
-			planarPart
-			temporalPart
-		}{p, planarPart{p}, t}
-	}
-	return struct {
-		*product
-		temporalPart
-	}{p, t}
 }
 
 type temporalPart struct{ of *product }
