@@ -15,7 +15,7 @@ var Angle = &Layout{
 		"the median of the elements within 15°, the thinner one the worst of them; hollow marks and thin lines are " +
 		"inverted elements.",
 	Takes: func(o Orbit) bool {
-		_, ok := SpatialOf(o.Chart)
+		_, ok := SpaceAxesOf(o.Chart)
 		return ok
 	},
 	At: turned,

@@ -17,7 +17,7 @@ var Discs = &Layout{
 		"identity. Every element has a part of the disc; bright is good. One colour everywhere is a model whose " +
 		"value does not depend on the rotation.",
 	Takes: func(o Orbit) bool {
-		s, ok := SpatialOf(o.Chart)
+		s, ok := SpaceAxesOf(o.Chart)
 		return ok && s.sliced(o.Elements)
 	},
 	At:      turned,
@@ -27,14 +27,14 @@ var Discs = &Layout{
 
 // turned puts an element at the angle of its rotation, beyond the switch if it inverts space.
 func turned(o Orbit, e group.Element, p *Point) int {
-	space, _ := SpatialOf(o.Chart)
+	space, _ := SpaceAxesOf(o.Chart)
 	p.X = space.Turn(e)
 	return one(space.improper(e))
 }
 
 // discs adds one panel for each model, plane and side of the inversion that elements lie on.
 func discs(o Orbit, f *Figure, p Panel, several bool) {
-	at, _ := SpatialOf(o.Chart)
+	at, _ := SpaceAxesOf(o.Chart)
 	first := true
 	for _, series := range p.Series {
 		var stats []Stat
@@ -103,7 +103,7 @@ const flat = 1e-6
 
 // sliced reports whether all elements are rotations about axes in the three planes, with or without inversion, in one
 // of which axes have three directions or more.
-func (s Spatial) sliced(elements []group.Element) bool {
+func (s SpaceAxes) sliced(elements []group.Element) bool {
 	var turns []float64
 	var ways [len(planes)]map[int64]bool
 	for _, e := range elements {

@@ -8,9 +8,9 @@ import (
 	"nero/symmetry/group"
 )
 
-// Spatial is where the chart of a group of motions of space keeps its coordinates. An index is -1 where the chart has
+// SpaceAxes is where the chart of a group of motions of space keeps its coordinates. An index is -1 where the chart has
 // no such axis.
-type Spatial struct {
+type SpaceAxes struct {
 	// of rx, with ry and rz behind it: the rotation vector in degrees
 	R         int
 	Inversion int
@@ -18,10 +18,10 @@ type Spatial struct {
 	T int
 }
 
-// SpatialOf finds the rotation vector, the inversion and the shift of a chart that has nothing else, such as those of
+// SpaceAxesOf finds the rotation vector, the inversion and the shift of a chart that has nothing else, such as those of
 // SO(3), O(3), SE(3) and E(3).
-func SpatialOf(chart []group.Axis) (Spatial, bool) {
-	s := Spatial{R: -1, Inversion: -1, T: -1}
+func SpaceAxesOf(chart []group.Axis) (SpaceAxes, bool) {
+	s := SpaceAxes{R: -1, Inversion: -1, T: -1}
 	for i := 0; i < len(chart); {
 		k := chart[i].Kind
 		three := i+3 <= len(chart) && chart[i+1].Kind == k && chart[i+2].Kind == k
@@ -40,14 +40,14 @@ func SpatialOf(chart []group.Axis) (Spatial, bool) {
 }
 
 // Turn is the angle of the rotation of an element in degrees, 0 to 180.
-func (s Spatial) Turn(e group.Element) float64 {
+func (s SpaceAxes) Turn(e group.Element) float64 {
 	return math.Sqrt(e[s.R]*e[s.R] + e[s.R+1]*e[s.R+1] + e[s.R+2]*e[s.R+2])
 }
 
 // improper reports whether an element inverts space.
-func (s Spatial) improper(e group.Element) bool { return s.Inversion >= 0 && e[s.Inversion] != 0 }
+func (s SpaceAxes) improper(e group.Element) bool { return s.Inversion >= 0 && e[s.Inversion] != 0 }
 
-func (s Spatial) shifted(e group.Element) bool {
+func (s SpaceAxes) shifted(e group.Element) bool {
 	return s.T >= 0 && (e[s.T] != 0 || e[s.T+1] != 0 || e[s.T+2] != 0)
 }
 
@@ -62,7 +62,7 @@ func compare(a, b float64) int {
 }
 
 // words says a motion of space: "90° about x, inverted, shifted by (1, 0, -2)"; "identity" for that.
-func (s Spatial) words(e group.Element, number func(float64) string) string {
+func (s SpaceAxes) words(e group.Element, number func(float64) string) string {
 	var parts []string
 	if t := s.Turn(e); t > flat {
 		axis := ""
@@ -142,7 +142,7 @@ func kind(cycles [][]int) string {
 // KindOf says what sort of element one is where a group has several: transposition, cycle or permutation of rows, and
 // motion where the rows stay; proper or improper motions of space. It is empty where there is but one.
 func KindOf(chart []group.Axis, e group.Element) string {
-	if s, ok := SpatialOf(chart); ok && s.Inversion >= 0 {
+	if s, ok := SpaceAxesOf(chart); ok && s.Inversion >= 0 {
 		if s.improper(e) {
 			return "improper"
 		}

@@ -43,7 +43,7 @@ func named(g group.Group, e group.Element, number func(float64) string) string {
 	if len(chart) != len(e) || len(e) == 0 {
 		return group.Format(g, e)
 	}
-	if s, ok := SpatialOf(chart); ok {
+	if s, ok := SpaceAxesOf(chart); ok {
 		return s.words(e, number)
 	}
 	if _, n := group.Places(chart); n > 0 {

@@ -677,7 +677,7 @@ func (b *builder) thin(inputs []*probe.Input, at []int32) ([]*probe.Input, []int
 		return inputs, at
 	}
 	room := max(1, mostNumbers/max(1, n))
-	if _, ok := view.SpatialOf(b.doc.Orbit.Chart); ok {
+	if _, ok := view.SpaceAxesOf(b.doc.Orbit.Chart); ok {
 		room = 1
 	}
 	if room >= len(inputs) {

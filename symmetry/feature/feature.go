@@ -32,7 +32,7 @@ type Kind string
 // The kinds, simplest first.
 const (
 	Trivial     Kind = "trivial"     // nothing moves
-	Spatial     Kind = "spatial"     // places move on their grid, channels stay
+	Places      Kind = "spatial"     // places move on their grid, channels stay
 	Permutation Kind = "permutation" // a flat vector whose numbers are the places of a grid
 	Regular     Kind = "regular"     // channels are permuted, with signs perhaps, and places move if there are any
 	Mixed       Kind = "mixed"       // parts of different kinds
@@ -399,7 +399,7 @@ func (r *Rep) Kind() Kind {
 		case p.moves() && len(r.shape) <= 1:
 			k = Permutation
 		case p.moves():
-			k = Spatial
+			k = Places
 		}
 		if i > 0 && k != kind {
 			return Mixed

@@ -71,8 +71,8 @@ func Product(groups ...Group) (Group, error) {
 }
 
 // powers is the product with what its factors make of it. The methods of a type are fixed in Go, so each combination
-// that occurs is one. A product with time reversal is not [Lie], and loses nothing by it: no path leads to the reversal.
-// A torus without it is not [Planar].
+// that occurs is one. A product with time reversal is not [Lie], and loses nothing by it: no path leads to the
+// reversal. A torus without it is not [Planar].
 func (p *product) powers(finite, lie, planar, torus, temporal bool) Group {
 	f, l, m, t := finiteProduct{p}, lieProduct{p}, planarPart{p}, temporalPart{p}
 	switch planar = planar && (temporal || !torus); {
