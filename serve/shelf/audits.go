@@ -1,6 +1,7 @@
 package shelf
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,13 +16,10 @@ import (
 	"strings"
 	"time"
 
-	"nero/run/fold"
+	"nero/audit/document"
 	"nero/serve/api"
 	"nero/symmetry/group"
 )
-
-// maxAudit bounds an audit.json, in bytes.
-const maxAudit = 256 << 20
 
 // record is an audit.
 type record struct {
@@ -51,49 +49,6 @@ type placed struct {
 	model   int
 }
 
-// These are the parts of audit.json that say where something lies; package audit writes it.
-type auditDocument struct {
-	Format  int          `json:"format"`
-	Verdict string       `json:"verdict"`
-	Models  []auditModel `json:"models"`
-}
-
-type auditModel struct {
-	Model string `json:"model"`
-	About []struct {
-		Name  string `json:"name"`
-		Value string `json:"value"`
-	} `json:"about"`
-	Claim struct {
-		Group string `json:"group"`
-	} `json:"claim"`
-	Basis []struct {
-		Name  string `json:"name"`
-		Value string `json:"value"`
-	} `json:"basis"`
-	Checks []struct {
-		Sets []struct {
-			At          *auditPlace `json:"worst"`
-			NonFiniteAt *auditPlace `json:"non_finite_at"`
-		} `json:"sets"`
-		Findings []struct {
-			Worst *auditPlace `json:"worst"`
-		} `json:"findings"`
-	} `json:"checks"`
-	WorstCases []struct {
-		Where *auditPlace `json:"where"`
-	} `json:"worst_cases"`
-	Gallery []struct {
-		Where *auditPlace `json:"where"`
-	} `json:"gallery"`
-}
-
-type auditPlace struct {
-	Sample      string        `json:"sample"`
-	Index       int           `json:"index"`
-	Coordinates []fold.Number `json:"coordinates"`
-}
-
 // within opens a file of a folder, but none that a link leads to elsewhere: folders are handed from one to another, and
 // what is read is shown. The folder itself may be a link.
 func within(dir, name string) (*os.File, error) {
@@ -105,9 +60,6 @@ func within(dir, name string) (*os.File, error) {
 	return f, err
 }
 
-// auditFormat is the newest form of audit.json that is understood.
-const auditFormat = 1
-
 func readAudit(file string) (*record, error) {
 	f, err := within(filepath.Dir(file), filepath.Base(file))
 	if err != nil {
@@ -118,32 +70,27 @@ func readAudit(file string) (*record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxAudit {
+	if !info.Mode().IsRegular() || info.Size() > document.MaxSize {
 		return nil, fmt.Errorf("%s: %d bytes; expected a file of at most %d, as nero audit --format json writes it",
-			filepath.Base(file), info.Size(), maxAudit)
+			filepath.Base(file), info.Size(), document.MaxSize)
 	}
-	b, err := io.ReadAll(io.LimitReader(f, maxAudit))
+	b, err := io.ReadAll(io.LimitReader(f, document.MaxSize))
 	if err != nil {
 		return nil, err
 	}
-	var d auditDocument
-	if err := json.Unmarshal(b, &d); err != nil {
-		return nil, fmt.Errorf("%s: %w; nero audit --format json writes it anew", filepath.Base(file), err)
+	d, err := document.Read(filepath.Base(file), b)
+	if err != nil {
+		return nil, err
 	}
-	if d.Format < 1 || d.Format > auditFormat || d.Verdict == "" {
-		return nil, fmt.Errorf(
-			"%s: format %d; this program reads audits of format %d, which nero audit --format json writes",
-			filepath.Base(file), d.Format, auditFormat)
+	if d.Verdict == "" {
+		return nil, fmt.Errorf("%s: it has no verdict; nero audit --format json writes it anew", filepath.Base(file))
 	}
 	a := &record{
-		file: file, size: info.Size(), modified: info.ModTime(), verdict: d.Verdict, models: []string{},
+		file: file, size: info.Size(), modified: info.ModTime(), verdict: string(d.Verdict), models: []string{},
 		parameters: map[string]int64{},
-		raw:        withoutFolders(b, d),
 	}
-	if !json.Valid(a.raw) {
-		return nil, errors.New(filepath.Base(file) + ": cannot be shown without the paths in it")
-	}
-	for i, m := range d.Models {
+	for i := range d.Models {
+		m := &d.Models[i]
 		a.models = append(a.models, m.Model)
 		sum, parameters := "", int64(0)
 		for _, x := range m.About {
@@ -166,26 +113,55 @@ func readAudit(file string) (*record, error) {
 		if sum != "" && parameters > 0 {
 			a.parameters[sum] = parameters
 		}
-		for _, c := range m.Checks {
-			for _, s := range c.Sets {
-				a.place(i, s.At)
-				a.place(i, s.NonFiniteAt)
+		for k := range m.Checks {
+			c := &m.Checks[k]
+			for n := range c.Sets {
+				a.place(i, c.Sets[n].At)
+				a.place(i, c.Sets[n].NonFiniteAt)
 			}
-			for _, f := range c.Findings {
-				a.place(i, f.Worst)
+			for n := range c.Findings {
+				a.place(i, c.Findings[n].Worst)
 			}
 		}
-		for _, w := range m.WorstCases {
-			a.place(i, w.Where)
+		for n := range m.WorstCases {
+			a.place(i, &m.WorstCases[n].Where)
 		}
-		for _, g := range m.Gallery {
-			a.place(i, g.Where)
+		for n := range m.Gallery {
+			a.place(i, m.Gallery[n].Where)
 		}
+	}
+	if shown(d) {
+		var w bytes.Buffer
+		if err := document.Write(&w, d); err != nil {
+			return nil, err
+		}
+		b = w.Bytes()
+	}
+	if a.raw = withoutFolders(b, d); !json.Valid(a.raw) {
+		return nil, errors.New(filepath.Base(file) + ": cannot be shown without the paths in it")
 	}
 	return a, nil
 }
 
-func (a *record) place(model int, p *auditPlace) {
+// shown takes out of an audit what the page does not show and a report in one file has no room for: pictures, which the
+// page draws anew, and the documentation of checks. It reports whether there was any.
+func shown(d *document.Audit) bool {
+	some := false
+	for i := range d.Models {
+		m := &d.Models[i]
+		for k := range m.Gallery {
+			some = some || m.Gallery[k].Images != nil
+			m.Gallery[k].Images = nil
+		}
+		for k := range m.Checks {
+			some = some || m.Checks[k].Doc != ""
+			m.Checks[k].Doc = ""
+		}
+	}
+	return some
+}
+
+func (a *record) place(model int, p *document.Where) {
 	if p == nil || p.Sample == "" {
 		return
 	}

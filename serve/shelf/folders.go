@@ -5,6 +5,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"nero/audit/document"
 )
 
 // commands finds the commands in an audit: a key, and the text of a JSON string.
@@ -13,10 +15,10 @@ var commands = regexp.MustCompile(`("(?:command|replay)":\s*")((?:[^"\\]|\\.)*)`
 // withoutFolders is an audit without the folders of its files: those that its circumstances name go everywhere, and in
 // commands every absolute path becomes the name of its file. Everything else stays, for the names of layers look like
 // paths.
-func withoutFolders(raw []byte, d auditDocument) json.RawMessage {
+func withoutFolders(raw []byte, d *document.Audit) json.RawMessage {
 	text := string(raw)
-	for _, m := range d.Models {
-		for _, a := range m.About {
+	for i := range d.Models {
+		for _, a := range d.Models[i].About {
 			v := strings.ReplaceAll(a.Value, `\`, "/")
 			if drive := len(v) > 2 && v[1:3] == ":/"; !drive && !strings.HasPrefix(v, "/") {
 				continue

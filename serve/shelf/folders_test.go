@@ -3,6 +3,8 @@ package shelf
 import (
 	"encoding/json"
 	"testing"
+
+	"nero/audit/document"
 )
 
 func TestWithoutFolders(t *testing.T) {
@@ -25,11 +27,11 @@ func TestWithoutFolders(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var d auditDocument
+			var d document.Audit
 			if err := json.Unmarshal([]byte(c.in), &d); err != nil {
 				t.Fatal(err)
 			}
-			got := withoutFolders([]byte(c.in), d)
+			got := withoutFolders([]byte(c.in), &d)
 			if string(got) != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}

@@ -4,13 +4,13 @@ package tables
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"nero/audit/document"
 	"nero/present/table"
 	"nero/run/fold"
 	"nero/run/slice"
@@ -277,28 +277,6 @@ func compareTable(ctx context.Context, run *shelf.Run, doc *api.Run, q Request) 
 	return t, nil
 }
 
-// auditDocument is what a table needs of audit.json.
-type auditDocument struct {
-	Models []struct {
-		Model  string `json:"model"`
-		Checks []struct {
-			Check    string `json:"check"`
-			Findings []struct {
-				Category string `json:"category"`
-				Severity string `json:"severity"`
-				Set      string `json:"set"`
-				Message  string `json:"message"`
-				Location string `json:"location"`
-				Worst    struct {
-					Sample  string `json:"sample"`
-					Element string `json:"element"`
-				} `json:"worst"`
-				Remedies []string `json:"remedies"`
-			} `json:"findings"`
-		} `json:"checks"`
-	} `json:"models"`
-}
-
 func findingsTable(sh *shelf.Shelf, doc *api.Run) (*table.Table, error) {
 	var rows [][]any
 	for _, id := range doc.Audits {
@@ -306,16 +284,21 @@ func findingsTable(sh *shelf.Shelf, doc *api.Run) (*table.Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		var d auditDocument
-		if err := json.Unmarshal(f.Document, &d); err != nil {
-			return nil, fmt.Errorf("audit %s: %w", f.Audit.Name, err)
+		d, err := document.Read(f.Audit.Name, f.Document)
+		if err != nil {
+			return nil, err
 		}
-		for _, m := range d.Models {
-			for _, c := range m.Checks {
-				for _, x := range c.Findings {
+		for i := range d.Models {
+			m := &d.Models[i]
+			for k := range m.Checks {
+				for _, x := range m.Checks[k].Findings {
+					worst := document.Where{}
+					if x.Worst != nil {
+						worst = *x.Worst
+					}
 					rows = append(rows, []any{
-						f.Audit.Name, m.Model, c.Check, x.Category, x.Severity, x.Set, x.Message,
-						x.Location, x.Worst.Sample, x.Worst.Element, strings.Join(x.Remedies, "; "),
+						f.Audit.Name, m.Model, m.Checks[k].Check, x.Category, string(x.Severity), x.Set, x.Message,
+						x.Location, worst.Sample, worst.Element, strings.Join(x.Remedies, "; "),
 					})
 				}
 			}
