@@ -11,7 +11,6 @@ import (
 	"nero/model/engine/remote"
 	"nero/run/job"
 	"nero/run/workload"
-	"nero/symmetry/action"
 )
 
 // App is the program with everything that it takes from outside. The zero App works: it tells nothing, and writes no
@@ -33,6 +32,8 @@ type App struct {
 	// Programs says that a study may run the program that its group is defined by. A study is a file that somebody may
 	// have sent.
 	Programs bool
+	// Parts are the lists of what there is: metrics, checks and the like. The zero Parts are those of nero.
+	Parts Parts
 
 	// how many runs are under way that can be stopped and resumed
 	running atomic.Int32
@@ -83,7 +84,8 @@ func (a *App) options(e Engine) workload.Options {
 			c, err := a.openEngine(ctx, e)
 			return c.Engine, err
 		},
-		Rules: action.Rules(), Retry: remote.Retry{Jitter: a.Jitter}, Start: a.program,
+		Rules: a.Parts.rules(), Formats: a.Parts.Formats, Metrics: a.Parts.Metrics, Groups: a.Parts.Groups,
+		Codec: a.Parts.Codec, Retry: remote.Retry{Jitter: a.Jitter}, Start: a.program,
 	}
 }
 

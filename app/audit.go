@@ -11,7 +11,6 @@ import (
 	"nero/audit/check"
 	"nero/audit/check/contract"
 	"nero/audit/diagnosis"
-	"nero/measure/metric"
 	"nero/run/eval"
 	"nero/run/job"
 	"nero/run/workload"
@@ -113,7 +112,7 @@ func (a *App) Audit(ctx context.Context, s *job.Study, o AuditOptions) (*AuditRe
 			return nil, err
 		}
 	}
-	checks, left, err := check.Select(s.Audit.Checks, s.Audit.Skip)
+	checks, left, err := a.Parts.checks().Select(s.Audit.Checks, s.Audit.Skip)
 	if err != nil {
 		return nil, s.Errorf("audit", "%v", err)
 	}
@@ -154,7 +153,7 @@ func (a *App) Audit(ctx context.Context, s *job.Study, o AuditOptions) (*AuditRe
 // prepare holds what an audit is asked for against what there is, before anything is opened.
 func (a *App) prepare(s *job.Study, o AuditOptions) (audit.Policy, error) {
 	for i, name := range s.Metrics {
-		if _, err := metric.Find(name); err != nil {
+		if _, err := a.Parts.metrics().Find(name); err != nil {
 			return audit.Policy{}, s.Errorf(fmt.Sprintf("metrics[%d]", i), "%v", err)
 		}
 	}
@@ -171,7 +170,7 @@ func (a *App) prepare(s *job.Study, o AuditOptions) (audit.Policy, error) {
 		!slices.Contains(s.Audit.Checks, c) {
 		s.Audit.Checks = append(slices.Clone(s.Audit.Checks), c) // who makes a contract wants it judged
 	}
-	return auditPolicy(s, o)
+	return a.auditPolicy(s, o)
 }
 
 // only keeps the named models of a study.
@@ -236,7 +235,7 @@ func (a *App) sayOutput(s *job.Study) error {
 }
 
 // auditPolicy is the policy that study and options ask for.
-func auditPolicy(s *job.Study, o AuditOptions) (audit.Policy, error) {
+func (a *App) auditPolicy(s *job.Study, o AuditOptions) (audit.Policy, error) {
 	policy, err := audit.NewPolicy(s.Audit.Preset, s.Audit.Threshold, s.Audit.Confidence)
 	if err != nil {
 		return policy, s.Errorf("audit", "%v", err)
@@ -249,7 +248,7 @@ func auditPolicy(s *job.Study, o AuditOptions) (audit.Policy, error) {
 		policy.Required = s.Audit.Require
 		if names := slices.DeleteFunc(slices.Clone(s.Audit.Require),
 			func(n string) bool { return n == "all" }); len(names) > 0 {
-			if _, _, err := check.Select(names, nil); err != nil {
+			if _, _, err := a.Parts.checks().Select(names, nil); err != nil {
 				return policy, s.Errorf("audit.require", "%v", err)
 			}
 		}

@@ -63,7 +63,7 @@ func (a *App) Bench(ctx context.Context, s *job.Study, o BenchOptions) (_ *Bench
 	if err != nil {
 		return nil, err
 	}
-	w, err := workload.Open(ctx, s, workload.Options{Engine: e, Rules: action.Rules(), Start: a.program})
+	w, err := workload.Open(ctx, s, workload.Options{Engine: e, Rules: a.Parts.rules(), Start: a.program})
 	if err != nil {
 		return nil, err
 	}

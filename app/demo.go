@@ -147,7 +147,7 @@ func (a *App) Demo(ctx context.Context, o DemoOptions) (*DemoResult, error) {
 		}
 	}
 	ran, err := a.run(ctx, s, RunOptions{Engine: o.Engine, Dir: d.Run, Workers: o.Workers, KeepGoing: o.KeepGoing},
-		of.watch(o))
+		of.watch(a, o))
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func call(f func()) {
 }
 
 // watch tells of rows that are kept, and once of the first table.
-func (d demonstration) watch(o DemoOptions) func(*store.Run, *workload.Workload, int) {
+func (d demonstration) watch(a *App, o DemoOptions) func(*store.Run, *workload.Workload, int) {
 	var once sync.Once
 	return func(r *store.Run, w *workload.Workload, kept int) {
 		call(o.Kept)
@@ -191,7 +191,7 @@ func (d demonstration) watch(o DemoOptions) func(*store.Run, *workload.Workload,
 			return
 		}
 		once.Do(func() {
-			sum, err := summarize(r, w)
+			sum, err := a.summarize(r, w)
 			if err != nil || len(sum.Slices) == 0 {
 				return // the final table will say what is wrong
 			}

@@ -57,7 +57,9 @@ func (a *App) Export(ctx context.Context, paths []string, o ExportOptions) error
 	if err != nil {
 		return fmt.Errorf("--format: %w", err)
 	}
-	sh, err := shelf.Open(ctx, paths, shelf.Options{Version: a.Version, Now: a.Now})
+	sh, err := shelf.Open(ctx, paths, shelf.Options{
+		Version: a.Version, Now: a.Now, Metrics: a.Parts.Metrics, Groups: a.Parts.Groups,
+	})
 	if err != nil {
 		return oneLine(err)
 	}

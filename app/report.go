@@ -43,6 +43,7 @@ func (a *App) Report(ctx context.Context, dir, out, audit string) ([]string, err
 	if err := json.Unmarshal(b, &sum); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	sum.Know(a.Parts.Groups...)
 	if sum.Format != fold.Format || sum.Job != r.Hash() {
 		return nil, fmt.Errorf(
 			"%s: format %d of job %.12s, want format %d of job %.12s; run the study again to write it anew", name,
@@ -55,7 +56,7 @@ func (a *App) Report(ctx context.Context, dir, out, audit string) ([]string, err
 		Summary: &sum, Job: r.Job(), Version: a.Version,
 		Rows: func() iter.Seq2[job.Row, error] { return r.Rows(store.Filter{}) },
 	}
-	if in.Picture, err = pictures(r.Job()); err != nil {
+	if in.Picture, err = pictures(r.Job(), a.Parts.Formats); err != nil {
 		a.notef("inputs are not shown: %v", err)
 	}
 	if audit != "" {
@@ -69,9 +70,9 @@ func (a *App) Report(ctx context.Context, dir, out, audit string) ([]string, err
 }
 
 // pictures opens the data of a job and returns its samples as pictures.
-func pictures(j *job.Job) (func(int) (image.Image, error), error) {
+func pictures(j *job.Job, formats dataset.Formats) (func(int) (image.Image, error), error) {
 	d := j.Study.Data
-	ds, err := workload.OpenData(&j.Study)
+	ds, err := workload.OpenData(&j.Study, formats)
 	if err != nil {
 		return nil, err
 	}

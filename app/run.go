@@ -106,7 +106,7 @@ func (a *App) run(ctx context.Context, s *job.Study, o RunOptions,
 
 // finish folds the rows of a run whose shards are all kept, and makes its folder complete.
 func (a *App) finish(ctx context.Context, r *store.Run, w *workload.Workload) (*fold.Summary, []byte, error) {
-	sum, err := summarize(r, w)
+	sum, err := a.summarize(r, w)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -122,9 +122,10 @@ func (a *App) finish(ctx context.Context, r *store.Run, w *workload.Workload) (*
 }
 
 // summarize folds the rows that the run holds.
-func summarize(r *store.Run, w *workload.Workload) (*fold.Summary, error) {
+func (a *App) summarize(r *store.Run, w *workload.Workload) (*fold.Summary, error) {
 	return fold.Fold(fold.Input{
-		Job: w.Job, Hash: w.Hash, Group: w.Group(), Scales: w.Eval.Scales, FieldScales: w.Eval.FieldScales,
+		Job: w.Job, Hash: w.Hash, Group: w.Group(), Metrics: a.Parts.Metrics,
+		Scales: w.Eval.Scales, FieldScales: w.Eval.FieldScales,
 		Classes: w.Classes, Rows: func(m, i int) iter.Seq2[job.Row, error] {
 			return r.Rows(store.Filter{
 				Models: []int{m}, Metrics: w.Job.Metrics[i : i+1],

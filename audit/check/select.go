@@ -10,12 +10,19 @@ import (
 	"nero/internal/spell"
 )
 
+// List is checks that a program knows, in the order in which they are read.
+type List []*audit.Check
+
+// Select is [List.Select] of [All].
+func Select(only, skip []string) (chosen []*audit.Check, left []string, err error) {
+	return List(All()).Select(only, skip)
+}
+
 // Select chooses checks by name: those in only, or all if it is empty, without those in skip. The name of a family
 // stands for its members. What a chosen check requires is run whether or not it was chosen. left are the names of the
 // checks that will not run, that of a family where none of it will. The error names a check that does not exist, with
 // the nearest one that does, or a skipped one that a chosen one requires.
-func Select(only, skip []string) (chosen []*audit.Check, left []string, err error) {
-	all := All()
+func (all List) Select(only, skip []string) (chosen []*audit.Check, left []string, err error) {
 	var names []string
 	for _, c := range all {
 		if c.Family != "" && !slices.Contains(names, c.Family) {

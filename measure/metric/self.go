@@ -47,15 +47,21 @@ func Builtin() []*Metric {
 		detection(), velocimetry(), geometric())
 }
 
+// List is metrics that a program knows, in the order in which they are listed.
+type List []*Metric
+
+// Find is [List.Find] of the metrics of this package.
+func Find(name string) (*Metric, error) { return List(Builtin()).Find(name) }
+
 // Find returns the metric called name, or, of a name such as iou@consensus, the metric against that reference, and of a
 // name such as forces.rmse or forces.rmse@self that of a field of a record. The error lists what there is.
-func Find(name string) (*Metric, error) {
+func (all List) Find(name string) (*Metric, error) {
 	if k := strings.LastIndex(name, dot); k >= 0 {
 		field, rest := name[:k], name[k+len(dot):]
 		if field == "" {
 			return nil, fmt.Errorf("metric %q names no field: write field.metric, such as forces.rmse", name)
 		}
-		m, err := Find(rest)
+		m, err := all.Find(rest)
 		if err != nil {
 			return nil, fmt.Errorf("of the field %s: %w", field, err)
 		}
@@ -67,13 +73,12 @@ func Find(name string) (*Metric, error) {
 		return OfField(field, m), nil
 	}
 	if before, ref, ok := strings.Cut(name, at); ok {
-		m, err := Find(before)
+		m, err := all.Find(before)
 		if err != nil {
 			return nil, err
 		}
 		return Against(m, Reference(ref))
 	}
-	all := Builtin()
 	for _, m := range all {
 		if m.Name == name {
 			return m, nil

@@ -25,6 +25,8 @@ type Input struct {
 	// of the job
 	Hash  string
 	Group group.Group
+	// Metrics are those that the program knows; nil for [metric.Builtin].
+	Metrics metric.List
 	// centred scale of each model's output; nil if not known
 	Scales []float64
 	// FieldScales are those of the fields of outputs that are records; nil if there are none.
@@ -92,9 +94,13 @@ func Fold(in Input) (*Summary, error) {
 	if in.Confidence == 0 {
 		in.Confidence = 0.95
 	}
+	known := in.Metrics
+	if known == nil {
+		known = metric.Builtin()
+	}
 	metrics := make([]*metric.Metric, len(in.Job.Metrics))
 	for i, name := range in.Job.Metrics {
-		m, err := metric.Find(name)
+		m, err := known.Find(name)
 		if err != nil {
 			return nil, err
 		}
@@ -118,7 +124,11 @@ func Fold(in Input) (*Summary, error) {
 			}
 		}
 	}
-	return f.summary(), nil
+	s := f.summary()
+	if _, err := s.Open(); err != nil {
+		s.Know(in.Group) // no name leads to it
+	}
+	return s, nil
 }
 
 // Columns serves rows that are in memory as [Input].Rows wants them.

@@ -44,6 +44,20 @@ type Summary struct {
 	Curves []Curve `json:"curves"`
 	// one per model if a metric is against the consensus
 	Consensus []Consensus `json:"consensus,omitempty"`
+
+	// groups that Open may find beside those of package catalog
+	more []group.Group
+}
+
+// Know lets [Summary.Open] find groups beside those of package catalog. The kinds of the chart's axes come from the
+// group of the run.
+func (s *Summary) Know(more ...group.Group) {
+	s.more = more
+	if g, err := s.Open(); err == nil {
+		if chart := g.Chart(); len(chart) == len(s.Chart) {
+			s.Chart = chart
+		}
+	}
 }
 
 // Metric describes a metric of the run.
@@ -151,18 +165,14 @@ func (s *Summary) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, (*plain)(s)); err != nil {
 		return err
 	}
-	if g, err := s.Open(); err == nil {
-		if chart := g.Chart(); len(chart) == len(s.Chart) {
-			s.Chart = chart
-		}
-	}
+	s.Know(s.more...)
 	return nil
 }
 
 // Open is the group of the run. It is an error for groups of a newer program, and for those that a program of the user
 // defines.
 func (s *Summary) Open() (group.Group, error) {
-	return job.OpenGroup(context.Background(), s.Group, s.Definition, nil)
+	return job.OpenGroup(context.Background(), s.Group, s.Definition, nil, s.more...)
 }
 
 // Identity is the index of the identity among the elements, -1 if it is not there.

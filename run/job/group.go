@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"nero/symmetry/define"
@@ -10,14 +11,21 @@ import (
 )
 
 // Open is the group that the study names or defines. The file must have been read before ([Group.Definition]). start
-// runs the program of a group that is defined by one; nil where none may run.
-func (g Group) Open(ctx context.Context, start define.Starter) (group.Group, error) {
-	return OpenGroup(ctx, g.Name, g.Definition, start)
+// runs the program of a group that is defined by one; nil where none may run. more are groups beside those of package
+// catalog.
+func (g Group) Open(ctx context.Context, start define.Starter, more ...group.Group) (group.Group, error) {
+	return OpenGroup(ctx, g.Name, g.Definition, start, more...)
 }
 
-// OpenGroup is the group of a name, or of a definition if there is one.
-func OpenGroup(ctx context.Context, name, definition string, start define.Starter) (group.Group, error) {
+// OpenGroup is the group of a name, or of a definition if there is one. more are groups beside those of package
+// catalog.
+func OpenGroup(ctx context.Context, name, definition string, start define.Starter, more ...group.Group) (group.Group,
+	error,
+) {
 	if definition == "" {
+		if i := slices.IndexFunc(more, func(g group.Group) bool { return g.Name() == name }); i >= 0 {
+			return more[i], nil
+		}
 		return catalog.Parse(name)
 	}
 	return define.Load(ctx, strings.NewReader(definition), start)

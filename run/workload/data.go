@@ -14,9 +14,11 @@ const none = "none"
 func Formats() dataset.Formats { return append(dataset.Builtin(), particle.Format) }
 
 // OpenData opens the data of a study: its samples as they are before anything moves, with pieces, zoom and rendering.
-func OpenData(s *job.Study) (dataset.Dataset, error) { return openData(Formats(), s) }
-
-func openData(formats dataset.Formats, s *job.Study) (dataset.Dataset, error) {
+// The formats are nil for [Formats].
+func OpenData(s *job.Study, formats dataset.Formats) (dataset.Dataset, error) {
+	if formats == nil {
+		formats = Formats()
+	}
 	spec := dataSpec(s)
 	if f := formats.Find(spec.Format); f != nil && f.Numbered {
 		spec.Classes = nil // names for numbers: the workload gives them

@@ -18,7 +18,6 @@ import (
 	"nero/symmetry/action"
 	"nero/symmetry/define"
 	"nero/symmetry/group"
-	"nero/symmetry/group/catalog"
 )
 
 // chooseFields makes the data set that a study's input.fields describe: samples of which only those fields are kept
@@ -302,7 +301,7 @@ func (w *Workload) parseGroup(spec space.Spec, o Options) error {
 		}
 		name = bareS.ReplaceAllString(name, fmt.Sprintf("${1}S(%d)${2}", n))
 	}
-	g, err := catalog.Parse(name)
+	g, err := job.OpenGroup(context.Background(), name, "", nil, o.Groups...)
 	if err != nil {
 		return s.Errorf("group.name", "%v", err)
 	}

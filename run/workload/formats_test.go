@@ -46,12 +46,12 @@ func TestFormatFromOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, format := range []string{"", "toy"} {
-		d, err := openData(append(Formats(), toy), &job.Study{Data: job.Data{Format: format, Images: name}})
+		d, err := OpenData(&job.Study{Data: job.Data{Format: format, Images: name}}, append(Formats(), toy))
 		if err != nil || d.Len() != 3 {
 			t.Errorf("format %q: %v", format, err)
 		}
 	}
-	_, err := openData(append(Formats(), toy), &job.Study{Data: job.Data{Images: name, Key: "x"}})
+	_, err := OpenData(&job.Study{Data: job.Data{Images: name, Key: "x"}}, append(Formats(), toy))
 	if err == nil || !strings.Contains(err.Error(), "key is for npz archives, this is toy") {
 		t.Errorf("an option that it does not take: %v", err)
 	}

@@ -99,7 +99,7 @@ func (w *Workload) readModels(ctx context.Context, in space.Spec, o Options) ([]
 				w.note("%s: %s", m.Name, n)
 			}
 		}
-		codec, err := w.codec(f.signature(), in, o.Audit)
+		codec, err := w.codec(f.signature(), in, o)
 		if err != nil {
 			return nil, w.Study.Errorf(at, "%s: %v", place, err)
 		}
@@ -265,7 +265,13 @@ func infer(ctx context.Context, model *onnx.Model, in []tensor.Named, e engine.E
 }
 
 // codec is how a model is fed and its output read.
-func (w *Workload) codec(sig onnx.Signature, in space.Spec, audit bool) (decode.Codec, error) {
+func (w *Workload) codec(sig onnx.Signature, in space.Spec, o Options) (decode.Codec, error) {
+	audit := o.Audit
+	if o.Codec != nil {
+		if c, err := o.Codec(sig, in, w.Study.Output); c != nil || err != nil {
+			return c, err
+		}
+	}
 	if _, _, _, _, ok := in.Pictures(); ok {
 		return decode.New(sig, w.encodeSpec(in), w.decodeSpec(in, audit))
 	}

@@ -248,7 +248,7 @@ func TestPairs(t *testing.T) {
 
 // particles are the pairs that a study asks for.
 func particles(p job.Particles) (dataset.Dataset, error) {
-	return OpenData(&job.Study{Data: job.Data{Format: "particles", Particles: p}})
+	return OpenData(&job.Study{Data: job.Data{Format: "particles", Particles: p}}, nil)
 }
 
 // Every option of rendered pairs is handed on.

@@ -19,6 +19,7 @@ import (
 	"nero/model/decode"
 	"nero/model/engine"
 	"nero/model/engine/remote"
+	"nero/model/onnx"
 	"nero/run/eval"
 	"nero/run/job"
 	"nero/symmetry/action"
@@ -42,6 +43,13 @@ type Options struct {
 	Rules action.Table
 	// Formats are the formats of data that the program is built with; nil for [Formats].
 	Formats dataset.Formats
+	// Metrics are those that the program is built with; nil for [metric.Builtin].
+	Metrics metric.List
+	// Groups are those that a study may name beside those of package catalog.
+	Groups []group.Group
+	// Codec feeds models with kinds of values, and reads kinds from them, that package decode does not know. It returns
+	// nil for what it leaves to that package; nil for all.
+	Codec func(sig onnx.Signature, in space.Spec, out job.Output) (decode.Codec, error)
 	// Retry says how calls to endpoints are repeated; zero values are the defaults of [remote.Retry].
 	Retry remote.Retry
 	// Getenv looks up the environment variables that hold tokens and headers of endpoints; nil for those of the
@@ -217,11 +225,7 @@ func (in *input) size() (h, w int) {
 // openInput opens the data of a study and finds how the group moves them: all that can be said without the models.
 func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 	w := &Workload{Study: s, Parameters: map[string]int64{}, opened: map[string]*loaded{}}
-	formats := o.Formats
-	if formats == nil {
-		formats = Formats()
-	}
-	if err := w.openData(formats); err != nil {
+	if err := w.openData(o.Formats); err != nil {
 		return nil, nil, err
 	}
 	if s.Group.Name == "" {
@@ -342,7 +346,7 @@ func (w *Workload) note(format string, a ...any) {
 func (w *Workload) openData(formats dataset.Formats) error {
 	d := &w.Study.Data
 	ignore := d.Labels == none
-	ds, err := openData(formats, w.Study)
+	ds, err := OpenData(w.Study, formats)
 	if err != nil {
 		return w.Study.Errorf("data", "%v", err)
 	}
@@ -452,11 +456,14 @@ func (w *Workload) measure(o Options) error {
 	if o.Audit {
 		return nil
 	}
-	return w.metrics()
+	return w.metrics(o.Metrics)
 }
 
 // metrics looks up the metrics of the study, or chooses those that output and labels allow.
-func (w *Workload) metrics() error {
+func (w *Workload) metrics(known metric.List) error {
+	if known == nil {
+		known = metric.Builtin()
+	}
 	out := w.Eval.Models[0].Codec.Out()
 	labeled := w.Data.Labels() != nil
 	placed := !isScores(out.Kind) && out.Kind != space.KindMask // what is compared is a target, not a class
@@ -474,15 +481,15 @@ func (w *Workload) metrics() error {
 	seen := map[string]bool{}
 	for i, name := range w.Study.Metrics {
 		at := fmt.Sprintf("metrics[%d]", i)
-		m, err := metric.Find(name)
+		m, err := known.Find(name)
 		switch {
 		case err != nil:
 			plain, ref, against := strings.Cut(name, "@")
-			if _, known := metric.Find(plain); known == nil {
+			if _, err2 := known.Find(plain); err2 == nil {
 				return w.Study.Errorf(at, "%v", err) // the reference is the mistake
 			}
 			dot := strings.LastIndex(plain, ".") + 1 // a field stands before it
-			if near, ok := spell.Nearest(plain[dot:], metricNames()); ok {
+			if near, ok := spell.Nearest(plain[dot:], metricNames(known)); ok {
 				near = plain[:dot] + near
 				if against {
 					near += "@" + ref
@@ -546,9 +553,9 @@ func words(kinds []space.Kind) string {
 	return strings.Join(s, ", ")
 }
 
-func metricNames() []string {
+func metricNames(known metric.List) []string {
 	var names []string
-	for _, m := range metric.Builtin() {
+	for _, m := range known {
 		names = append(names, m.Name)
 	}
 	return names

@@ -267,7 +267,7 @@ func (m made) fold(tb testing.TB, j *job.Job, r *store.Run) *fold.Summary {
 		Job: j, Hash: r.Hash(), Group: g, Classes: []string{"zero", "one", "two <b>", "three"}, Confidence: 0.9,
 		Rows: func(model, k int) iter.Seq2[job.Row, error] {
 			return r.Rows(store.Filter{
-				Models: []int{model}, Metrics: j.Metrics[k : k+1], Boxes: metricOf(j.Metrics[k]).OfHits,
+				Models: []int{model}, Metrics: j.Metrics[k : k+1], Boxes: metricOf(nil, j.Metrics[k]).OfHits,
 			})
 		},
 	})

@@ -77,7 +77,7 @@ func (s *Shelf) single(src *source) *Run {
 		n: j.Count, e: len(j.Elements), identity: identityOf(at.group, j.Elements),
 	}
 	for k, name := range j.Metrics {
-		r.metrics = append(r.metrics, metricOf(name))
+		r.metrics = append(r.metrics, metricOf(s.o.Metrics, name))
 		p.metrics = append(p.metrics, k)
 	}
 	for m := range j.Models {
@@ -92,8 +92,11 @@ func identityOf(g group.Group, elements []group.Element) int {
 }
 
 // metricOf is a metric by its name. Of one that this program does not know, nothing is assumed but that more is better.
-func metricOf(name string) *metric.Metric {
-	if m, err := metric.Find(name); err == nil {
+func metricOf(known metric.List, name string) *metric.Metric {
+	if known == nil {
+		known = metric.Builtin()
+	}
+	if m, err := known.Find(name); err == nil {
 		return m
 	}
 	return &metric.Metric{

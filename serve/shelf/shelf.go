@@ -19,10 +19,12 @@ import (
 	"sync"
 	"time"
 
+	"nero/measure/metric"
 	"nero/present/view"
 	"nero/run/job"
 	"nero/run/store"
 	"nero/serve/api"
+	"nero/symmetry/group"
 )
 
 type jobModel = job.ModelRef
@@ -40,6 +42,10 @@ type Options struct {
 	Version string
 	// default: time.Now
 	Now func() time.Time
+	// Metrics are those that the program knows; nil for [metric.Builtin].
+	Metrics metric.List
+	// Groups are those of runs beside those of package catalog.
+	Groups []group.Group
 }
 
 // PresetCache is how many bytes of numbers are kept in memory. A server is to stay near 500 MB: of a run of 100,000
@@ -459,7 +465,7 @@ func (s *Shelf) dropAudits() {
 
 // source opens a run folder that is new.
 func (s *Shelf) source(f found, dir string) (*source, error) {
-	src, err := openSource(dir, s.cache)
+	src, err := openSource(dir, s.cache, s.o.Groups)
 	if err != nil {
 		return nil, bareOf(f.path, dir, err)
 	}

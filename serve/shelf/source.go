@@ -28,7 +28,9 @@ type source struct {
 	id, name string
 	dir      string
 	cache    *cache
-	live     *live
+	// beside those of package catalog
+	groups []group.Group
+	live   *live
 
 	mu    sync.Mutex
 	state snapshot
@@ -85,13 +87,13 @@ func (s snapshot) samples() int {
 	return n
 }
 
-func openSource(dir string, c *cache) (*source, error) {
-	at, err := readRun(dir, filesOf(dir))
+func openSource(dir string, c *cache, groups []group.Group) (*source, error) {
+	at, err := readRun(dir, filesOf(dir), groups)
 	if err != nil {
 		return nil, err
 	}
 	at.generation, at.epoch = c.next(), c.next()
-	return &source{dir: dir, cache: c, state: at}, nil
+	return &source{dir: dir, cache: c, groups: groups, state: at}, nil
 }
 
 // filesOf are the files that say which run a folder holds and whether it is complete. Both are replaced and never
@@ -114,13 +116,13 @@ func sameFile(a, b os.FileInfo) bool {
 }
 
 // readRun opens the run in a folder, whose files were looked at before.
-func readRun(dir string, files [2]os.FileInfo) (snapshot, error) {
+func readRun(dir string, files [2]os.FileInfo, groups []group.Group) (snapshot, error) {
 	r, err := store.Open(dir)
 	if err != nil {
 		return snapshot{}, err
 	}
 	j := r.Job()
-	g, err := j.Study.Group.Open(context.Background(), nil)
+	g, err := j.Study.Group.Open(context.Background(), nil, groups...)
 	if err != nil {
 		return snapshot{}, fmt.Errorf("job.json: group: %w; another version of nero wrote it", err)
 	}
@@ -180,7 +182,7 @@ func (s *source) look() (changed bool, err error) {
 		s.set(next)
 		return true, nil
 	}
-	next, err := readRun(s.dir, files)
+	next, err := readRun(s.dir, files, s.groups)
 	if err != nil {
 		return false, err
 	}
