@@ -4,7 +4,7 @@
 // An element is its coordinates in the group's chart, so stored columns, plot axes and JSON need no translation. Angles
 // in charts are degrees, because quarter turns and the steps of C_n are then exact numbers and what a person reads is
 // what is stored; shifts are pixels; scales are factors. Generators of Lie algebras use radians, pixels and
-// log-factors, as the formulas do. The conversion between the two happens in this package alone.
+// log-factors, as the formulas do. The conversion between the two happens in this package and its catalogue.
 package group
 
 import "math/rand/v2"

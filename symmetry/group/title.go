@@ -22,12 +22,13 @@ func motionTitle(g Group, e Element) (string, bool) {
 	var shift []string
 	moved := false
 	for i, a := range chart[3:] {
-		switch v := e[3+i]; {
-		case a.Kind == KindInversion:
+		v := e[3+i]
+		switch a.Kind {
+		case KindInversion:
 			if v != 0 {
 				words = append(words, "inverted")
 			}
-		case a.Kind == KindLength:
+		case KindLength:
 			shift = append(shift, short(v))
 			moved = moved || v != 0
 		default:
