@@ -75,49 +75,44 @@ func worstCase(ctx context.Context, s *audit.Subject, set *audit.Set) (*audit.Ca
 	if err != nil {
 		return nil, err
 	}
-	switch f := ys[0].(type) {
-	case *space.Image:
-		if z, ok := home.(*space.Image); ok && z.C == f.C && z.H == f.H && z.W == f.W {
-			lo, hi := span(f.Pix, z.Pix)
-			d := &space.Image{C: f.C, H: f.H, W: f.W, Pix: make([]float64, len(f.Pix))}
-			for i := range d.Pix {
-				d.Pix[i] = math.Abs(z.Pix[i] - f.Pix[i])
+	if f, z, ok := space.Both[*space.Image](ys[0], home); ok && z.Form() == f.Form() {
+		lo, hi := span(f.Pix, z.Pix)
+		d := &space.Image{C: f.C, H: f.H, W: f.W, Pix: make([]float64, len(f.Pix))}
+		for i := range d.Pix {
+			d.Pix[i] = math.Abs(z.Pix[i] - f.Pix[i])
+		}
+		_, most := span(d.Pix)
+		c.Pictures = append(c.Pictures, shot("answer unmoved", f, lo, hi),
+			shot("answer moved, brought back", z, lo, hi),
+			shot(fmt.Sprintf("difference, white is %.2g", most), d, 0, most))
+	}
+	if f, z, ok := space.Both[*space.Mask](ys[0], home); ok && z.Form() == f.Form() {
+		d := space.NewImage(1, f.H, f.W)
+		for i, l := range f.Label {
+			if l != z.Label[i] {
+				d.Pix[i] = 1
 			}
-			_, most := span(d.Pix)
-			c.Pictures = append(c.Pictures, shot("answer unmoved", f, lo, hi),
-				shot("answer moved, brought back", z, lo, hi),
-				shot(fmt.Sprintf("difference, white is %.2g", most), d, 0, most))
 		}
-	case *space.Mask:
-		if z, ok := home.(*space.Mask); ok && z.H == f.H && z.W == f.W {
-			d := space.NewImage(1, f.H, f.W)
-			for i, l := range f.Label {
-				if l != z.Label[i] {
-					d.Pix[i] = 1
-				}
-			}
-			c.Pictures = append(c.Pictures, shot("pixels whose label differs", d, 0, 1))
-		}
-	case *space.Field:
-		if z, ok := home.(*space.Field); ok && z.H == f.H && z.W == f.W {
-			p, q, d := speed(f, nil), speed(z, nil), speed(f, z)
-			lo, hi := span(p.Pix, q.Pix)
-			_, most := span(d.Pix)
-			c.Note += " Of vectors the lengths are shown, of their difference its length."
-			c.Pictures = append(c.Pictures, shot("lengths of the vectors, unmoved", p, lo, hi),
-				shot("moved, brought back", q, lo, hi),
-				shot(fmt.Sprintf("length of the difference, white is %.2g", most), d, 0, most))
-		}
-	case *space.Boxes:
-		if z, ok := home.(*space.Boxes); ok {
-			d := metric.Between(z, f)
-			c.Note += fmt.Sprintf(
-				" Boxes of the unmoved picture are green, those of the moved one, brought back, red: %d match, %d "+
-					"are missed, %d are new, %d are left out.",
-				d.Matched, d.Missed, d.Extra, d.Left)
-			c.Pictures = append(c.Pictures, withBoxes("answers on the unmoved picture", shot("", a[0], lo, hi), f, z))
-		}
-	case *space.Scores:
+		c.Pictures = append(c.Pictures, shot("pixels whose label differs", d, 0, 1))
+	}
+	if f, z, ok := space.Both[*space.Field](ys[0], home); ok && z.Form() == f.Form() {
+		p, q, d := speed(f, nil), speed(z, nil), speed(f, z)
+		lo, hi := span(p.Pix, q.Pix)
+		_, most := span(d.Pix)
+		c.Note += " Of vectors the lengths are shown, of their difference its length."
+		c.Pictures = append(c.Pictures, shot("lengths of the vectors, unmoved", p, lo, hi),
+			shot("moved, brought back", q, lo, hi),
+			shot(fmt.Sprintf("length of the difference, white is %.2g", most), d, 0, most))
+	}
+	if f, z, ok := space.Both[*space.Boxes](ys[0], home); ok {
+		d := metric.Between(z, f)
+		c.Note += fmt.Sprintf(
+			" Boxes of the unmoved picture are green, those of the moved one, brought back, red: %d match, %d "+
+				"are missed, %d are new, %d are left out.",
+			d.Matched, d.Missed, d.Extra, d.Left)
+		c.Pictures = append(c.Pictures, withBoxes("answers on the unmoved picture", shot("", a[0], lo, hi), f, z))
+	}
+	if f := ys[0]; f.Kind() == space.KindScores {
 		c.Note += fmt.Sprintf(" Answer unmoved: class %d; moved: class %d.", audit.Class(f), audit.Class(home))
 	}
 	return c, nil
@@ -125,11 +120,8 @@ func worstCase(ctx context.Context, s *audit.Subject, set *audit.Set) (*audit.Ca
 
 // frames are the picture that a value is, or the pictures that it holds; nil for other values.
 func frames(v space.Value) []*space.Image {
-	switch v := v.(type) {
-	case *space.Image:
-		return []*space.Image{v}
-	case *space.Frames:
-		return v.Images
+	if p, ok := v.(space.Pictured); ok {
+		return p.Pictures()
 	}
 	return nil
 }

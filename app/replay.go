@@ -134,15 +134,16 @@ func (p *Replayed) WriteText(to io.Writer) error {
 	if r.Element.Exact {
 		fmt.Fprintln(w, "  the element moves the input without resampling")
 	} else {
-		switch r.Before.(type) {
-		case *space.Rows, *space.Record, *space.Pairs:
+		names, _ := space.Fields(r.Before)
+		switch _, nodes := r.Before.(interface{ Members() int }); {
+		case nodes, names != nil:
 			fmt.Fprintln(w, "  the element moves the input up to rounding")
 		default:
 			fmt.Fprintln(w, "  the element resamples the input")
 		}
 	}
 	unit := ""
-	if _, ok := r.Before.(*space.Mask); ok {
+	if r.Before.Kind() == space.KindMask {
 		unit = " " + audit.PixelShare
 	} else {
 		fmt.Fprintf(w, "  error               %s, largest component %s\n", allDigits(r.Error.Norm),
@@ -190,18 +191,29 @@ func coordinates(g group.Element) string {
 	return strings.Join(words, ",")
 }
 
-// ranked are the classes of scores, the largest first; those that are NaN last.
-func ranked(v space.Value) []int {
-	s, ok := v.(*space.Scores)
-	if !ok {
+// scoresOf are the numbers of scores, nil for other values.
+func scoresOf(v space.Value) []float64 {
+	if v == nil || v.Kind() != space.KindScores {
 		return nil
 	}
-	order := make([]int, len(s.Val))
+	return append([]float64{}, v.Numbers()...)
+}
+
+// alone is a value that is one picture, nil for others.
+func alone(v space.Value) *space.Image {
+	m, _ := v.(*space.Image)
+	return m
+}
+
+// ranked are the classes of scores, the largest first; those that are NaN last.
+func ranked(v space.Value) []int {
+	s := scoresOf(v)
+	order := make([]int, len(s))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
-		a, b := s.Val[i], s.Val[j]
+		a, b := s[i], s[j]
 		switch {
 		case a > b || math.IsNaN(b) && !math.IsNaN(a):
 			return -1
@@ -215,13 +227,13 @@ func ranked(v space.Value) []int {
 
 // top names the classes with the largest scores.
 func top(v space.Value) string {
-	s, ok := v.(*space.Scores)
-	if !ok {
+	s := scoresOf(v)
+	if s == nil {
 		return "-"
 	}
 	var words []string
-	for _, i := range ranked(v)[:min(topClasses, len(s.Val))] {
-		words = append(words, fmt.Sprintf("%d: %.6g", i, s.Val[i]))
+	for _, i := range ranked(v)[:min(topClasses, len(s))] {
+		words = append(words, fmt.Sprintf("%d: %.6g", i, s[i]))
 	}
 	return strings.Join(words, ", ")
 }
@@ -241,17 +253,17 @@ func (p *Replayed) WriteJSON(w io.Writer) error {
 	}
 	tops := func(v space.Value) []score {
 		out := []score{}
-		s, _ := v.(*space.Scores)
+		s := scoresOf(v)
 		for _, i := range ranked(v) {
 			if len(out) < topClasses {
-				out = append(out, score{i, number(s.Val[i])})
+				out = append(out, score{i, number(s[i])})
 			}
 		}
 		return out
 	}
 	repeat, rounding, floor := r.Floors()
 	unit := ""
-	if _, ok := r.Before.(*space.Mask); ok {
+	if r.Before.Kind() == space.KindMask {
 		unit = audit.PixelShare
 	}
 	return WriteJSON(w, struct {
@@ -320,8 +332,8 @@ func (p *Replayed) Save(dir string) error {
 		if err := writeFile(filepath.Join(dir, name+".npy"), b); err != nil {
 			return err
 		}
-		m, ok := v.(*space.Image)
-		if !ok || m.H == 0 || m.W == 0 {
+		m := alone(v)
+		if m == nil || m.H == 0 || m.W == 0 {
 			return nil
 		}
 		shown, err := shot(name, m, lo, hi).Image()
@@ -337,7 +349,7 @@ func (p *Replayed) Save(dir string) error {
 	pictures := func(vs ...space.Value) (lo, hi float64) {
 		var lists [][]float64
 		for _, v := range vs {
-			if m, ok := v.(*space.Image); ok {
+			if m := alone(v); m != nil {
 				lists = append(lists, m.Pix)
 			}
 		}
@@ -348,9 +360,8 @@ func (p *Replayed) Save(dir string) error {
 	lo, hi = pictures(r.Before, r.After, r.Back)
 	err = errors.Join(err, keep("answer-unmoved", r.Before, lo, hi), keep("answer-moved", r.After, lo, hi),
 		keep("answer-back", r.Back, lo, hi))
-	f, ok1 := r.Before.(*space.Image)
-	z, ok2 := r.Back.(*space.Image)
-	if !ok1 || !ok2 || f.Form() != z.Form() {
+	f, z, ok := space.Both[*space.Image](r.Before, r.Back)
+	if !ok || f.Form() != z.Form() {
 		return err
 	}
 	d := &space.Image{C: f.C, H: f.H, W: f.W, Pix: make([]float64, len(f.Pix))}
@@ -363,23 +374,20 @@ func (p *Replayed) Save(dir string) error {
 
 // npy is a value as a file of version 1.0 of the format of NumPy: float64 in the order of C, labels as int32.
 func npy(v space.Value) ([]byte, error) {
-	var shape []int
+	_, linear := v.(space.Linear)
+	_, ragged := v.(space.Ragged)
 	var data any
 	kind := "<f8"
-	switch v := v.(type) {
-	case *space.Image:
-		shape, data = []int{v.C, v.H, v.W}, v.Pix
-	case *space.Scores:
-		shape, data = []int{len(v.Val)}, v.Val
-	case *space.Tensor:
-		shape, data = v.Shape, v.Val
-	case *space.Mask:
-		shape, data, kind = []int{v.H, v.W}, v.Label, "<i4"
+	switch m, mask := v.(*space.Mask); {
+	case mask:
+		data, kind = m.Label, "<i4"
+	case linear && !ragged && v.Kind() != space.KindField:
+		data = v.Numbers()
 	default:
 		return nil, fmt.Errorf("npy: %s: %w", v.Kind(), errors.ErrUnsupported)
 	}
 	var axes strings.Builder
-	for _, d := range shape {
+	for _, d := range v.Dims() {
 		axes.WriteString(strconv.Itoa(d) + ",")
 	}
 	head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", kind, axes.String())

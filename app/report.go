@@ -92,13 +92,8 @@ func pictures(j *job.Job, formats dataset.Formats) (func(int) (image.Image, erro
 		if err != nil {
 			return nil, err
 		}
-		switch m := s.Value.(type) {
-		case *space.Image:
+		if m := space.Picture(s.Value); m != nil { // the first frame stands for a sequence
 			return picture(m), nil
-		case *space.Frames:
-			if len(m.Images) > 0 {
-				return picture(m.Images[0]), nil // the first frame stands for them
-			}
 		}
 		return nil, fmt.Errorf("sample %s is no picture", s.ID)
 	}, nil

@@ -34,10 +34,8 @@ func (s Setting) Resamples() bool { return !s.Still }
 
 // Picture reports whether the inputs are, or may be, pictures.
 func (s Setting) Picture() bool {
-	return slices.Contains([]space.Kind{
-		"", space.KindImage, space.KindFrames, space.KindMask, space.KindField,
-		space.KindTensor, space.KindBoxes,
-	}, s.Kind)
+	i := s.Kind.Info()
+	return s.Kind == "" || i != nil && i.Planar
 }
 
 // Grid reports whether the inputs are, or may be, sampled on a grid: pictures and signals.

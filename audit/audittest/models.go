@@ -309,7 +309,7 @@ func Plane(t TB, g group.Group) action.Action {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	a, err := action.NewTensor(g, space.Spec{Kind: space.KindTensor, Shape: []int{2}}, action.Options{}, rep)
+	a, err := action.NewTensor(g, space.Spec{Shape: []int{2}}, action.Options{}, rep)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

@@ -42,13 +42,15 @@ const (
 	filmSide  = 8
 )
 
-// cloudSpec are points of space.
-func cloudSpec() space.Spec {
-	return space.Spec{
-		Name: "x", Kind: space.KindRows, Shape: []int{corners, 3}, Type: space.TypePositions,
-		Per: space.PerNode,
-	}
+// rowsSpec are rows of nodes.
+func rowsSpec(name string, n, w int, typ string) space.Spec {
+	s := space.SpecOf(name, space.NewRows(n, w))
+	s.Type, s.Per = typ, space.PerNode
+	return s
 }
+
+// cloudSpec are points of space.
+func cloudSpec(name string) space.Spec { return rowsSpec(name, corners, 3, space.TypePositions) }
 
 // drawCloud draws points about a place that is not the origin.
 func drawCloud(r *rand.Rand) space.Value {
@@ -73,11 +75,11 @@ func drawSignal(n int) func(*rand.Rand) space.Value {
 // spatialBases are the models of points in space, of sets, molecules and signals.
 func spatialBases() []Base {
 	clouds := func(f decode.OutputField) *world {
-		return &world{in: cloudSpec(), out: []decode.OutputField{f}, draw: drawCloud}
+		return &world{in: cloudSpec("x"), out: []decode.OutputField{f}, draw: drawCloud}
 	}
-	signal := space.Spec{Name: "x", Kind: space.KindSignal, Shape: []int{1, heard}}
-	long := space.Spec{Name: "x", Kind: space.KindSignal, Shape: []int{1, recording}}
-	heardAs := []decode.OutputField{{Name: "y", Kind: space.KindSignal}}
+	signal := space.SpecOf("x", space.NewSignal(1, heard, 0))
+	long := space.SpecOf("x", space.NewSignal(1, recording, 0))
+	heardAs := []decode.OutputField{{Name: "y", Kind: signal.Kind}}
 	return []Base{
 		{
 			Name: "cloud", Doc: "points of space to numbers by their distances", build: cloud,
@@ -96,11 +98,7 @@ func spatialBases() []Base {
 		{
 			Name: "bag", Doc: "a set of rows to numbers: a network of each row, a sum, a dense layer", build: bag,
 			world: &world{
-				in: space.Spec{
-					Name: "x", Kind: space.KindRows, Shape: []int{members, features},
-					Type: space.TypeUnchanged,
-					Per:  space.PerNode,
-				},
+				in:  rowsSpec("x", members, features, space.TypeUnchanged),
 				out: []decode.OutputField{{Name: "y", Type: space.TypeUnchanged, Per: space.PerSample}},
 				draw: func(r *rand.Rand) space.Value {
 					v := space.NewRows(members, features)
@@ -114,14 +112,7 @@ func spatialBases() []Base {
 		{Name: "molecule", Doc: "positions and species of atoms to an energy of pairs, and to forces that are minus " +
 			"its gradient in closed form", build: molecule, world: &world{
 			in: space.Spec{Name: "molecule", Kind: space.KindRecord, Fields: []space.Spec{
-				{
-					Name: "positions", Kind: space.KindRows, Shape: []int{corners, 3}, Type: space.TypePositions,
-					Per: space.PerNode,
-				},
-				{
-					Name: "species", Kind: space.KindRows, Shape: []int{corners, 1}, Type: space.TypeUnchanged,
-					Per: space.PerNode,
-				},
+				cloudSpec("positions"), rowsSpec("species", corners, 1, space.TypeUnchanged),
 			}},
 			out: []decode.OutputField{
 				{Name: "energy", Type: space.TypeUnchanged, Per: space.PerSample},
@@ -153,8 +144,8 @@ func spatialBases() []Base {
 		}},
 		{Name: "film", Doc: "pictures in the order of time to pictures, a convolution of each and a state, borders " +
 			"joined", build: film, world: &world{
-			in:  space.Spec{Name: "x", Kind: space.KindFrames, Shape: []int{moments, 1, filmSide, filmSide}},
-			out: []decode.OutputField{{Name: "y", Kind: space.KindFrames}},
+			in:  space.SpecOf("x", space.NewFrames(moments, 1, filmSide, filmSide)),
+			out: []decode.OutputField{{Name: "y", Kind: (&space.Frames{}).Kind()}},
 			draw: func(r *rand.Rand) space.Value {
 				f := &space.Frames{}
 				for range moments {

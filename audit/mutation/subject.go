@@ -192,11 +192,11 @@ func (b Base) codec(p plant, sig onnx.Signature) (decode.Codec, space.Spec, erro
 	}
 	if !b.image {
 		c, err := decode.NewTensors(sig, out)
-		return c, space.Spec{Name: "x", Kind: space.KindTensor, Shape: []int{2 * points}}, err
+		return c, space.Spec{Name: "x", Kind: out.Space, Shape: []int{2 * points}}, err
 	}
 	shape := []int{1, b.side(p), b.side(p)}
 	c, err := decode.New(sig, decode.InputSpec{Sample: shape, Layout: "NCHW"}, out)
-	return c, space.Spec{Name: "x", Kind: space.KindImage, Shape: shape}, err
+	return c, space.SpecOf("x", space.NewImage(1, shape[1], shape[2])), err
 }
 
 func (b Base) side(p plant) int {
@@ -256,7 +256,7 @@ func (b Base) plan(c claim, in, out space.Spec) (*orbit.Plan, error) {
 		}
 		z = action.Trivial{G: g}
 		if b.Name == "field" {
-			if z, err = action.NewTensor(g, space.Spec{Name: "y", Kind: space.KindTensor, Shape: []int{2}}, opt,
+			if z, err = action.NewTensor(g, space.Spec{Name: "y", Kind: b.out, Shape: []int{2}}, opt,
 				rep); err != nil {
 				return nil, err
 			}

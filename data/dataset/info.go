@@ -23,7 +23,7 @@ type Info struct {
 
 // imageSpec describes pictures of one size.
 func imageSpec(c, h, w int) space.Spec {
-	return space.Spec{Name: "image", Kind: space.KindImage, Shape: []int{c, h, w}}
+	return space.SpecOf("image", &space.Image{C: c, H: h, W: w})
 }
 
 // targetSpec describes targets of which the kind alone is known.

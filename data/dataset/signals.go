@@ -250,7 +250,7 @@ func (o opener) openRecordings(spec Spec) (Dataset, error) {
 	if len(spec.Fields) == 1 {
 		name = spec.Fields[0]
 	}
-	d.space = space.Spec{Name: name, Kind: space.KindSignal, Shape: []int{channels, n}}
+	d.space = space.SpecOf(name, &space.Signal{C: channels, T: n})
 	d.load = r.load
 	return d, nil
 }

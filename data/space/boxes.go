@@ -13,7 +13,8 @@ const KindBoxes Kind = "boxes"
 
 var boxesKind = Info{
 	Kind: KindBoxes, Doc: "a set of labelled boxes with scores",
-	Zero: func([]int) Value { return &Boxes{} },
+	Planar: true,
+	Zero:   func([]int) Value { return &Boxes{} },
 }
 
 // Box is one object: a rectangle in a picture with a class and how sure a model is of it.
@@ -131,4 +132,12 @@ func (b *Boxes) Disturbed(c float64, _ []float64) Value {
 		o.Items[i].Score *= 1 - min(math.Abs(c), 1)
 	}
 	return o
+}
+
+// Top is the class of the first box, -1 if there is none.
+func (b *Boxes) Top() int {
+	if len(b.Items) == 0 {
+		return -1
+	}
+	return b.Items[0].Label
 }

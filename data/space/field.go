@@ -12,7 +12,8 @@ const KindField Kind = "field"
 
 var fieldKind = Info{
 	Kind: KindField, Doc: "a vector at every pixel", Linear: true,
-	Zero: func(d []int) Value { return NewField(d[1], d[2]) },
+	Planar: true,
+	Zero:   func(d []int) Value { return NewField(d[1], d[2]) },
 }
 
 // Field is a vector at every pixel: displacements of a flow in pixels, unless the study says another unit.

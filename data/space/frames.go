@@ -12,7 +12,8 @@ const KindFrames Kind = "frames"
 
 var framesKind = Info{
 	Kind: KindFrames, Doc: "pictures of one size in the order of time", Linear: true, Sequence: true,
-	Zero: func(d []int) Value { return NewFrames(d[0], d[1], d[2], d[3]) },
+	Planar: true,
+	Zero:   func(d []int) Value { return NewFrames(d[0], d[1], d[2], d[3]) },
 }
 
 // Frames is a sequence of pictures of one size in the order of time: the pair of a flow, a stack.

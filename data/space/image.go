@@ -12,7 +12,8 @@ const KindImage Kind = "image"
 
 var imageKind = Info{
 	Kind: KindImage, Doc: "intensities on a pixel grid, one or more channels", Linear: true,
-	Zero: func(d []int) Value { return NewImage(d[0], d[1], d[2]) },
+	Planar: true,
+	Zero:   func(d []int) Value { return NewImage(d[0], d[1], d[2]) },
 }
 
 // Image is a picture of W columns, H rows and C channels.

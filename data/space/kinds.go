@@ -7,6 +7,8 @@ type Info struct {
 	Doc string
 	// Linear says that values can be added and multiplied by numbers: they are [Linear], have means and norms.
 	Linear bool
+	// Planar says that values lie, or may lie, on the pixels of a plane.
+	Planar bool
 	// Sequence says that values run along time: they are a [Sequence].
 	Sequence bool
 	// Zero is a value of zeros, by what [Value].Dims of it shall be; boxes are an empty set, links have no nodes. Nil

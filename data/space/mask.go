@@ -13,7 +13,8 @@ const KindMask Kind = "mask"
 
 var maskKind = Info{
 	Kind: KindMask, Doc: "class labels on a pixel grid: never averaged",
-	Zero: func(d []int) Value { return &Mask{H: d[0], W: d[1], Label: make([]int32, d[0]*d[1])} },
+	Planar: true,
+	Zero:   func(d []int) Value { return &Mask{H: d[0], W: d[1], Label: make([]int32, d[0]*d[1])} },
 }
 
 // Mask is a label per pixel, row-major: Label[r*W+c].

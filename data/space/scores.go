@@ -101,3 +101,6 @@ func (s *Scores) Class() int {
 	}
 	return best
 }
+
+// Top is Class.
+func (s *Scores) Top() int { return s.Class() }

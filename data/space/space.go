@@ -150,11 +150,18 @@ type Pictured interface {
 	Repaint(f func(*Image) *Image) Value
 }
 
+// Ragged values have lengths that differ from one sample to the next.
+type Ragged interface {
+	Value
+	// Style is the form without them.
+	Style() string
+}
+
 // Style is the form of a value without the lengths that differ from one sample to the next in sets, graphs and signals:
 // how many rows, edges, nodes or moments there are. What a model answers to two inputs must have one style; it has one
 // form only if the inputs have.
 func Style(v Value) string {
-	if s, ok := v.(interface{ Style() string }); ok {
+	if s, ok := v.(Ragged); ok {
 		return s.Style()
 	}
 	return v.Form()
@@ -316,3 +323,6 @@ func Each(v Value, f func(Value) Value) Value {
 	}
 	return f(v)
 }
+
+// SpecOf describes values of the form of v.
+func SpecOf(name string, v Value) Spec { return Spec{Name: name, Kind: v.Kind(), Shape: v.Dims()} }

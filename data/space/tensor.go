@@ -12,7 +12,8 @@ const KindTensor Kind = "tensor"
 
 var tensorKind = Info{
 	Kind: KindTensor, Doc: "a feature map or vector whose channels carry a representation", Linear: true,
-	Zero: newTensor,
+	Planar: true,
+	Zero:   newTensor,
 }
 
 func newTensor(d []int) Value {

@@ -23,32 +23,33 @@ func (g Given) certain() bool { return g.Labeled && g.Normalized }
 func (g Given) normal() bool  { return g.Normalized }
 func (Given) any() bool       { return true }
 
-// usual lists the metrics of a study that names none, in the order of its curves; the first row that fits counts.
+// usual lists the metrics of a study that names none, in the order of its curves; the first choice that fits counts.
 // Samples that are cut around a key object are judged by it; whole photos by all their boxes, for none of them is the
 // one that is meant. Scores that are no probabilities are an embedding or a regression as likely as a classifier:
 // nothing is said of their largest number.
-var usual = []struct {
-	kind    space.Kind
+var usual = map[space.Kind][]choice{
+	space.KindRows: {{Given.labeled, "rmse rmse@self relative"}, {Given.any, "relative rmse@self"}},
+	space.KindBoxes: {
+		{Given.both, "conf_iou iou box_confidence miss ap50 conf_iou@consensus iou@consensus conf_iou@self"},
+		{Given.keyed, "conf_iou@consensus iou@consensus box_confidence@consensus miss@consensus conf_iou@self"},
+		{Given.labeled, "f1 recall precision ap50 set_iou f1@consensus"},
+		{Given.any, "set_iou extra missed box_confidence@self f1@consensus"},
+	},
+	space.KindField: {
+		{Given.labeled, "rmse aee angular_error rmse@consensus rmse@self relative"},
+		{Given.any, "rmse@consensus aee@consensus rmse@self relative"},
+	},
+	space.KindMask: {{Given.any, "pixel_agreement mean_iou"}},
+	space.KindScores: {
+		{Given.certain, "confidence accuracy relative absolute agreement"},
+		{Given.normal, "relative absolute agreement"},
+	},
+}
+
+// choice is what is usual in a case.
+type choice struct {
 	when    func(Given) bool
 	metrics string
-}{
-	{space.KindRows, Given.labeled, "rmse rmse@self relative"},
-	{space.KindRows, Given.any, "relative rmse@self"},
-	{
-		space.KindBoxes, Given.both,
-		"conf_iou iou box_confidence miss ap50 conf_iou@consensus iou@consensus conf_iou@self",
-	},
-	{
-		space.KindBoxes, Given.keyed,
-		"conf_iou@consensus iou@consensus box_confidence@consensus miss@consensus conf_iou@self",
-	},
-	{space.KindBoxes, Given.labeled, "f1 recall precision ap50 set_iou f1@consensus"},
-	{space.KindBoxes, Given.any, "set_iou extra missed box_confidence@self f1@consensus"},
-	{space.KindField, Given.labeled, "rmse aee angular_error rmse@consensus rmse@self relative"},
-	{space.KindField, Given.any, "rmse@consensus aee@consensus rmse@self relative"},
-	{space.KindMask, Given.any, "pixel_agreement mean_iou"},
-	{space.KindScores, Given.certain, "confidence accuracy relative absolute agreement"},
-	{space.KindScores, Given.normal, "relative absolute agreement"},
 }
 
 // Usual are the names of the metrics of a study that names none, for outputs of a spec: of records those of each field.
@@ -63,8 +64,8 @@ func Usual(out space.Spec, g Given) []string {
 		}
 		return all
 	}
-	for _, u := range usual {
-		if u.kind == out.Kind && u.when(g) {
+	for _, u := range usual[out.Kind] {
+		if u.when(g) {
 			return strings.Fields(u.metrics)
 		}
 	}

@@ -609,7 +609,7 @@ func (e *Evaluation) each(model int, c metric.Case, r References, give func(metr
 	if e.FieldScales != nil && e.FieldScales[model] != nil {
 		c.Scales = make(map[string]float64, len(e.FieldScales[model]))
 		for f, s := range e.FieldScales[model] {
-			c.Scales[f] = scaleOf(s, fieldOf(c.Got, f))
+			c.Scales[f] = scaleOf(s, space.FieldOf(c.Got, f))
 		}
 	}
 	whole := c.Got
@@ -618,7 +618,7 @@ func (e *Evaluation) each(model int, c metric.Case, r References, give func(metr
 		c.Scale *= k
 	}
 	for f := range c.Scales {
-		c.Scales[f] *= kept(fieldOf(whole, f), fieldOf(c.Got, f))
+		c.Scales[f] *= kept(space.FieldOf(whole, f), space.FieldOf(c.Got, f))
 	}
 	label := c.Label
 	for i, m := range e.Metrics {

@@ -89,7 +89,7 @@ func (e *Evaluation) Forth(model int, g group.Element, y space.Value) (space.Val
 				group.Format(e.Plan.Group, g), err)
 		}
 	}
-	if b, ok := z.(*space.Boxes); ok {
+	if b, ok := z.(interface{ Clip() *space.Boxes }); ok {
 		return b.Clip(), nil
 	}
 	return z, nil
@@ -98,25 +98,18 @@ func (e *Evaluation) Forth(model int, g group.Element, y space.Value) (space.Val
 // broken reports whether a set of boxes holds a number that is not finite. Such a set cannot be moved; it stays as it
 // is, and every metric of it is NaN.
 func broken(v space.Value) bool {
-	b, ok := v.(*space.Boxes)
-	if !ok {
-		return false
-	}
-	for _, x := range b.Items {
-		if sum := x.X1 + x.Y1 + x.X2 + x.Y2 + x.Angle + x.Score; math.IsNaN(sum) || math.IsInf(sum, 0) {
-			return true
-		}
-	}
-	return false
+	return v != nil && v.Kind() == space.KindBoxes && !space.Finite(v)
 }
+
+// topped is a prediction that may name a class.
+type topped interface{ Top() int }
 
 // classified reports whether a prediction names a class.
 func classified(v space.Value) bool {
-	switch v := v.(type) {
-	case *space.Scores, *space.Boxes:
-		return true
-	case *space.Record:
-		return slices.ContainsFunc(v.Values, classified)
+	for _, f := range space.Leaves(v) {
+		if _, ok := f.(topped); ok {
+			return true
+		}
 	}
 	return false
 }
@@ -124,18 +117,9 @@ func classified(v space.Value) bool {
 // Top is the class that a prediction names: the most probable one, that of the best box, of a record that of its first
 // field that names one; -1 if there is none.
 func Top(v space.Value) int32 {
-	switch v := v.(type) {
-	case *space.Scores:
-		return int32(metric.Top(v.Val))
-	case *space.Boxes:
-		if len(v.Items) > 0 {
-			return int32(v.Items[0].Label)
-		}
-	case *space.Record:
-		for _, f := range v.Values {
-			if classified(f) {
-				return Top(f)
-			}
+	for _, f := range space.Leaves(v) {
+		if t, ok := f.(topped); ok {
+			return int32(t.Top())
 		}
 	}
 	return -1

@@ -9,6 +9,7 @@ import (
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/measure/metric"
+	"nero/measure/scale"
 )
 
 // spread accumulates the centred scale of an output, see [metric.Relative], by Welford's recurrence (Technometrics 4,
@@ -18,17 +19,17 @@ import (
 // that on another. The scale of an output of n rows is then sqrt(n) times that of a row, so that an error relative to
 // it is the root mean square over the rows.
 type spread struct {
-	n    int
-	mean []float64
-	m2   float64
+	// numbers of a prediction, or of a row; 0 before the first
+	size int
+	seen scale.Moments
 }
 
 // add takes one prediction in. It refuses outputs without numbers, and of another length than those before: there is no
 // mean of them, so no distance from it.
 func (s *spread) add(v space.Value) error {
-	if r, ok := v.(*space.Rows); ok {
-		for i := range r.N {
-			if err := s.take(r.Row(i)); err != nil {
+	if rows := scale.Population(v); rows != nil {
+		for i := range rows.Count() {
+			if err := s.take(rows.Row(i)); err != nil {
 				return err
 			}
 		}
@@ -42,52 +43,46 @@ func (s *spread) add(v space.Value) error {
 }
 
 func (s *spread) take(x []float64) error {
-	if s.mean == nil {
-		s.mean = make([]float64, len(x))
+	if s.size == 0 {
+		s.size = len(x)
 	}
-	if len(x) != len(s.mean) {
+	if len(x) != s.size {
 		return fmt.Errorf("the metric %s needs outputs of one size, and there are some of %d and of %d numbers; "+
-			"choose %s, or data of one size", metric.Relative.Name, len(s.mean), len(x), metric.Absolute.Name)
+			"choose %s, or data of one size", metric.Relative.Name, s.size, len(x), metric.Absolute.Name)
 	}
 	for _, f := range x {
 		if math.IsNaN(f) || math.IsInf(f, 0) {
 			return nil // reported where the prediction itself is used; a scale of the others is still a scale
 		}
 	}
-	s.n++
-	for i, f := range x {
-		d := f - s.mean[i]
-		s.mean[i] += d / float64(s.n)
-		s.m2 += d * (f - s.mean[i])
-	}
+	s.seen.Take(x)
 	return nil
 }
 
 // scale is s = sqrt(mean ‖f(x) - mean f‖²), of rows that of one row; NaN if fewer than two predictions were seen.
 func (s *spread) scale() float64 {
-	if s.n < 2 {
+	if s.seen.N < 2 {
 		return math.NaN()
 	}
-	return math.Sqrt(s.m2 / float64(s.n))
+	return math.Sqrt(s.seen.Square / float64(s.seen.N))
 }
 
 // scaleOf is the scale for one prediction: of n rows sqrt(n) times that of a row.
-func scaleOf(scale float64, v space.Value) float64 {
-	if r, ok := v.(*space.Rows); ok {
-		return scale * math.Sqrt(float64(r.N))
+func scaleOf(whole float64, v space.Value) float64 {
+	if rows := scale.Population(v); rows != nil {
+		return whole * math.Sqrt(float64(rows.Count()))
 	}
-	return scale
+	return whole
 }
 
 // kept is the root of the share of a value's numbers that are left of it: norms grow with the root of the number of
 // moments.
 func kept(whole, rest space.Value) float64 {
-	a, ok := whole.(*space.Signal)
-	b, ok2 := rest.(*space.Signal)
-	if !ok || !ok2 || a.T == b.T || a.T == 0 {
+	a, b, ok := space.Both[space.Sequence](whole, rest)
+	if !ok || a.Length() == b.Length() || a.Length() == 0 {
 		return 1
 	}
-	return math.Sqrt(float64(b.T) / float64(a.T))
+	return math.Sqrt(float64(b.Length()) / float64(a.Length()))
 }
 
 // ScaledFields are the fields of the output that metrics need the centred scale of, "" for all of it.
@@ -154,7 +149,7 @@ func (e *Evaluation) Calibrate(ctx context.Context, workers int) error {
 				for f, sum := range sums[k] {
 					v := y
 					if f != "" {
-						if v = fieldOf(y, f); v == nil {
+						if v = space.FieldOf(y, f); v == nil {
 							return fmt.Errorf("model %s: the output has no field %s", m.Name, f)
 						}
 					}
@@ -180,23 +175,11 @@ func (e *Evaluation) Calibrate(ctx context.Context, workers int) error {
 	return nil
 }
 
-// fieldOf is a field of a record, nil if there is none.
-func fieldOf(v space.Value, name string) space.Value {
-	if r, ok := v.(*space.Record); ok {
-		return r.Field(name)
-	}
-	return nil
-}
-
 // size is about how many numbers a value holds.
 func size(v space.Value) int {
-	r, ok := v.(*space.Record)
-	if !ok {
-		return count(v.Dims())
-	}
 	n := 0
-	for _, f := range r.Values {
-		n += size(f)
+	for _, f := range space.Leaves(v) {
+		n += count(f.Dims())
 	}
 	return n
 }

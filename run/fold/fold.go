@@ -47,9 +47,8 @@ type Input struct {
 // UnitOf is the unit of a metric. Where the models return rows or signals its numbers are in the unit that the study
 // gives the field, and not in pixels.
 func UnitOf(m *metric.Metric, out job.Output) string {
-	switch space.Kind(out.Space) { //nolint:exhaustive // the others are pictures or have no unit
-	case space.KindRows, space.KindSignal, space.KindRecord, space.KindPairs:
-	default:
+	// pictures and scores have no unit of their own
+	if k := space.Kind(out.Space).Info(); k == nil || k.Planar || k.Kind == space.KindScores {
 		return m.Unit
 	}
 	unit := ""

@@ -131,39 +131,18 @@ const overhead = 512
 
 // bytesOf is about how much memory a value takes.
 func bytesOf(v space.Value) int {
-	switch v := v.(type) {
-	case *space.Image:
-		return overhead + 8*len(v.Pix)
-	case *space.Mask:
-		return overhead + 4*len(v.Label)
-	case *space.Scores:
-		return overhead + 8*(len(v.Val)+len(v.Raw))
-	case *space.Tensor:
-		return overhead + 8*(len(v.Val)+len(v.Shape))
-	case *space.Field:
-		return overhead + 8*len(v.Val)
-	case *space.Boxes:
-		return overhead + 64*len(v.Items)
-	case *space.Frames:
-		n := overhead
-		for _, m := range v.Images {
-			n += overhead + 8*len(m.Pix)
-		}
-		return n
-	case *space.Rows:
-		return overhead + 8*len(v.Val)
-	case *space.Pairs:
-		return overhead + 8*len(v.Val)
-	case *space.Signal:
-		return overhead + 8*len(v.Val)
-	case *space.Links:
-		return overhead + 8*len(v.From)
-	case *space.Record:
-		n := overhead
-		for _, f := range v.Values {
-			n += bytesOf(f)
-		}
-		return n
+	if v == nil {
+		return overhead
 	}
-	return overhead
+	n := 0
+	for name, f := range space.Leaves(v) {
+		n += overhead + f.Bytes()
+		if p, ok := f.(space.Pictured); ok && len(p.Pictures()) != 1 {
+			n += overhead * len(p.Pictures())
+		}
+		if name == "" {
+			return n
+		}
+	}
+	return overhead + n
 }

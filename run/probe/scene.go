@@ -51,13 +51,8 @@ func (s *Service) Scene(ctx context.Context, index int) (*Scene, error) {
 // as [nero/symmetry/action.NewImage] does it. It is nil if there is none, or the value is no picture.
 func place(window []int, v space.Value) []int {
 	h, w := 0, 0
-	switch v := v.(type) {
-	case *space.Image:
-		h, w = v.H, v.W
-	case *space.Frames:
-		if len(v.Images) > 0 {
-			h, w = v.Images[0].H, v.Images[0].W
-		}
+	if m := space.Picture(v); m != nil {
+		h, w = m.H, m.W
 	}
 	if len(window) != 2 || window[0] > h || window[1] > w {
 		return nil
@@ -72,11 +67,8 @@ func rangeOf(d dataset.Dataset, v space.Value) [2]float64 {
 		return [2]float64{0, most}
 	}
 	var images []*space.Image
-	switch v := v.(type) {
-	case *space.Image:
-		images = []*space.Image{v}
-	case *space.Frames:
-		images = v.Images
+	if p, ok := v.(space.Pictured); ok {
+		images = p.Pictures()
 	}
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, m := range images {

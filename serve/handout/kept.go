@@ -529,53 +529,25 @@ func (b *builder) sprite(inputs []*probe.Input, meta map[string]string) []tensor
 	}
 	lo, hi := inputs[0].Range[0], inputs[0].Range[1]
 	meta["lo"], meta["hi"] = strconv.FormatFloat(lo, 'g', -1, 64), strconv.FormatFloat(hi, 'g', -1, 64)
-	switch first := inputs[0].Value.(type) {
-	case *space.Frames:
-		n := len(first.Images)
-		if n == 0 {
-			return nil
-		}
-		h, w, c := smaller(first.Images[0].H, b.shrunk), smaller(first.Images[0].W, b.shrunk), first.Images[0].C
-		var all []byte
-		for _, in := range inputs {
-			f, ok := in.Value.(*space.Frames)
-			if !ok || len(f.Images) != n {
-				return nil
-			}
-			for _, m := range f.Images {
-				if m.C != c || smaller(m.H, b.shrunk) != h || smaller(m.W, b.shrunk) != w {
-					return nil
-				}
-				all = append(all, shrink(m, b.shrunk, lo, hi)...)
-			}
-		}
-		return []tensor{bytesOf("input", all, len(inputs), n, h, w, c)}
-	case *space.Image:
-		h, w, c := smaller(first.H, b.shrunk), smaller(first.W, b.shrunk), first.C
-		var all []byte
-		for _, in := range inputs {
-			m, ok := in.Value.(*space.Image)
-			if !ok || m.H != first.H || m.W != first.W || m.C != c {
-				return nil
-			}
-			all = append(all, shrink(m, b.shrunk, lo, hi)...)
-		}
-		return []tensor{bytesOf("input", all, len(inputs), h, w, c)}
-	case *space.Tensor:
+	first := inputs[0].Value
+	if p, ok := first.(space.Pictured); ok {
+		return b.pictures(p, inputs)
+	}
+	switch {
+	case first.Kind() == space.KindTensor:
 		var all []float32
 		for _, in := range inputs {
-			m, ok := in.Value.(*space.Tensor)
-			if !ok || !slices.Equal(m.Shape, first.Shape) {
+			if in.Value.Kind() != first.Kind() || !slices.Equal(in.Value.Dims(), first.Dims()) {
 				return nil
 			}
-			for _, v := range m.Val {
+			for _, v := range in.Value.Numbers() {
 				all = append(all, float32(v))
 			}
 		}
-		if len(first.Shape) < 6 && b.shrunk == 1 {
-			return []tensor{floatsOf("input", all, append([]int{len(inputs)}, first.Shape...)...)}
+		if len(first.Dims()) < 6 && b.shrunk == 1 {
+			return []tensor{floatsOf("input", all, append([]int{len(inputs)}, first.Dims()...)...)}
 		}
-	case *space.Rows, *space.Links, *space.Signal, *space.Record:
+	case stackable(first):
 		values := make([]space.Value, len(inputs))
 		for k, in := range inputs {
 			values[k] = in.Value
@@ -591,71 +563,105 @@ func (b *builder) sprite(inputs []*probe.Input, meta map[string]string) []tensor
 	return nil
 }
 
+// pictures are pictures as bytes, or sequences of as many; nil if their sizes differ. Pictures alone must be of one
+// size, those of sequences may differ by what is lost in making them smaller.
+func (b *builder) pictures(first space.Pictured, inputs []*probe.Input) []tensor {
+	list := first.Pictures()
+	if len(list) == 0 {
+		return nil
+	}
+	h, w, c := smaller(list[0].H, b.shrunk), smaller(list[0].W, b.shrunk), list[0].C
+	shape := []int{len(inputs), h, w, c}
+	alone := len(first.Dims()) == len(list[0].Dims())
+	if !alone {
+		shape = []int{len(inputs), len(list), h, w, c}
+	}
+	lo, hi := inputs[0].Range[0], inputs[0].Range[1]
+	var all []byte
+	for _, in := range inputs {
+		f, ok := in.Value.(space.Pictured)
+		if !ok || f.Kind() != first.Kind() || len(f.Pictures()) != len(list) || alone && f.Form() != first.Form() {
+			return nil
+		}
+		for _, m := range f.Pictures() {
+			if m.C != c || smaller(m.H, b.shrunk) != h || smaller(m.W, b.shrunk) != w {
+				return nil
+			}
+			all = append(all, shrink(m, b.shrunk, lo, hi)...)
+		}
+	}
+	return []tensor{bytesOf("input", all, shape...)}
+}
+
+// stackable reports whether values of a kind are laid under each other by [stacked].
+func stackable(v space.Value) bool {
+	_, ragged := v.(space.Ragged)
+	_, pictured := v.(space.Pictured)
+	return ragged && !pictured && v.Kind() != space.KindPairs
+}
+
 // stacked are values of one kind and size under each other, with texts about them as the server sends them: rows,
 // edges, signals, and records of these. It is false for others.
 func stacked(name string, vs []space.Value, meta map[string]string) ([]tensor, bool) {
 	meta[name+".kind"] = string(vs[0].Kind())
-	var floats []float32
-	add := func(v []float64) {
-		for _, x := range v {
-			floats = append(floats, float32(x))
-		}
+	first := vs[0]
+	names, _ := space.Fields(first)
+	switch {
+	case !stackable(first):
+		return nil, false
+	case names != nil:
+		return stackedFields(name, names, vs, meta)
+	case slices.ContainsFunc(vs, func(v space.Value) bool {
+		return v.Kind() != first.Kind() || !slices.Equal(v.Dims(), first.Dims())
+	}):
+		return nil, false
 	}
-	switch first := vs[0].(type) {
-	case *space.Rows:
-		for _, v := range vs {
-			r, ok := v.(*space.Rows)
-			if !ok || r.N != first.N || r.W != first.W {
-				return nil, false
-			}
-			add(r.Val)
-		}
-		return []tensor{floatsOf(name, floats, len(vs), first.N, first.W)}, true
-	case *space.Signal:
-		meta[name+".rate"] = strconv.FormatFloat(first.Rate, 'g', -1, 64)
-		for _, v := range vs {
-			r, ok := v.(*space.Signal)
-			if !ok || r.C != first.C || r.T != first.T {
-				return nil, false
-			}
-			add(r.Val)
-		}
-		return []tensor{floatsOf(name, floats, len(vs), first.C, first.T)}, true
+	shape := append([]int{len(vs)}, first.Dims()...)
+	switch first := first.(type) {
 	case *space.Links:
 		meta[name+".nodes"] = strconv.Itoa(first.Nodes)
 		var ends []int32
 		for _, v := range vs {
-			r, ok := v.(*space.Links)
-			if !ok || len(r.From) != len(first.From) {
+			for _, x := range v.Numbers() {
+				ends = append(ends, int32(x))
+			}
+		}
+		return []tensor{intsOf(name, ends, shape...)}, true
+	case *space.Signal:
+		meta[name+".rate"] = strconv.FormatFloat(first.Rate, 'g', -1, 64)
+	}
+	var floats []float32
+	for _, v := range vs {
+		for _, x := range v.Numbers() {
+			floats = append(floats, float32(x))
+		}
+	}
+	return []tensor{floatsOf(name, floats, shape...)}, true
+}
+
+// stackedFields are the fields of records, but for those that are not shown.
+func stackedFields(name string, names []string, vs []space.Value, meta map[string]string) ([]tensor, bool) {
+	var all []tensor
+	var shown []string
+	for f, field := range names {
+		part := make([]space.Value, len(vs))
+		for k, v := range vs {
+			_, fields := space.Fields(v)
+			if f >= len(fields) || fields[f] == nil {
 				return nil, false
 			}
-			ends = append(append(ends, r.From...), r.To...)
+			part[k] = fields[f]
 		}
-		return []tensor{intsOf(name, ends, len(vs), 2, len(first.From))}, true
-	case *space.Record:
-		var all []tensor
-		var names []string
-		for f, field := range first.Names {
-			part := make([]space.Value, len(vs))
-			for k, v := range vs {
-				r, ok := v.(*space.Record)
-				if !ok || f >= len(r.Values) || r.Values[f] == nil {
-					return nil, false
-				}
-				part[k] = r.Values[f]
-			}
-			own := map[string]string{}
-			ts, ok := stacked(name+"/"+field, part, own)
-			if !ok {
-				continue // a field that is not shown
-			}
-			maps.Copy(meta, own)
-			all, names = append(all, ts...), append(names, field)
+		own := map[string]string{}
+		ts, ok := stacked(name+"/"+field, part, own)
+		if !ok {
+			continue
 		}
-		meta[name+".fields"] = strings.Join(names, "\n")
-		return all, len(all) > 0
+		maps.Copy(meta, own)
+		all, shown = append(all, ts...), append(shown, field)
 	}
-	return nil, false
+	meta[name+".fields"] = strings.Join(shown, "\n")
+	return all, len(all) > 0
 }
 
 // mostNumbers is how many numbers of a sample that is no picture are kept, over all elements.
@@ -668,13 +674,11 @@ func (b *builder) thin(inputs []*probe.Input, at []int32) ([]*probe.Input, []int
 		return inputs, at
 	}
 	n := 0
-	switch v := inputs[0].Value.(type) {
-	case *space.Rows, *space.Links, *space.Signal, *space.Record:
-		for _, p := range v.Parts() {
-			n += len(p.Raw) / 4
-		}
-	default:
+	if !stackable(inputs[0].Value) {
 		return inputs, at
+	}
+	for _, p := range inputs[0].Value.Parts() {
+		n += len(p.Raw) / 4
 	}
 	room := max(1, mostNumbers/max(1, n))
 	if _, ok := view.SpaceAxesOf(b.doc.Orbit.Chart); ok {
@@ -852,12 +856,8 @@ func (b *builder) thumbBlock(list []int, number int) (*block, error) {
 		if in == nil {
 			continue
 		}
-		v := in.Value
-		if f, ok := v.(*space.Frames); ok && len(f.Images) > 0 {
-			v = f.Images[0]
-		}
-		m, ok := v.(*space.Image)
-		if !ok || m.H < 1 || m.W < 1 || m.C < 1 {
+		m := space.Picture(in.Value)
+		if m == nil || m.H < 1 || m.W < 1 || m.C < 1 {
 			continue
 		}
 		f := (max(m.H, m.W) + thumbSide - 1) / thumbSide

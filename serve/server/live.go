@@ -126,35 +126,34 @@ func inputOf(in *probe.Input, precise bool) (tensor, bool) {
 
 // valueOf is a picture, frames of T × H × W × C, or an array as a tensor.
 func valueOf(name string, v space.Value, shown [2]float64, precise bool) (tensor, bool) {
-	switch v := v.(type) {
-	case *space.Image:
-		if precise {
-			return f32(name, interleaved(v), v.H, v.W, v.C), true
-		}
-		return u8(name, probe.Bytes(v, shown[0], shown[1]), v.H, v.W, v.C), true
-	case *space.Frames:
-		if len(v.Images) == 0 {
+	p, ok := v.(space.Pictured)
+	if !ok {
+		if v == nil || v.Kind() != space.KindTensor {
 			return tensor{}, false
 		}
-		first := v.Images[0]
-		shape := []int{len(v.Images), first.H, first.W, first.C}
-		var exact []float32
-		var bytes []uint8
-		for _, m := range v.Images {
-			if precise {
-				exact = append(exact, interleaved(m)...)
-			} else {
-				bytes = append(bytes, probe.Bytes(m, shown[0], shown[1])...)
-			}
-		}
-		if precise {
-			return f32(name, exact, shape...), true
-		}
-		return u8(name, bytes, shape...), true
-	case *space.Tensor:
-		return f32(name, singles(v.Val), v.Shape...), true
+		return f32(name, singles(v.Numbers()), v.Dims()...), true
 	}
-	return tensor{}, false
+	all := p.Pictures()
+	if len(all) == 0 {
+		return tensor{}, false
+	}
+	shape := []int{all[0].H, all[0].W, all[0].C}
+	if len(v.Dims()) > len(shape) { // a sequence
+		shape = append([]int{len(all)}, shape...)
+	}
+	var exact []float32
+	var bytes []uint8
+	for _, m := range all {
+		if precise {
+			exact = append(exact, interleaved(m)...)
+		} else {
+			bytes = append(bytes, probe.Bytes(m, shown[0], shown[1])...)
+		}
+	}
+	if precise {
+		return f32(name, exact, shape...), true
+	}
+	return u8(name, bytes, shape...), true
 }
 
 // interleaved is a picture row by row with the channels of each pixel together.
@@ -244,25 +243,32 @@ func answerOf(c *container, a *probe.Result, m string) {
 		}
 	case *space.Boxes:
 		c.boxes("boxes."+m, v)
-	case *space.Rows, *space.Links, *space.Pairs, *space.Signal, *space.Record, *space.Tensor, *space.Frames:
-		c.value("output."+m, v)
 	case *space.Field:
 		c.tensors = append(c.tensors, fieldOf("field."+m, v))
+	default:
+		switch {
+		case v == nil:
+		case inFull(v):
+			c.value("output."+m, v)
+		default:
+			c.picture("output."+m, v, a.Output, a.Moved)
+			if a.Moved != nil && a.Moved.Kind() == v.Kind() {
+				c.picture("reference."+m, a.Moved, a.Output, a.Moved)
+			}
+		}
+	}
+}
+
+// picture adds a picture, shown in the range of others, or a mask.
+func (c *container) picture(name string, v space.Value, in ...space.Value) {
+	switch o := v.(type) {
 	case *space.Image:
-		lo, hi := rangeOf(a.Output, a.Moved)
-		for name, p := range map[string]space.Value{"output." + m: a.Output, "reference." + m: a.Moved} {
-			if o, ok := p.(*space.Image); ok {
-				c.tensors = append(c.tensors, u8(name, probe.Bytes(o, lo, hi), o.H, o.W, o.C))
-				c.meta[name+".lo"], c.meta[name+".hi"] = float(lo), float(hi)
-			}
-		}
+		lo, hi := rangeOf(in...)
+		c.tensors = append(c.tensors, u8(name, probe.Bytes(o, lo, hi), o.H, o.W, o.C))
+		c.meta[name+".lo"], c.meta[name+".hi"] = float(lo), float(hi)
 	case *space.Mask:
-		for name, p := range map[string]space.Value{"output." + m: a.Output, "reference." + m: a.Moved} {
-			if o, ok := p.(*space.Mask); ok {
-				c.tensors = append(c.tensors, labelsOf(name, o))
-				c.meta[name+".lo"], c.meta[name+".hi"] = "0", "255"
-			}
-		}
+		c.tensors = append(c.tensors, labelsOf(name, o))
+		c.meta[name+".lo"], c.meta[name+".hi"] = "0", "255"
 	}
 }
 
@@ -287,8 +293,7 @@ func fieldOf(name string, f *space.Field) tensor { return f32(name, singles(f.Va
 // and self.
 func referenceOf(c *container, p *probe.Point, a *probe.Result, m string, wanted metric.Reference) {
 	c.meta["support."+m] = float(a.Support)
-	switch a.Output.(type) {
-	case *space.Rows, *space.Links, *space.Pairs, *space.Signal, *space.Record, *space.Tensor, *space.Frames:
+	if inFull(a.Output) {
 		c.reference("reference."+m, p, a, wanted)
 		return
 	}
@@ -304,7 +309,7 @@ func referenceOf(c *container, p *probe.Point, a *probe.Result, m string, wanted
 			if wanted != "" && wanted != r.name {
 				continue
 			}
-			if _, is := a.Output.(*space.Field); is {
+			if a.Output != nil && a.Output.Kind() == v.Kind() {
 				c.tensors = append(c.tensors, fieldOf("reference."+m, v))
 				c.meta["reference."+m] = string(r.name)
 			}
@@ -329,7 +334,7 @@ func labelsOf(name string, m *space.Mask) tensor {
 func rangeOf(vs ...space.Value) (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, v := range vs {
-		if m, ok := v.(*space.Image); ok {
+		if m := space.Picture(v); m != nil {
 			for _, x := range m.Pix {
 				if finite(x) {
 					lo, hi = min(lo, x), max(hi, x)

@@ -458,12 +458,8 @@ func (s *Server) getThumb(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	v := in.Value
-	if f, ok := v.(*space.Frames); ok && len(f.Images) > 0 {
-		v = f.Images[0]
-	}
-	m, ok := v.(*space.Image)
-	if !ok {
+	m := space.Picture(in.Value)
+	if m == nil {
 		return missing("sample %d is no picture", i)
 	}
 	var b bytes.Buffer

@@ -22,43 +22,41 @@ const mostValues = 8 << 20
 // Frames and pictures within a record are exact, of T × H × W × C and H × W × C. Pairs that are too many to look at are
 // left out. It reports whether there was anything to send.
 func (c *container) value(name string, v space.Value) bool {
-	kind := string(v.Kind())
-	switch v := v.(type) {
-	case *space.Rows:
-		c.add(f32(name, singles(v.Val), v.N, v.W))
-	case *space.Links:
-		c.add(i32(name, append(append(make([]int32, 0, 2*len(v.From)), v.From...), v.To...), 2, len(v.From)))
-		c.meta[name+".nodes"] = strconv.Itoa(v.Nodes)
-	case *space.Pairs:
-		if len(v.Val) > mostValues {
-			return false
+	names, fields := space.Fields(v)
+	_, pictured := v.(space.Pictured)
+	_, linear := v.(space.Linear)
+	switch {
+	case names != nil:
+		own := make([]string, 0, len(names))
+		for i, f := range names {
+			if i < len(fields) && fields[i] != nil && c.value(name+"/"+f, fields[i]) {
+				own = append(own, f)
+			}
 		}
-		c.add(f32(name, singles(v.Val), v.N, v.N, v.W))
-	case *space.Signal:
-		c.add(f32(name, singles(v.Val), v.C, v.T))
-		c.meta[name+".rate"] = float(v.Rate)
-	case *space.Tensor:
-		c.add(f32(name, singles(v.Val), v.Shape...))
-	case *space.Scores:
-		c.add(f32(name, singles(v.Val), len(v.Val)))
-	case *space.Image, *space.Frames:
+		c.meta[name+".fields"] = strings.Join(own, "\n")
+	case pictured:
 		t, ok := valueOf(name, v, [2]float64{}, true)
 		if !ok {
 			return false
 		}
 		c.add(t)
-	case *space.Record:
-		names := make([]string, 0, len(v.Names))
-		for i, f := range v.Names {
-			if i < len(v.Values) && v.Values[i] != nil && c.value(name+"/"+f, v.Values[i]) {
-				names = append(names, f)
-			}
+	case v.Kind() == space.KindLinks:
+		ends := v.Numbers()
+		whole := make([]int32, len(ends))
+		for i, x := range ends {
+			whole[i] = int32(x)
 		}
-		c.meta[name+".fields"] = strings.Join(names, "\n")
-	default:
+		c.add(i32(name, whole, v.Dims()...))
+		c.meta[name+".nodes"] = strconv.Itoa(space.Members(v))
+	case !linear || v.Kind() == space.KindField || v.Kind() == space.KindPairs && len(v.Numbers()) > mostValues:
 		return false
+	default:
+		c.add(f32(name, singles(v.Numbers()), v.Dims()...))
+		if s, ok := v.(*space.Signal); ok {
+			c.meta[name+".rate"] = float(s.Rate)
+		}
 	}
-	c.meta[name+".kind"] = kind
+	c.meta[name+".kind"] = string(v.Kind())
 	return true
 }
 
@@ -66,11 +64,14 @@ func (c *container) add(t tensor) { c.tensors = append(c.tensors, t) }
 
 // given reports whether values of a kind are sent as [container.value] does, and not as pictures or boxes.
 func given(v space.Value) bool {
-	switch v.(type) {
-	case *space.Rows, *space.Links, *space.Pairs, *space.Signal, *space.Record:
-		return true
-	}
-	return false
+	_, ragged := v.(space.Ragged)
+	_, pictured := v.(space.Pictured)
+	return ragged && !pictured
+}
+
+// inFull reports whether an answer is sent as [container.value] does.
+func inFull(v space.Value) bool {
+	return given(v) || v != nil && (v.Kind() == space.KindTensor || v.Kind() == space.KindFrames)
 }
 
 // input adds the moved input of a sample, and what the data say about it where that is of a kind that value sends;
@@ -108,7 +109,7 @@ func (c *container) reference(name string, p *probe.Point, a *probe.Result, want
 
 // alike reports whether a reference is of the kind of an answer.
 func alike(output, ref space.Value) bool {
-	_, one := output.(*space.Record)
-	_, other := ref.(*space.Record)
-	return output.Kind() == ref.Kind() || one || other // a target may have other fields than the answer
+	one, _ := space.Fields(output)
+	other, _ := space.Fields(ref)
+	return output.Kind() == ref.Kind() || one != nil || other != nil // a target may have other fields than the answer
 }

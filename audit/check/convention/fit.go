@@ -197,8 +197,8 @@ func spreadOver(list []int, n int) []int {
 // around moves points about c.
 func (m *linear) around(at func(j int) group.Element, c []float64) motion {
 	return func(j int, v space.Value) (space.Value, error) {
-		x, ok := v.(*space.Tensor)
-		if !ok || len(x.Val) != m.n*m.d {
+		x := tensorOf(v, m.n*m.d)
+		if x == nil {
 			return nil, errForm
 		}
 		moved := func(sign float64, x *space.Tensor) *space.Tensor {
@@ -214,8 +214,8 @@ func (m *linear) around(at func(j int) group.Element, c []float64) motion {
 		if err != nil {
 			return nil, err
 		}
-		t, ok := z.(*space.Tensor)
-		if !ok || len(t.Val) != len(x.Val) {
+		t := tensorOf(z, len(x.Val))
+		if t == nil {
 			return nil, errForm
 		}
 		return moved(1, t), nil

@@ -29,6 +29,14 @@ var errForm = errors.New("not a tensor of the form that the matrix was read for"
 // mostDimensions bounds the size of a matrix.
 const mostDimensions = 16
 
+// tensorOf is v as a tensor of n numbers, nil if it is none.
+func tensorOf(v space.Value, n int) *space.Tensor {
+	if x, ok := v.(*space.Tensor); ok && len(x.Val) == n {
+		return x
+	}
+	return nil
+}
+
 // newLinear reads an action on a tensor as a matrix on points; nil if it is none at the elements that are tried.
 func newLinear(a action.Action, v space.Value) *linear {
 	x, ok := v.(*space.Tensor)
@@ -77,8 +85,8 @@ func (m *linear) matrix(g group.Element) (mat, add []float64, err error) {
 		if err != nil {
 			return nil, err
 		}
-		t, ok := z.(*space.Tensor)
-		if !ok || len(t.Val) != total {
+		t := tensorOf(z, total)
+		if t == nil {
 			return nil, errors.New("the action changes the form of its argument")
 		}
 		first := make([]float64, m.d)
@@ -146,8 +154,8 @@ func (m *linear) fits(x *space.Tensor) bool {
 		if err != nil {
 			return false
 		}
-		t, ok := z.(*space.Tensor)
-		if !ok || len(t.Val) != len(x.Val) || !(apart(t.Val, m.times(mat, add, x).Val) <= 1e-9*(1+norm(x.Val))) {
+		t := tensorOf(z, len(x.Val))
+		if t == nil || !(apart(t.Val, m.times(mat, add, x).Val) <= 1e-9*(1+norm(x.Val))) {
 			return false
 		}
 	}
@@ -221,8 +229,8 @@ func (m *linear) motion(at func(j int) group.Element, change func(mat []float64)
 	type pair struct{ mat, add []float64 }
 	cache := map[int]pair{}
 	return func(j int, v space.Value) (space.Value, error) {
-		x, ok := v.(*space.Tensor)
-		if !ok || len(x.Val) != m.n*m.d {
+		x := tensorOf(v, m.n*m.d)
+		if x == nil {
 			return nil, errForm
 		}
 		q, ok := cache[j]
@@ -245,8 +253,8 @@ func (m *linear) motion(at func(j int) group.Element, change func(mat []float64)
 // about moves points about their own mean.
 func (m *linear) about(at func(j int) group.Element) motion {
 	return func(j int, v space.Value) (space.Value, error) {
-		x, ok := v.(*space.Tensor)
-		if !ok || len(x.Val) != m.n*m.d {
+		x := tensorOf(v, m.n*m.d)
+		if x == nil {
 			return nil, errForm
 		}
 		mean := make([]float64, m.d)

@@ -39,7 +39,7 @@ conservative come from a head of their own; a constant factor between force and 
 	Optional: true,
 	Run:      run,
 	Work: func(p *audit.Pass) int {
-		if p.Subject.OutSpec.Kind != space.KindRecord {
+		if len(p.Subject.OutSpec.Fields) == 0 {
 			return 0
 		}
 		return min(int(p.Param("samples")), p.Subject.N) * (1 + 2*len(steps())*int(p.Param("directions")) +
@@ -88,7 +88,7 @@ func find(in, out space.Spec) (ports, error) {
 	none := func(what string) (ports, error) {
 		return q, fmt.Errorf("%w: %s", audit.ErrNotApplicable, what)
 	}
-	if out.Kind != space.KindRecord {
+	if len(out.Fields) == 0 {
 		return none("the output is no record of an energy and forces")
 	}
 	for i, f := range out.Fields {
@@ -108,7 +108,7 @@ func find(in, out space.Spec) (ports, error) {
 	if q.energy < 0 || q.forces < 0 {
 		return none("the output has no energy, one number that stays as it is, beside forces, one vector per atom")
 	}
-	if in.Kind == space.KindRecord {
+	if len(in.Fields) > 0 {
 		for i, f := range in.Fields {
 			if f.Type == space.TypePositions {
 				q.positions = i

@@ -27,7 +27,7 @@ type fielded interface {
 func (l *look) target() error {
 	plan, c := l.p.Subject.Plan, l.m.Codec()
 	l.output, l.moves, l.spec, l.codec = l.m.Output(), plan.Out, c.Out(), c
-	if l.spec.Kind != space.KindRecord {
+	if len(l.spec.Fields) == 0 {
 		return nil
 	}
 	best, worst := 0, math.Inf(-1)

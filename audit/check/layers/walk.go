@@ -143,7 +143,7 @@ func (l *look) beginFlows(ctx context.Context) error {
 		var changes []space.Value
 		var ends [][]float64
 		for i := range l.flowed {
-			v, ok := l.samples[i].(*space.Image)
+			_, v, ok := space.Both[*space.Image](x, l.samples[i])
 			if !ok || v.C != x.C || v.H != x.H || v.W != x.W {
 				l.noFlows = "the inputs have different forms"
 				return nil

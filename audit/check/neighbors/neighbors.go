@@ -64,7 +64,7 @@ type Jump struct {
 
 // field is the index of the positions in a record, -1 for a value that is all positions; ok is false without positions.
 func field(s space.Spec) (at int, ok bool) {
-	if s.Kind == space.KindRecord {
+	if len(s.Fields) > 0 {
 		for i, f := range s.Fields {
 			if f.Type == space.TypePositions && f.Kind == space.KindRows {
 				return i, true

@@ -62,7 +62,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		x, ok := s.Value.(*space.Tensor)
+		x, ok := listOf(s.Value)
 		if !ok {
 			return nil, fmt.Errorf("%w: the inputs are not all lists of numbers", audit.ErrNotApplicable)
 		}
@@ -112,7 +112,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 // parts is into how many items of how many numbers the exact elements cut an input; 0 if they do anything but give
 // items other places.
 func parts(p *audit.Pass, v space.Value) (items, size int, err error) {
-	x, ok := v.(*space.Tensor)
+	x, ok := listOf(v)
 	if !ok || len(x.Val) < 2 {
 		return 0, 0, nil
 	}
@@ -145,7 +145,7 @@ func parts(p *audit.Pass, v space.Value) (items, size int, err error) {
 
 // permutation reads a permuted index; ok is false if it is none.
 func permutation(v space.Value, n int) (to []int, ok bool) {
-	y, ok := v.(*space.Tensor)
+	y, ok := listOf(v)
 	if !ok || len(y.Val) != n {
 		return nil, false
 	}
@@ -179,4 +179,10 @@ func exchanged(x *space.Tensor, a, b, size int) *space.Tensor {
 	copy(y.Val[a*size:(a+1)*size], x.Val[b*size:(b+1)*size])
 	copy(y.Val[b*size:(b+1)*size], x.Val[a*size:(a+1)*size])
 	return y
+}
+
+// listOf is a value as a list of numbers.
+func listOf(v space.Value) (*space.Tensor, bool) {
+	x, ok := v.(*space.Tensor)
+	return x, ok
 }

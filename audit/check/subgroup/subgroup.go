@@ -42,8 +42,7 @@ preprocessing hides it.`,
 	Run:      run,
 	Work: func(p *audit.Pass) int {
 		const about = 12 // candidates in space, and the claim
-		if k := p.Subject.InSpec.Kind; k != space.KindRows && k != space.KindRecord && k != space.KindSignal &&
-			k != space.KindPairs {
+		if k := p.Subject.InSpec.Kind.Info(); k == nil || k.Planar {
 			return 0
 		}
 		return about * min(int(p.Param("samples")), p.Subject.N) * (1 + int(p.Param("elements")))
