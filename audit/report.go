@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nero/audit/document"
+	"nero/present/words"
 	"nero/symmetry/group"
 )
 
@@ -333,8 +334,8 @@ func elements(s *Set) string {
 }
 
 // num, percent and plural are how every report writes a number, a share and a count.
-func num(x float64) string { return document.Figures(x) }
+func num(x float64) string { return words.Figures(x) }
 
-func percent(x float64) string { return document.Percent(x) }
+func percent(x float64) string { return words.Percent(x) }
 
-func plural(n int, one, many string) string { return document.Count(n, one, many) }
+func plural(n int, one, many string) string { return words.Plural(n, one, many) }

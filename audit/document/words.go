@@ -5,30 +5,9 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"nero/present/words"
 )
-
-// Figures writes a number as every report does: three digits, "undefined" for NaN.
-func Figures(x float64) string {
-	switch {
-	case math.IsNaN(x):
-		return "undefined"
-	case math.IsInf(x, 1):
-		return "infinite"
-	case x == 0:
-		return "0"
-	case math.Abs(x) >= 0.01 && math.Abs(x) < 1000:
-		return strconv.FormatFloat(x, 'g', 3, 64)
-	}
-	return strconv.FormatFloat(x, 'e', 1, 64)
-}
-
-// Percent writes a share in percents with one digit after the point.
-func Percent(x float64) string {
-	if math.IsNaN(x) {
-		return "undefined"
-	}
-	return strconv.FormatFloat(100*x, 'f', 1, 64) + "%"
-}
 
 // Sure writes a confidence, a number in [0, 1], in whole percents.
 func Sure(x float64) string {
@@ -38,16 +17,8 @@ func Sure(x float64) string {
 	return strconv.FormatFloat(100*x, 'f', 0, 64) + "%"
 }
 
-// Count writes how many there are of something.
-func Count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
-}
-
 // String is the number with three digits.
-func (n Number) String() string { return Figures(float64(n)) }
+func (n Number) String() string { return words.Figures(float64(n)) }
 
 // Limits are the confidence limits, "[0.4, 0.6]", or the estimate itself where the data allow none.
 func (i Interval) Limits() string {
@@ -131,9 +102,9 @@ func (c Cell) In(unit string) string {
 	case !c.Number:
 		return c.Text
 	case unit == "share":
-		return Percent(c.Value)
+		return words.Percent(c.Value)
 	}
-	return Figures(c.Value)
+	return words.Figures(c.Value)
 }
 
 // Expected is the error that would be there without any violation, [Set.Floor]. Files that do not say it have that of

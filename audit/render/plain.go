@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"nero/audit/document"
+	"nero/present/words"
 )
 
 // Bounds of what text shows of an exhibit; the rest is in the other forms.
@@ -145,7 +146,7 @@ func (t *text) shades(m *document.Map) {
 		return
 	}
 	t.line(4, fmt.Sprintf("%d rows, %d columns; from %s to %s%s, farthest from 0 at row %d, column %d", m.Height,
-		m.Width, document.Figures(lo), document.Figures(hi), suffix(m.Unit), at/m.Width, at%m.Width))
+		m.Width, words.Figures(lo), words.Figures(hi), suffix(m.Unit), at/m.Width, at%m.Width))
 	if m.Diverging {
 		t.line(4, fmt.Sprintf("negative %s, positive %s", negative[1:], positive[1:]))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"nero/audit/document"
 	"nero/audit/render/html"
+	"nero/present/words"
 )
 
 // Format is a form in which an audit is written.
@@ -66,6 +67,6 @@ func overall(models []document.Model) document.Verdict {
 	return v
 }
 
-func count(n int, one, many string) string { return document.Count(n, one, many) }
+func count(n int, one, many string) string { return words.Plural(n, one, many) }
 
-func percent(n document.Number) string { return document.Percent(float64(n)) }
+func percent(n document.Number) string { return words.Percent(float64(n)) }

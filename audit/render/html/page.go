@@ -20,6 +20,7 @@ import (
 	"unicode"
 
 	"nero/audit/document"
+	"nero/present/words"
 )
 
 //go:embed style.css
@@ -42,7 +43,7 @@ func Write(w io.Writer, a *document.Audit) error {
 	sum := sha256.Sum256([]byte(style))
 	v.Policy = "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; img-src data:; base-uri 'none'; form-action 'none'"
-	v.Words = words(v.Verdict)
+	v.Words = words.Name(v.Verdict)
 	var names []string
 	for i := range a.Models {
 		names = append(names, a.Models[i].Model)
@@ -94,9 +95,6 @@ func verdict(models []document.Model) string {
 	}
 	return string(rank[at])
 }
-
-// words of a verdict.
-func words(v string) string { return strings.ReplaceAll(v, "_", " ") }
 
 type view struct {
 	Title, Policy, Verdict, Words string
@@ -176,7 +174,7 @@ func modelOf(f *figures, r *document.Model) model {
 	m := model{
 		ID: f.id("model"), Name: r.Model, Error: r.Error, Largest: r.Largest, Verdict: verdict([]document.Model{*r}),
 	}
-	m.Words = words(m.Verdict)
+	m.Words = words.Name(m.Verdict)
 	if r.Error != "" {
 		return m
 	}
@@ -236,7 +234,7 @@ func whole(x document.Number) string { return document.Sure(unit(float64(x))) }
 
 // about is the specification with sizes, limits and their origin, and the circumstances.
 func about(r *document.Model) []document.Fact {
-	elements := document.Count(r.Claim.Elements, "element", "elements")
+	elements := words.Plural(r.Claim.Elements, "element", "elements")
 	if r.Claim.Measure != "" {
 		elements += " (" + r.Claim.Measure + ")"
 	}
@@ -295,7 +293,7 @@ func overview(models []document.Model) *grid {
 			}
 		}
 		g.Rows = append(g.Rows, []cell{
-			word(m.Model), word(words(verdict(models[i : i+1]))), word(cause),
+			word(m.Model), word(words.Name(verdict(models[i : i+1]))), word(cause),
 			{Text: size, Number: true},
 			word(why),
 		})
@@ -303,7 +301,7 @@ func overview(models []document.Model) *grid {
 	return g
 }
 
-func percent(n document.Number) string { return document.Percent(float64(n)) }
+func percent(n document.Number) string { return words.Percent(float64(n)) }
 
 // setsOf has a column per judged set.
 func setsOf(m *document.Model) *grid {
@@ -323,7 +321,7 @@ func setsOf(m *document.Model) *grid {
 		}
 		g.Rows = append(g.Rows, line)
 	}
-	row("verdict", "", func(s *document.Set) string { return words(string(s.Verdict)) })
+	row("verdict", "", func(s *document.Set) string { return words.Name(string(s.Verdict)) })
 	row("why", "", func(s *document.Set) string { return s.Reason })
 	row("cause of its size", "", func(s *document.Set) string { return s.Cause })
 	row("level", "", func(s *document.Set) string { return s.Level })
@@ -391,7 +389,7 @@ func checkOf(f *figures, c *document.Check) check {
 		v.Doc = doc
 	}
 	if c.Verdict != "" {
-		v.Verdict = &chip{string(c.Verdict), words(string(c.Verdict))}
+		v.Verdict = &chip{string(c.Verdict), words.Name(string(c.Verdict))}
 	}
 	v.Open = len(c.Exhibits) > 0
 	for _, e := range c.Measures {

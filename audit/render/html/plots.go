@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"nero/audit/document"
+	"nero/present/words"
 )
 
 // figure is a plot with its numbers.
@@ -342,11 +343,11 @@ func (f *figures) curve(e document.Exhibit) figure {
 	}
 	l.sentence = fmt.Sprintf("%s over %s, %d series", c.Y.Heading(), c.X.Heading(), len(l.series))
 	if lo, hi := ends(ys); lo <= hi {
-		l.sentence += fmt.Sprintf(", from %s to %s", document.Figures(lo), document.Figures(hi))
+		l.sentence += fmt.Sprintf(", from %s to %s", words.Figures(lo), words.Figures(hi))
 	}
 	l.sentence += "."
 	if v := document.Or(c.Limit); finite(v) && len(l.series) > 0 {
-		l.levels = []level{{"limit " + document.Figures(v), v}}
+		l.levels = []level{{"limit " + words.Figures(v), v}}
 	}
 	lo, hi := ends(xs)
 	l.turn = c.X.Unit == "deg" && !c.X.Log && 40 < hi-lo && hi-lo <= 720
@@ -393,7 +394,7 @@ func (f *figures) profile(r *document.Model, sets []*document.Set) []figure {
 	name := "Error along the orbit of " + r.Claim.Group
 	worst := slices.MaxFunc(pts, func(a, b point) int { return compare(most(a), most(b)) })
 	sentence := fmt.Sprintf("Mean and largest %s over inputs at %s; largest %s at %s; threshold %s.",
-		errorName(pts[0].set.Unit), document.Count(len(pts), "element", "elements"), worst.Max, worst.Element,
+		errorName(pts[0].set.Unit), words.Plural(len(pts), "element", "elements"), worst.Max, worst.Element,
 		r.Policy.Threshold)
 	dims := len(pts[0].at)
 	for _, p := range pts {
@@ -486,7 +487,7 @@ func levels(r *document.Model, pts []point) []level {
 		}
 	}
 	if rounding > 0 {
-		ls = append(ls, level{"rounding floor " + document.Figures(rounding), rounding})
+		ls = append(ls, level{"rounding floor " + words.Figures(rounding), rounding})
 	}
 	return ls
 }
@@ -683,7 +684,7 @@ func (f *figures) mapOf(e document.Exhibit) figure {
 	if at >= 0 {
 		lo, hi := ends(m.values)
 		sentence = fmt.Sprintf("%d rows, %d columns, from %s to %s %s, farthest from 0 at row %d, column %d.",
-			m.h, m.w, document.Figures(lo), document.Figures(hi), m.unit, at/m.w, at%m.w)
+			m.h, m.w, words.Figures(lo), words.Figures(hi), m.unit, at/m.w, at%m.w)
 	}
 	steps := func(n int) []float64 {
 		out := make([]float64, n)
@@ -725,7 +726,7 @@ func (f *figures) raster(name, note, sentence string, m raster, xs, ys named) fi
 		marks = []float64{h.lo, h.hi}
 	}
 	for _, v := range marks {
-		p.text("tk", "start", at+17, scale.pos(v)+4, document.Figures(v))
+		p.text("tk", "start", at+17, scale.pos(v)+4, words.Figures(v))
 	}
 	if m.unit != "" {
 		p.tip("lb", "end", width-4, bottom+32, clip(m.unit, 24), m.unit)
@@ -755,7 +756,7 @@ func mapTable(name string, m raster, xs, ys named) grid {
 		for j := range m.h {
 			row := []cell{word(short(ys.at[j]))}
 			for _, v := range m.values[j*m.w : (j+1)*m.w] {
-				row = append(row, cell{Text: document.Figures(v), Number: true})
+				row = append(row, cell{Text: words.Figures(v), Number: true})
 			}
 			g.Rows = append(g.Rows, row)
 		}
