@@ -17,6 +17,7 @@ import (
 	"nero/audit/baseline"
 	"nero/measure/aggregate"
 	"nero/measure/metric"
+	"nero/present/words"
 	"nero/run/job"
 	"nero/run/store"
 )
@@ -241,7 +242,7 @@ func runsMarkdown(w io.Writer, cs []runChange) error {
 	for _, c := range cs {
 		row := c.cells()
 		for i := range row {
-			row[i] = strings.NewReplacer("|", `\|`, "<", "&lt;", "\n", " ").Replace(row[i])
+			row[i] = words.Markdown(row[i])
 		}
 		fmt.Fprintf(out, "| %s |\n", strings.Join(row, " | "))
 	}

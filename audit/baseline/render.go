@@ -11,6 +11,7 @@ import (
 	"nero/audit"
 	"nero/audit/document"
 	"nero/measure/aggregate"
+	"nero/present/words"
 )
 
 // check is what a comparison is called in a report.
@@ -192,16 +193,6 @@ func (c *Comparison) files() string {
 	return strings.Join(words, ", ")
 }
 
-// oneLine keeps what came out of a file on one line and free of control characters.
-func oneLine(s string) string {
-	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 || 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069 {
-			return ' '
-		}
-		return r
-	}, s)), " ")
-}
-
 // Text writes comparisons for people.
 func Text(w io.Writer, cs ...*Comparison) error {
 	var b strings.Builder
@@ -209,16 +200,16 @@ func Text(w io.Writer, cs ...*Comparison) error {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "%s: %s\n", oneLine(c.names()), c.Summary())
+		fmt.Fprintf(&b, "%s: %s\n", words.Line(c.names()), c.Summary())
 		fmt.Fprintf(&b, "  verdict %s before, %s now\n", c.VerdictBefore, c.VerdictAfter)
 		if f := c.files(); f != "" {
-			fmt.Fprintf(&b, "  %s\n", oneLine(f))
+			fmt.Fprintf(&b, "  %s\n", words.Line(f))
 		}
 		rows := [][]string{{"set", "error", "before", "now", "before by now", "interval", "evidence"}}
 		for _, s := range c.Sets {
 			for _, x := range s.rows() {
 				rows = append(rows, []string{
-					oneLine(s.Name), x.name, audit.Figures(x.c.Before), audit.Figures(x.c.After),
+					words.Line(s.Name), x.name, audit.Figures(x.c.Before), audit.Figures(x.c.After),
 					audit.Figures(x.c.Before / x.c.After), limits(x.c.Factor), x.c.Verdict.String(),
 				})
 			}
@@ -239,38 +230,17 @@ func Text(w io.Writer, cs ...*Comparison) error {
 		}
 		fmt.Fprintf(&b, "  %s\n", c.note())
 		for _, l := range c.lines() {
-			fmt.Fprintf(&b, "  %s\n", oneLine(l))
+			fmt.Fprintf(&b, "  %s\n", words.Line(l))
 		}
 		for _, f := range c.Findings {
-			fmt.Fprintf(&b, "  %-9s  %s: %s: %s\n", f.Status, f.Check, f.Category.Title, oneLine(f.last()))
+			fmt.Fprintf(&b, "  %-9s  %s: %s: %s\n", f.Status, f.Check, f.Category.Title, words.Line(f.last()))
 		}
 		for _, x := range c.Regressions {
-			fmt.Fprintf(&b, "  REGRESSION: %s\n", oneLine(x.Message))
+			fmt.Fprintf(&b, "  REGRESSION: %s\n", words.Line(x.Message))
 		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// escape leaves text from outside no meaning in Markdown.
-func escape(s string) string {
-	var b strings.Builder
-	for _, r := range oneLine(s) {
-		switch {
-		case strings.ContainsRune("\\`*_[]|#~@!$", r):
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '<':
-			b.WriteString("&lt;")
-		case r == '>':
-			b.WriteString("&gt;")
-		case r == '&':
-			b.WriteString("&amp;")
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }
 
 // Markdown writes comparisons for a comment on a change.
@@ -280,32 +250,34 @@ func Markdown(w io.Writer, cs ...*Comparison) error {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "### %s: %s\n\nVerdict %s before, %s now.", escape(c.names()), escape(c.Summary()),
-			escape(string(c.VerdictBefore)), escape(string(c.VerdictAfter)))
+		fmt.Fprintf(&b, "### %s: %s\n\nVerdict %s before, %s now.", words.Markdown(c.names()),
+			words.Markdown(c.Summary()),
+			words.Markdown(string(c.VerdictBefore)), words.Markdown(string(c.VerdictAfter)))
 		if f := c.files(); f != "" {
-			fmt.Fprintf(&b, " %s.", escape(f))
+			fmt.Fprintf(&b, " %s.", words.Markdown(f))
 		}
 		b.WriteString("\n\n| set | error | before | now | before by now | interval | evidence " +
 			"|\n|---|---|--:|--:|--:|---|---|\n")
 		for _, s := range c.Sets {
 			for _, x := range s.rows() {
-				fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", escape(s.Name), x.name,
+				fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", words.Markdown(s.Name), x.name,
 					audit.Figures(x.c.Before), audit.Figures(x.c.After),
-					audit.Figures(x.c.Before/x.c.After), escape(limits(x.c.Factor)), x.c.Verdict)
+					audit.Figures(x.c.Before/x.c.After), words.Markdown(limits(x.c.Factor)), x.c.Verdict)
 			}
 		}
-		fmt.Fprintf(&b, "\n%s\n\n", escape(c.note()))
+		fmt.Fprintf(&b, "\n%s\n\n", words.Markdown(c.note()))
 		for _, x := range c.Regressions {
-			fmt.Fprintf(&b, "- **Regression**: %s\n", escape(x.Message))
+			fmt.Fprintf(&b, "- **Regression**: %s\n", words.Markdown(x.Message))
 		}
 		for _, l := range c.lines() {
-			fmt.Fprintf(&b, "- %s\n", escape(l))
+			fmt.Fprintf(&b, "- %s\n", words.Markdown(l))
 		}
 		if len(c.Findings) > 0 {
 			b.WriteString("\n| finding | became | message |\n|---|---|---|\n")
 			for _, f := range c.Findings {
-				fmt.Fprintf(&b, "| %s: %s | %s | %s |\n", escape(f.Check), escape(f.Category.Title), f.Status,
-					escape(f.last()))
+				fmt.Fprintf(&b, "| %s: %s | %s | %s |\n", words.Markdown(f.Check), words.Markdown(f.Category.Title),
+					f.Status,
+					words.Markdown(f.last()))
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nero/audit/document"
+	"nero/present/words"
 )
 
 // Badge is the verdict for a badge on a page: label, message, colour, as badge services read them from an endpoint
@@ -35,7 +36,7 @@ func writeBadge(w io.Writer, a *document.Audit) error {
 		b.Color, b.IsError = "lightgrey", true
 	}
 	if len(a.Models) == 1 && a.Models[0].Error == "" {
-		b.Message = oneLine(a.Models[0].Claim.Group) + ": " + b.Message
+		b.Message = words.Line(a.Models[0].Claim.Group) + ": " + b.Message
 	}
 	if len(a.Models) > 1 {
 		count := map[document.Verdict]int{}

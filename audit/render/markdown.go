@@ -3,10 +3,10 @@ package render
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"nero/audit/document"
+	"nero/present/words"
 )
 
 // Markdown is for a comment on a change or the summary of a build: a line per model, the three questions with the most
@@ -67,86 +67,27 @@ func (d *mdown) end() { d.b.WriteByte('\n') }
 // row writes the cells of a table, which must be escaped already.
 func (d *mdown) row(cells ...string) { fmt.Fprintf(&d.b, "| %s |\n", strings.Join(cells, " | ")) }
 
-// md is a text from outside on one line of Markdown: no character of it has a meaning there. A name after @ notifies
-// nobody, a number after # links nowhere, and no address becomes a link.
-func md(s string) string {
-	var b strings.Builder
-	s = oneLine(s)
-	for i, c := range s {
-		switch {
-		case strings.ContainsRune("\\`*_[]|~$", c):
-			b.WriteByte('\\')
-			b.WriteRune(c)
-		case c == '<':
-			b.WriteString("&lt;")
-		case c == '>':
-			b.WriteString("&gt;")
-		case c == '&':
-			b.WriteString("&amp;")
-		case c == '@' || c == '#':
-			b.WriteRune(c)
-			b.WriteString("&#8203;") // a space without width
-		case c == ':' && strings.HasPrefix(s[i:], "://"):
-			b.WriteString("&#58;") // an address is no link without its colon
-		case c == '.' && i >= 3 && strings.EqualFold(s[i-3:i], "www"):
-			b.WriteString("&#46;")
-		default:
-			b.WriteRune(c)
-		}
-	}
-	out := b.String()
-	if listMark.MatchString(out) {
-		return "&#8203;" + out
-	}
-	return out
-}
-
-// listMark is the beginning of an item of a list, or of a heading that is underlined.
-var listMark = regexp.MustCompile(`^([-+=]|\d+[.)])`)
-
-// code is a text from outside in a code span, fenced by more backticks than it holds.
-func code(s string) string {
-	s = oneLine(s)
-	fence := "`"
-	for strings.Contains(s, fence) {
-		fence += "`"
-	}
-	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
-		s = " " + s + " "
-	}
-	return fence + s + fence
-}
-
-// shell is a command in a block of its own.
-func shell(s string) string {
-	fence := "```"
-	for strings.Contains(s, fence) {
-		fence += "`"
-	}
-	return fence + "sh\n" + printable(s) + "\n" + fence
-}
-
 func (d *mdown) overview(models []document.Model) {
 	d.row("model", "verdict", "elements", "largest error per input", "floor", "why")
 	d.row("---", "---", "---", "---", "---", "---")
 	for i := range models {
 		m := &models[i]
 		if m.Error != "" {
-			d.row(md(m.Model), string(document.CouldNotRun), "", "", "", md(m.Error))
+			d.row(words.Markdown(m.Model), string(document.CouldNotRun), "", "", "", words.Markdown(m.Error))
 			continue
 		}
 		first := true
 		for _, s := range m.Sets() {
 			name, verdict := "", ""
 			if first {
-				name, verdict = md(m.Model), "**"+string(m.Verdict)+"**"+md(holds(m))
+				name, verdict = words.Markdown(m.Model), "**"+string(m.Verdict)+"**"+words.Markdown(holds(m))
 			}
 			first = false
-			d.row(name, verdict, md(s.Name)+": "+string(s.Verdict), s.Worst.Value.String()+" "+
-				md(s.Worst.Limits()), s.Expected().String(), md(s.Cause))
+			d.row(name, verdict, words.Markdown(s.Name)+": "+string(s.Verdict), s.Worst.Value.String()+" "+
+				words.Markdown(s.Worst.Limits()), s.Expected().String(), words.Markdown(s.Cause))
 		}
 		if first {
-			d.row(md(m.Model), "**"+string(m.Verdict)+"**", "none judged", "", "", "")
+			d.row(words.Markdown(m.Model), "**"+string(m.Verdict)+"**", "none judged", "", "", "")
 		}
 	}
 	d.end()
@@ -154,29 +95,29 @@ func (d *mdown) overview(models []document.Model) {
 
 // lead is what must be read of a model.
 func (d *mdown) lead(m *document.Model) {
-	d.p("### %s", md(m.Model))
+	d.p("### %s", words.Markdown(m.Model))
 	if m.Error != "" {
-		d.p("Could not run: %s", md(m.Error))
+		d.p("Could not run: %s", words.Markdown(m.Error))
 		return
 	}
 	for _, q := range m.Questions {
-		d.item(0, "**%s**", md(q.Question))
+		d.item(0, "**%s**", words.Markdown(q.Question))
 		for _, a := range q.Answers {
-			d.item(1, "%s", md(a))
+			d.item(1, "%s", words.Markdown(a))
 		}
 	}
 	for i, x := range m.Diagnoses {
 		if i == 0 {
-			d.item(0, "**Most likely cause:** %s", md(x.String()))
+			d.item(0, "**Most likely cause:** %s", words.Markdown(x.String()))
 			if x.Fix != "" {
-				d.item(1, "what to do: %s", md(x.Fix))
+				d.item(1, "what to do: %s", words.Markdown(x.Fix))
 			}
 			if x.Verify != "" {
-				d.item(1, "how to see that it helped: %s", md(x.Verify))
+				d.item(1, "how to see that it helped: %s", words.Markdown(x.Verify))
 			}
 			continue
 		}
-		d.item(1, "or: %s", md(x.String()))
+		d.item(1, "or: %s", words.Markdown(x.String()))
 	}
 	d.end()
 	all := m.Findings()
@@ -196,9 +137,9 @@ func (d *mdown) lead(m *document.Model) {
 		}
 		try := ""
 		if len(f.Remedies) > 0 {
-			try = md(f.Remedies[0])
+			try = words.Markdown(f.Remedies[0])
 		}
-		d.row(string(f.Severity), md(f.Message), md(f.Location), value, limit, try)
+		d.row(string(f.Severity), words.Markdown(f.Message), words.Markdown(f.Location), value, limit, try)
 	}
 	d.end()
 }
@@ -213,15 +154,16 @@ func folds(m *document.Model) []string {
 		var d mdown
 		body(&d)
 		if d.b.Len() > 0 {
-			out = append(out, fmt.Sprintf("<details><summary>%s: %s</summary>\n\n%s\n</details>\n\n", md(m.Model),
-				md(title), strings.TrimRight(d.b.String(), "\n")+"\n"))
+			out = append(out, fmt.Sprintf("<details><summary>%s: %s</summary>\n\n%s\n</details>\n\n",
+				words.Markdown(m.Model),
+				words.Markdown(title), strings.TrimRight(d.b.String(), "\n")+"\n"))
 		}
 	}
 	fold("worst cases and how to repeat them", func(d *mdown) {
 		for _, w := range m.WorstCases {
-			d.p("%s", md(worst(w)))
+			d.p("%s", words.Markdown(worst(w)))
 			if w.Replay != "" {
-				d.p("%s", shell(w.Replay))
+				d.p("%s", words.Block("sh", w.Replay))
 			}
 		}
 	})
@@ -229,32 +171,33 @@ func folds(m *document.Model) []string {
 	fold("what was not tested, and caveats", func(d *mdown) {
 		for i := range m.Checks {
 			if c := &m.Checks[i]; c.Status != document.Tested {
-				d.item(0, "%s: %s: %s", md(string(c.Status)), md(c.Check), md(c.Reason))
+				d.item(0, "%s: %s: %s", words.Markdown(string(c.Status)), words.Markdown(c.Check),
+					words.Markdown(c.Reason))
 			}
 		}
 		for _, o := range m.Outside {
-			d.item(0, "not part of this audit: %s", md(o))
+			d.item(0, "not part of this audit: %s", words.Markdown(o))
 		}
 		for _, c := range m.Caveats {
-			d.item(0, "%s", md(c))
+			d.item(0, "%s", words.Markdown(c))
 		}
 	})
 	fold("certificate", func(d *mdown) {
 		for _, c := range m.Certificate {
-			d.p("%s", md(c))
+			d.p("%s", words.Markdown(c))
 		}
 	})
 	fold("evidence for and against each cause", func(d *mdown) {
 		for _, x := range m.Diagnoses {
-			d.item(0, "%s", md(x.String()))
+			d.item(0, "%s", words.Markdown(x.String()))
 			for _, c := range x.For {
-				d.item(1, "for: %s", md(c.String()))
+				d.item(1, "for: %s", words.Markdown(c.String()))
 			}
 			for _, c := range x.Against {
-				d.item(1, "against: %s", md(c.String()))
+				d.item(1, "against: %s", words.Markdown(c.String()))
 			}
 			if len(x.Missing) > 0 {
-				d.item(1, "not looked for, would decide: %s", md(strings.Join(x.Missing, ", ")))
+				d.item(1, "not looked for, would decide: %s", words.Markdown(strings.Join(x.Missing, ", ")))
 			}
 		}
 	})
@@ -265,7 +208,7 @@ func folds(m *document.Model) []string {
 		}
 		fold(c.Check, func(d *mdown) {
 			for _, e := range c.Measures {
-				d.item(0, "%s", md(e.Text))
+				d.item(0, "%s", words.Markdown(e.Text))
 			}
 			d.end()
 			for k := range c.Exhibits {
@@ -278,21 +221,21 @@ func folds(m *document.Model) []string {
 
 func (d *mdown) tested(m *document.Model) {
 	for _, why := range m.Reasons {
-		d.item(0, "%s", md(why))
+		d.item(0, "%s", words.Markdown(why))
 	}
-	d.item(0, "%s: %s, %s%s, %s, seed %d; output %s", md(m.Claim.Group),
-		md(m.Claim.Measure), count(m.Claim.Elements, "element", "elements"), inBrackets("", m.Claim.Added),
-		count(m.Claim.Inputs, "input", "inputs"), m.Claim.Seed, md(m.Claim.Output))
+	d.item(0, "%s: %s, %s%s, %s, seed %d; output %s", words.Markdown(m.Claim.Group),
+		words.Markdown(m.Claim.Measure), count(m.Claim.Elements, "element", "elements"), inBrackets("", m.Claim.Added),
+		count(m.Claim.Inputs, "input", "inputs"), m.Claim.Seed, words.Markdown(m.Claim.Output))
 	d.item(0, "limit %s (%s), %s of the inputs may exceed it; confidence %s", m.Policy.Threshold,
-		md(m.Policy.Origin), percent(m.Policy.FailureRate), percent(m.Policy.Confidence))
+		words.Markdown(m.Policy.Origin), percent(m.Policy.FailureRate), percent(m.Policy.Confidence))
 	for _, a := range m.About {
-		d.item(0, "%s: %s", md(a.Name), code(a.Value))
+		d.item(0, "%s: %s", words.Markdown(a.Name), words.Code(a.Value))
 	}
 	for _, s := range m.Sets() {
-		d.item(0, "%s: %s × %s; %s", md(s.Name), count(s.Inputs, "input", "inputs"),
-			count(len(s.Profile), "element", "elements"), md(s.Reason))
+		d.item(0, "%s: %s × %s; %s", words.Markdown(s.Name), count(s.Inputs, "input", "inputs"),
+			count(len(s.Profile), "element", "elements"), words.Markdown(s.Reason))
 	}
-	d.item(0, "this audit scores itself %s", md(m.Score.String()))
+	d.item(0, "this audit scores itself %s", words.Markdown(m.Score.String()))
 	d.end()
 	d.row("check", "status", "asks")
 	d.row("---", "---", "---")
@@ -302,20 +245,20 @@ func (d *mdown) tested(m *document.Model) {
 		if c.Verdict != "" {
 			status += ", " + string(c.Verdict)
 		}
-		d.row(md(c.Check), status, md(c.Summary))
+		d.row(words.Markdown(c.Check), status, words.Markdown(c.Summary))
 	}
 	d.end()
 }
 
 func (d *mdown) exhibit(e *document.Exhibit) {
-	d.p("**%s**", md(e.Title))
+	d.p("**%s**", words.Markdown(e.Title))
 	if e.Note != "" {
-		d.p("%s", md(e.Note))
+		d.p("%s", words.Markdown(e.Note))
 	}
 	if t := e.Table; t != nil {
 		var head, rule []string
 		for j, c := range t.Columns {
-			head = append(head, md(c.Heading()))
+			head = append(head, words.Markdown(c.Heading()))
 			if len(t.Rows) > 0 && t.Rows[0][j].Number {
 				rule = append(rule, "--:")
 			} else {
@@ -327,7 +270,7 @@ func (d *mdown) exhibit(e *document.Exhibit) {
 		for _, r := range t.Rows[:min(len(t.Rows), mostRows)] {
 			var cells []string
 			for j, c := range r {
-				cells = append(cells, md(c.In(t.Columns[j].Unit)))
+				cells = append(cells, words.Markdown(c.In(t.Columns[j].Unit)))
 			}
 			d.row(cells...)
 		}
@@ -339,5 +282,5 @@ func (d *mdown) exhibit(e *document.Exhibit) {
 	}
 	var t text
 	t.plot(e)
-	d.p("%s", strings.TrimSuffix(strings.Replace(shell(strings.TrimRight(t.b.String(), "\n")), "sh", "text", 1), "\n"))
+	d.p("%s", strings.TrimSuffix(words.Block("text", strings.TrimRight(t.b.String(), "\n")), "\n"))
 }

@@ -53,7 +53,7 @@ func (t *text) rows(b *document.Table) {
 		var line []string
 		for j, c := range r {
 			right[j] = right[j] || c.Number
-			line = append(line, oneLine(c.In(b.Columns[j].Unit)))
+			line = append(line, words.Line(c.In(b.Columns[j].Unit)))
 		}
 		grid = append(grid, line)
 	}

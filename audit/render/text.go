@@ -7,10 +7,10 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"nero/audit/document"
+	"nero/present/words"
 )
 
 // Text is for people at a terminal: first the verdicts with the three questions and the most likely cause, then a
@@ -29,23 +29,9 @@ func writeText(w io.Writer, a *document.Audit) error {
 	for i := range a.Models {
 		t.details(&a.Models[i], len(a.Models) > 1)
 	}
-	_, err := io.WriteString(w, printable(t.b.String()))
+	_, err := io.WriteString(w, words.Text(t.b.String()))
 	return err
 }
-
-// printable replaces what would move a cursor, colour a terminal or turn the direction of writing: names come from
-// files.
-func printable(s string) string {
-	return strings.Map(func(c rune) rune {
-		if c != '\n' && unicode.IsControl(c) || '\u202a' <= c && c <= '\u202e' || '\u2066' <= c && c <= '\u2069' {
-			return '\ufffd'
-		}
-		return c
-	}, s)
-}
-
-// oneLine is a text from outside within a line.
-func oneLine(s string) string { return strings.Join(strings.Fields(printable(s)), " ") }
 
 type text struct{ b strings.Builder }
 

@@ -90,7 +90,7 @@ func (p *page) dataLines() []string {
 	}
 	lines := make([]string, len(files))
 	for i, f := range files {
-		lines[i] = fmt.Sprintf("%s, SHA-256 `%s`", md(shortPath(f.Path)), code(f.SHA256))
+		lines[i] = fmt.Sprintf("%s, SHA-256 `%s`", words.Markdown(shortPath(f.Path)), code(f.SHA256))
 	}
 	return lines
 }

@@ -17,28 +17,6 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// md is a name from outside as text of a Markdown page: no character of it has a meaning there, and it is one line.
-func md(s string) string {
-	var b strings.Builder
-	for _, r := range strings.Join(strings.Fields(s), " ") {
-		switch {
-		case strings.ContainsRune("\\`*_[]|~#$", r):
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '<':
-			b.WriteString("&lt;")
-		case r == '>':
-			b.WriteString("&gt;")
-		case r == '&':
-			b.WriteString("&amp;")
-		case r < ' ' || r == 0x7f: // invisible
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
 // attribute is a text inside the quotes of an HTML attribute.
 func attribute(s string) string {
 	return strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;", "\n", " ").Replace(s)
@@ -103,9 +81,9 @@ func (p *page) label(k int) string {
 	return view.Label(g, p.s.Elements[k])
 }
 
-func (p *page) model(i int) string { return md(p.s.Models[i]) }
+func (p *page) model(i int) string { return words.Markdown(p.s.Models[i]) }
 
-func (p *page) words(m int) string { return md(words.Name(p.s.Metrics[m].Name)) }
+func (p *page) words(m int) string { return words.Markdown(words.Name(p.s.Metrics[m].Name)) }
 
 func (p *page) target(m int) bool { return p.s.Metrics[m].Ref == string(metric.Target) }
 
@@ -123,9 +101,9 @@ func (p *page) markdown(figures []*view.Figure) string {
 	for i := range names {
 		names[i] = p.model(i)
 	}
-	w.p("# %s along the orbit of %s", strings.Join(names, ", "), md(s.Group))
+	w.p("# %s along the orbit of %s", strings.Join(names, ", "), words.Markdown(s.Group))
 	w.p("%s, %s (%s) each, %s. All intervals are %g %% intervals of a mean over samples; n counts samples.",
-		words.Plural(s.Samples-s.Failed, "sample", "samples"), elements(len(s.Elements)), md(s.Measure),
+		words.Plural(s.Samples-s.Failed, "sample", "samples"), elements(len(s.Elements)), words.Markdown(s.Measure),
 		words.Plural(len(s.Models), "model", "models"), 100*s.Confidence)
 	w.p("## Findings")
 	p.findings(w)
@@ -167,7 +145,8 @@ func (p *page) findings(w *writer) {
 			s.Metrics[m].Name) {
 			continue
 		}
-		fmt.Fprintf(&w.b, "- **%s** (%s; %s is better)\n", p.title(m), p.against(m), md(s.Metrics[m].Better))
+		fmt.Fprintf(&w.b, "- **%s** (%s; %s is better)\n", p.title(m), p.against(m),
+			words.Markdown(s.Metrics[m].Better))
 		item := func(t string) { fmt.Fprintf(&w.b, "  - %s\n", t) }
 		for k := range s.Models {
 			if p.target(m) {
@@ -190,7 +169,7 @@ func (p *page) findings(w *writer) {
 
 // title is the name of a metric at the beginning of a line.
 func (p *page) title(m int) string {
-	return md(words.Capital(words.Name(p.s.Metrics[m].Name)))
+	return words.Markdown(words.Capital(words.Name(p.s.Metrics[m].Name)))
 }
 
 func (p *page) against(m int) string {
@@ -379,7 +358,7 @@ func (p *page) worstClass() string {
 		}
 		if at != nil {
 			parts = append(parts, fmt.Sprintf("**%s**: class %s with %s (n = %s)", p.model(k),
-				md(p.s.Slices[at.Slice].Name), estimate(at.Orbit), words.Count(at.Orbit.N)))
+				words.Markdown(p.s.Slices[at.Slice].Name), estimate(at.Orbit), words.Count(at.Orbit.N)))
 		}
 	}
 	if len(parts) == 0 {
@@ -412,13 +391,14 @@ func (p *page) allCaveats() []string {
 				out = append(out, fmt.Sprintf(
 					"%s of **%s** has no value %s of %s times, first for sample %s at %s: %s. Such samples have no "+
 						"mean over the orbit.",
-					p.words(m), p.model(k), words.Count(bad), words.Count(n), md(c.FirstBad), p.label(c.BadAt), why))
+					p.words(m), p.model(k), words.Count(bad), words.Count(n), words.Markdown(c.FirstBad),
+					p.label(c.BadAt), why))
 				continue
 			}
 			out = append(out, fmt.Sprintf(
 				"%s of **%s** is not finite %s of %s times, first for sample %s at %s. These values are in no mean, "+
 					"so the means speak for the others only.",
-				p.words(m), p.model(k), words.Count(bad), words.Count(n), md(c.FirstBad), p.label(c.BadAt)))
+				p.words(m), p.model(k), words.Count(bad), words.Count(n), words.Markdown(c.FirstBad), p.label(c.BadAt)))
 		}
 	}
 	if n := s.Samples - s.Failed; n > 0 && n < 30 {
@@ -452,7 +432,7 @@ func (p *page) tested() [][]string {
 		if i > 0 {
 			name = ""
 		}
-		add(name, "**%s**: %s, SHA-256 `%s`", p.model(i), md(shortPath(m.Path)), code(m.SHA256))
+		add(name, "**%s**: %s, SHA-256 `%s`", p.model(i), words.Markdown(shortPath(m.Path)), code(m.SHA256))
 	}
 	for i, line := range p.dataLines() {
 		name := "data"
@@ -470,14 +450,15 @@ func (p *page) tested() [][]string {
 		choice += fmt.Sprintf(" by seed %d", j.Study.Data.Seed)
 	}
 	add("samples", "%s evaluated, %s failed%s", words.Count(s.Samples-s.Failed), words.Count(s.Failed), choice)
-	add("group", "%s: %s", md(s.Group), p.axes())
+	add("group", "%s: %s", words.Markdown(s.Group), p.axes())
 	exact := 0
 	for _, e := range s.Exact {
 		if e {
 			exact++
 		}
 	}
-	add("orbit", "%s: %s; %s of them exact (moved without resampling)", elements(len(s.Elements)), md(s.Measure),
+	add("orbit", "%s: %s; %s of them exact (moved without resampling)", elements(len(s.Elements)),
+		words.Markdown(s.Measure),
 		words.Count(exact))
 	add("mean over the orbit", "%s", p.measure())
 	g := j.Study.Group
@@ -488,14 +469,14 @@ func (p *page) tested() [][]string {
 	}
 	var metrics []string
 	for m := range s.Metrics {
-		metrics = append(metrics, fmt.Sprintf("%s: %s", p.words(m), md(s.Metrics[m].Doc)))
+		metrics = append(metrics, fmt.Sprintf("%s: %s", p.words(m), words.Markdown(s.Metrics[m].Doc)))
 	}
 	add("metrics", "%s", strings.Join(metrics, "<br>"))
-	add("engine", "%s %s", md(j.Engine.Name), md(j.Engine.Version))
+	add("engine", "%s %s", words.Markdown(j.Engine.Name), words.Markdown(j.Engine.Version))
 	add("seed", "%d", j.Seed)
 	add("job", "`%s`", code(s.Job))
 	if p.in.Version != "" {
-		add("program", "nero %s", md(p.in.Version))
+		add("program", "nero %s", words.Markdown(p.in.Version))
 	}
 	return rows
 }
@@ -507,7 +488,7 @@ func or(s, otherwise string) string {
 	if s == "" {
 		return otherwise
 	}
-	return md(s)
+	return words.Markdown(s)
 }
 
 func windowText(w []int) string {
@@ -526,7 +507,7 @@ func expected(action string) string {
 
 func (p *page) measure() string {
 	if p.j.Weights != nil {
-		return "weighted: " + md(p.s.Measure)
+		return "weighted: " + words.Markdown(p.s.Measure)
 	}
 	return "each element counts the same; each sample is reduced to its own mean first, so the interval is over samples"
 }
@@ -546,7 +527,7 @@ func (p *page) axes() string {
 		if a.Form() == group.FormAngle {
 			unit = "°"
 		}
-		parts = append(parts, fmt.Sprintf("%s from %.6g%s to %.6g%s", md(a.Name), lo, unit, hi, unit))
+		parts = append(parts, fmt.Sprintf("%s from %.6g%s to %.6g%s", words.Markdown(a.Name), lo, unit, hi, unit))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -561,9 +542,10 @@ func (p *page) metricSection(w *writer, m int, figures []*view.Figure) {
 	w.p("## %s", title)
 	unit := ""
 	if u := s.Metrics[m].Unit; u != "" {
-		unit = "; in units of " + md(u)
+		unit = "; in units of " + words.Markdown(u)
 	}
-	w.p("%sMeasured %s; %s is better%s.", sentence(s.Metrics[m].Doc), p.against(m), md(s.Metrics[m].Better), unit)
+	w.p("%sMeasured %s; %s is better%s.", sentence(s.Metrics[m].Doc), p.against(m), words.Markdown(s.Metrics[m].Better),
+		unit)
 	for _, f := range figures {
 		if f.Metric == s.Metrics[m].Name && !strings.HasSuffix(f.Name, "-samples") {
 			picture(w, f)
@@ -588,7 +570,7 @@ func (p *page) metricSection(w *writer, m int, figures []*view.Figure) {
 		}
 		single := "none"
 		if c.WorstAt >= 0 {
-			single = fmt.Sprintf("%s, sample %s at %s", words.Number(c.WorstValue), md(c.WorstSample),
+			single = fmt.Sprintf("%s, sample %s at %s", words.Number(c.WorstValue), words.Markdown(c.WorstSample),
 				p.label(c.WorstAt))
 		}
 		rows = append(rows, []string{
@@ -689,7 +671,7 @@ func sentence(doc string) string {
 	if doc == "" {
 		return ""
 	}
-	return md(words.Capital(doc)) + ". "
+	return words.Markdown(words.Capital(doc)) + ". "
 }
 
 func (p *page) classTable(w *writer, m int) {
@@ -700,7 +682,7 @@ func (p *page) classTable(w *writer, m int) {
 	}
 	rows := make([][]string, 0, len(p.classes))
 	for _, sl := range p.classes {
-		row := []string{md(s.Slices[sl].Name), words.Count(s.Slices[sl].N)}
+		row := []string{words.Markdown(s.Slices[sl].Name), words.Count(s.Slices[sl].N)}
 		for k := range s.Models {
 			c := s.Curve(k, m, sl)
 			worst := "none"
@@ -736,8 +718,8 @@ func (p *page) samplesSection(w *writer, figures []*view.Figure) {
 		for _, q := range f.Panels {
 			for _, st := range q.Stats {
 				rows = append(rows, []string{
-					md(q.Title), md(st.Name), words.Number(st.Identity),
-					words.Number(st.Orbit.Mean), words.Number(st.Worst), st.At, md(q.Note),
+					words.Markdown(q.Title), words.Markdown(st.Name), words.Number(st.Identity),
+					words.Number(st.Orbit.Mean), words.Number(st.Worst), st.At, words.Markdown(q.Note),
 				})
 			}
 		}
@@ -760,7 +742,8 @@ func (p *page) selfSection(w *writer) {
 			}{{"exact", p.part(k, m, true)}, {"resampled", p.part(k, m, false)}} {
 				worst := "none"
 				if x.part.at >= 0 {
-					worst = fmt.Sprintf("%s, sample %s at %s", words.Number(x.part.worst), md(x.part.sample),
+					worst = fmt.Sprintf("%s, sample %s at %s", words.Number(x.part.worst),
+						words.Markdown(x.part.sample),
 						p.label(x.part.at))
 				}
 				rows = append(rows, []string{
@@ -827,10 +810,11 @@ func (p *page) notTested() []string {
 	out := []string{
 		fmt.Sprintf("Elements other than these %s: nothing was measured between two of them, nor outside %s.",
 			words.Count(len(s.Elements)), p.axes()),
-		fmt.Sprintf("Transformations outside %s, and other ways to move the input (kernel, border).", md(s.Group)),
+		fmt.Sprintf("Transformations outside %s, and other ways to move the input (kernel, border).",
+			words.Markdown(s.Group)),
 		"Samples other than these. The intervals speak for inputs drawn like them, and not for other data.",
-		fmt.Sprintf("Other engines and machines: the numbers come from %s %s.", md(p.j.Engine.Name),
-			md(p.j.Engine.Version)),
+		fmt.Sprintf("Other engines and machines: the numbers come from %s %s.", words.Markdown(p.j.Engine.Name),
+			words.Markdown(p.j.Engine.Version)),
 	}
 	target, self := false, false
 	for m := range s.Metrics {
@@ -870,7 +854,7 @@ func (p *page) reproduce(w *writer) {
 	w.p("## Reproduce")
 	b, err := yaml.Marshal(p.j.Study)
 	if err != nil {
-		w.p("The study cannot be written as YAML (%s); it is in the run folder.", md(err.Error()))
+		w.p("The study cannot be written as YAML (%s); it is in the run folder.", words.Markdown(err.Error()))
 		return
 	}
 	w.p("Save this study as `study.yaml`, check the files against the digests in [files.csv](files.csv), and run:")

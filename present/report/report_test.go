@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"nero/present/view"
+	"nero/present/words"
 	"nero/run/fold"
 	"nero/run/job"
 	"nero/symmetry/group"
@@ -490,14 +491,16 @@ func FuzzNames(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := md(s)
+		got := words.Markdown(s)
 		if strings.ContainsAny(got, "\n\r<>\x00") {
 			t.Errorf("%q becomes %q", s, got)
 		}
-		for i, r := range got {
+		// A number sign before a space without width heads and links nothing.
+		rest := strings.NewReplacer("#&#8203;", "", "&#8203;", "", "&#58;", "", "&#46;", "").Replace(got)
+		for i, r := range rest {
 			if strings.ContainsRune("`*_[]|~#$", r) {
 				n := 0
-				for n < i && got[i-1-n] == '\\' {
+				for n < i && rest[i-1-n] == '\\' {
 					n++
 				}
 				if n%2 == 0 {

@@ -336,7 +336,7 @@ func (p *page) samples(ctx context.Context) ([]view.Sample, error) {
 		if err != nil {
 			// The curves stand without the picture, but a reader has to know.
 			p.caveats = append(p.caveats, fmt.Sprintf("The input of sample %s could not be shown: %v.",
-				md(out[i].Title), md(err.Error())))
+				words.Markdown(out[i].Title), words.Markdown(err.Error())))
 			continue
 		}
 		out[i].Picture = opaque(img)

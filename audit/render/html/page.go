@@ -17,7 +17,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"nero/audit/document"
 	"nero/present/words"
@@ -59,19 +58,8 @@ func Write(w io.Writer, a *document.Audit) error {
 	if err := t.Execute(&b, v); err != nil {
 		return fmt.Errorf("html: %w", err)
 	}
-	_, err = io.WriteString(w, harmless(b.String()))
+	_, err = io.WriteString(w, words.Text(b.String()))
 	return err
-}
-
-// harmless replaces characters that would turn the direction of writing or that no page may hold.
-func harmless(s string) string {
-	return strings.Map(func(c rune) rune {
-		if c != '\n' && c != '\t' && unicode.IsControl(c) || '\u202a' <= c && c <= '\u202e' || '\u2066' <= c &&
-			c <= '\u2069' {
-			return '\ufffd'
-		}
-		return c
-	}, s)
 }
 
 // verdict over models is the worst of theirs.
