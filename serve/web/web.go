@@ -7,6 +7,7 @@ import (
 	"io/fs"
 )
 
+//go:generate go run ./types
 //go:generate go run ./bundle
 
 //go:embed dist

@@ -6,7 +6,7 @@ import { read, type Finding, type Model, type Point } from '../core/audit';
 import { brief, findings, linkTo, orbitProfile, placeOf } from './audit';
 
 const finding = (id: string, severity: string): Finding => ({ id, category: 'violation', severity: severity as Finding['severity'], message: '', location: '', evidence: [], remedies: [] });
-const point = (deg: number, exact: boolean, mean: number): Point => ({ element: `${deg} deg`, coordinates: [deg], exact, n: 3, non_finite: 0, mean, p95: mean, max: 2 * mean, resampling_floor: exact ? null : 0.1, state: '' });
+const point = (deg: number, exact: boolean, mean: number): Point => ({ element: `${deg} deg`, coordinates: [deg], exact, n: 3, added: false, non_finite: 0, mean, p95: mean, max: 2 * mean, resampling_floor: exact ? null : 0.1, state: '' });
 const set = (name: string, exact: boolean, profile: Point[], rounding: number) => ({ name, exact, verdict: 'FAIL' as const, reason: '', level: '', cause: '', statement: '', rounding_floor: rounding, elimination: [], profile });
 const model = (checks: unknown[]): Model => ({ model: 'm', policy: { threshold: 1e-4 }, checks: checks.map((c) => ({ findings: [], sets: [], ...(c as object) })) }) as unknown as Model;
 
@@ -27,10 +27,10 @@ test('a place is the sample under its model at exactly that element', () => {
     { sample: '7', element: [90], model: 'm', model_index: 0, run: 'r', index: 4 },
     { sample: '7', element: [270], model: 'other', model_index: 1, run: 'r', index: 4 },
   ];
-  assert.equal(placeOf(places, 'm', { sample: '7', element: '90 deg', coordinates: [90] }), places[0]);
-  assert.equal(placeOf(places, 'm', { sample: '7', element: '270 deg', coordinates: [270] }), null);
-  assert.equal(placeOf(places, 'm', { sample: '8', element: '90 deg', coordinates: [90] }), null);
-  assert.equal(placeOf(places, 'm', { sample: '7', element: '' }), places[0], 'a finding about a sample alone');
+  assert.equal(placeOf(places, 'm', { sample: '7', index: 0, element: '90 deg', coordinates: [90] }), places[0]);
+  assert.equal(placeOf(places, 'm', { sample: '7', index: 0, element: '270 deg', coordinates: [270] }), null);
+  assert.equal(placeOf(places, 'm', { sample: '8', index: 0, element: '90 deg', coordinates: [90] }), null);
+  assert.equal(placeOf(places, 'm', { sample: '7', index: 0, element: '' }), places[0], 'a finding about a sample alone');
   assert.equal(placeOf(places, 'm', undefined), null);
 });
 
