@@ -7,6 +7,8 @@ import (
 	"nero/measure/metric"
 	"nero/model/decode"
 	"nero/model/onnx"
+	"nero/present/report"
+	"nero/present/view"
 	"nero/run/job"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
@@ -28,6 +30,10 @@ type Parts struct {
 	Metrics metric.List
 	// Checks are nil for [check.All].
 	Checks check.List
+	// Layouts of figures in reports are nil for [view.Layouts].
+	Layouts []*view.Layout
+	// Forms say how reports draw layouts that are not among [report.Forms].
+	Forms []report.Form
 }
 
 func (p Parts) rules() action.Table {

@@ -54,6 +54,7 @@ func (a *App) Report(ctx context.Context, dir, out, audit string) ([]string, err
 	}
 	in := report.Input{
 		Summary: &sum, Job: r.Job(), Version: a.Version,
+		Layouts: a.Parts.Layouts, Forms: a.Parts.Forms,
 		Rows: func() iter.Seq2[job.Row, error] { return r.Rows(store.Filter{}) },
 	}
 	if in.Picture, err = pictures(r.Job(), a.Parts.Formats); err != nil {

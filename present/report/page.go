@@ -769,7 +769,11 @@ func (p *page) selfSection(w *writer) {
 
 func (p *page) howToRead(figures []*view.Figure) []string {
 	var out []string
-	for _, l := range view.Layouts() {
+	layouts := p.in.Layouts
+	if layouts == nil {
+		layouts = view.Layouts()
+	}
+	for _, l := range layouts {
 		if l.Doc != "" && slices.ContainsFunc(figures, func(f *view.Figure) bool { return f.Layout == l }) {
 			out = append(out, l.Doc)
 		}

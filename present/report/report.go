@@ -39,6 +39,10 @@ type Input struct {
 	Audit string
 	// of this program
 	Version string
+	// Layouts are those to choose from; nil for [view.Layouts].
+	Layouts []*view.Layout
+	// Forms say how layouts are drawn that are not among [Forms].
+	Forms []Form
 }
 
 // The most classes that are drawn as small pictures: of polar plots, and of larger ones.
@@ -85,7 +89,7 @@ func write(ctx context.Context, dir string, in Input,
 				if err := stop.Err(); err != nil {
 					return err
 				}
-				q, err := draw(f, Options{Theme: theme}, fonts)
+				q, err := draw(f, Options{Theme: theme, Forms: in.Forms}, fonts)
 				if err != nil {
 					return fmt.Errorf("picture %s: %w", f.Name, err)
 				}
@@ -192,7 +196,7 @@ func lead(s *fold.Summary) int {
 
 // options are the form of the picture of a metric: errors that differ by orders of magnitude get a logarithmic scale.
 func (p *page) options(m int) view.Options {
-	o := view.Options{Weights: p.j.Weights}
+	o := view.Options{Weights: p.j.Weights, Layouts: p.in.Layouts}
 	// no upper bound: JSON keeps it as NaN
 	if r := p.s.Metrics[m].Range; !p.target(m) && !(float64(r[1]) < math.MaxFloat64) && view.Wide(p.s, m) {
 		o.Log, o.Unroll = true, true
