@@ -35,7 +35,10 @@ func TestLayout(t *testing.T) {
 			return y + 60
 		},
 	}
-	a := &app.App{Parts: app.Parts{Layouts: append([]*view.Layout{ladder}, view.Layouts()...), Forms: []report.Form{form}}}
+	a := &app.App{Parts: app.Parts{
+		Layouts: append([]*view.Layout{ladder}, view.Layouts()...),
+		Forms:   []report.Form{form},
+	}}
 	r := run(t, a, study(t, firstTwo(), "C2"))
 	out := filepath.Join(t.TempDir(), "report")
 	files, err := a.Report(t.Context(), r.Dir, out, "")
