@@ -18,8 +18,8 @@ import (
 )
 
 // lines is a format of data: the word LINES, then a sample on each line, numbers with blanks between. Its samples are
-// what make makes of the numbers.
-func lines(spec space.Spec, highest float64, make func(x []float64) space.Value) *dataset.Format {
+// what of makes of the numbers.
+func lines(spec space.Spec, highest float64, of func(x []float64) space.Value) *dataset.Format {
 	return &dataset.Format{
 		Name: "lines", Doc: "A text file with a sample on each line.",
 		Sniff: dataset.Sniff{Head: func(head []byte) bool { return bytes.HasPrefix(head, []byte("LINES\n")) }},
@@ -35,14 +35,14 @@ func lines(spec space.Spec, highest float64, make func(x []float64) space.Value)
 					continue
 				}
 				var x []float64
-				for _, word := range strings.Fields(in.Text()) {
+				for word := range strings.FieldsSeq(in.Text()) {
 					v, err := strconv.ParseFloat(word, 64)
 					if err != nil {
 						return nil, fmt.Errorf("%s: %q is no number", s.Images, word)
 					}
 					x = append(x, v)
 				}
-				l.values = append(l.values, make(x))
+				l.values = append(l.values, of(x))
 			}
 			return l, nil
 		},
