@@ -412,6 +412,7 @@ func TestInSpaceReport(t *testing.T) {
 	p.at(90, 0, 0)
 	p.until(shape + ` !== ` + quote(before))
 	p.click("#input details summary")
+	p.until(`document.querySelector('#input details tbody tr') !== null`)
 	// A quarter turn about x takes y to z: the reader's own arithmetic.
 	turned := eval[[]float64](p,
 		`[...document.querySelector('#input details tbody tr').children].slice(1).map(c => Number(c.textContent.replace('−', '-')))`)
