@@ -21,7 +21,7 @@ type Slope struct {
 
 // What a slope says.
 const (
-	// from this factor on it is rounding: violations do not shrink at all, rounding by 2²⁹ less what float64 loses
+	// From this factor on it is rounding: violations do not shrink at all, rounding by 2²⁹ less what float64 loses.
 	shrinks = 1 << 12
 	stays   = 4 // up to this factor it is a violation
 	nothing = shrinks * 0x1p-53

@@ -375,10 +375,8 @@ func TestCompare(t *testing.T) {
 }
 
 func TestSoftmax(t *testing.T) {
-	got := audit.Softmax(&space.Scores{Val: []float64{
-		1000,
-		1000 + math.Log(3),
-	}}).(*space.Scores) //nolint:errcheck // scores in, scores out
+	raw := &space.Scores{Val: []float64{1000, 1000 + math.Log(3)}}
+	got := audit.Softmax(raw).(*space.Scores) //nolint:errcheck // scores in, scores out
 	if !got.Probabilities || math.Abs(got.Val[0]-0.25) > 1e-12 || math.Abs(got.Val[1]-0.75) > 1e-12 {
 		t.Errorf("%+v, want 1/4, 3/4", got)
 	}

@@ -40,7 +40,7 @@ func (f PredictFunc) Predict(ctx context.Context, values []space.Value) ([]space
 
 // Units in which the scores of a classifier are compared.
 const (
-	// the model's own numbers, before any softmax that was applied to them outside the model
+	// AsReturned is the model's own numbers, before any softmax that was applied to them outside the model.
 	AsReturned    = ""
 	Logits        = "logits"        // the same, refused if the model itself returns probabilities
 	Probabilities = "probabilities" // after the softmax, which is applied where the predictor returns logits

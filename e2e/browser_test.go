@@ -289,9 +289,9 @@ func open(t *testing.T, address string, s screen) *page {
 	t.Helper()
 	bin := chromium(t)
 	browser.once.Do(func() {
-		browser.ctx, browser.cancel,
-			browser.err = launch(bin)
-	}) //nolint:fatcontext // the context is the browser
+		ctx, cancel, err := launch(bin)
+		browser.ctx, browser.cancel, browser.err = ctx, cancel, err //nolint:fatcontext // the context is the browser
+	})
 	if browser.err != nil {
 		t.Fatal(browser.err)
 	}

@@ -223,8 +223,8 @@ func Text(w io.Writer, cs ...*Comparison) error {
 		for _, r := range rows {
 			line := " "
 			for k, cell := range r {
-				line += " " + cell + strings.Repeat(" ",
-					width[k]-len([]rune(cell))+1) //nolint:perfsprint,modernize // few and short
+				pad := strings.Repeat(" ", width[k]-len([]rune(cell))+1)
+				line += " " + cell + pad //nolint:perfsprint,modernize // few and short
 			}
 			b.WriteString(strings.TrimRight(line, " ") + "\n")
 		}

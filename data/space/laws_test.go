@@ -92,6 +92,7 @@ func drawImage(t *rapid.T, c, h, w int) *Image {
 
 // everyKind asks a question of values of every kind in the table.
 func everyKind(t *testing.T, ask func(t *rapid.T, i *Info, v Value)) {
+	t.Helper()
 	for _, i := range Kinds() {
 		t.Run(string(i.Kind), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) { ask(t, i, draw(t, i.Kind)) })
@@ -166,8 +167,8 @@ func spoil(v reflect.Value) {
 			spoil(v.Elem())
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			spoil(v.Field(i))
+		for _, f := range v.Fields() {
+			spoil(f)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {

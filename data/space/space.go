@@ -23,7 +23,7 @@ type Kind string
 // What the numbers of a row are, the values of [Spec.Type] for rows and pairs. Besides them there are irreps as e3nn
 // writes them, such as "4x0e+2x1o".
 const (
-	// stays as it is: energies, charges, class scores; a claim that the user makes by name
+	// TypeUnchanged stays as it is: energies, charges, class scores; a claim that the user makes by name.
 	TypeUnchanged     = "unchanged"
 	TypePositions     = "positions"     // points of space: g·p = A p + t
 	TypeVectors       = "vectors"       // directions: velocities, forces, edge vectors, lattice vectors; A v

@@ -31,22 +31,22 @@ const (
 )
 
 // Named is the value of a variable; the test is skipped where it is not set.
-func Named(t testing.TB, variable string) string {
-	t.Helper()
+func Named(tb testing.TB, variable string) string {
+	tb.Helper()
 	v := os.Getenv(variable)
 	if v == "" {
-		t.Skipf("%s is not set: not tested", variable)
+		tb.Skipf("%s is not set: not tested", variable)
 	}
 	return v
 }
 
 // Folder is the folder that a variable names. The test is skipped where the variable is not set, and fails where the
 // folder does not hold the file.
-func Folder(t testing.TB, variable, file string) string {
-	t.Helper()
-	dir := Named(t, variable)
+func Folder(tb testing.TB, variable, file string) string {
+	tb.Helper()
+	dir := Named(tb, variable)
 	if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
-		t.Fatalf("%s names %s, which does not hold %s: %v", variable, dir, file, err)
+		tb.Fatalf("%s names %s, which does not hold %s: %v", variable, dir, file, err)
 	}
 	return dir
 }

@@ -6,9 +6,9 @@ package slow
 import "testing"
 
 // Test skips a test that takes long, and says how it is run.
-func Test(t testing.TB) {
-	t.Helper()
+func Test(tb testing.TB) {
+	tb.Helper()
 	if !Asked {
-		t.Skip("takes long: run it with -tags slow")
+		tb.Skip("takes long: run it with -tags slow")
 	}
 }

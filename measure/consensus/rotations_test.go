@@ -77,10 +77,9 @@ func TestRotationsAboutOneAxis(t *testing.T) {
 			t.Errorf("%s: spread %g, want %g", typ, got, want)
 		}
 		again := collect(t, of, []int{3, 1, 0, 2}, values).Result()
-		near(t, "order", again.Value.(*space.Rows).Val,
-			r.Value.(*space.Rows).Val) //nolint:errcheck // the rule for rows
-		for i, v := range again.Value.(*space.Rows).Val { //nolint:errcheck // the rule for rows
-			if v != r.Value.(*space.Rows).Val[i] { //nolint:errcheck // the rule for rows
+		near(t, "order", again.Value.Numbers(), r.Value.Numbers())
+		for i, v := range again.Value.Numbers() {
+			if v != r.Value.Numbers()[i] {
 				t.Errorf("%s: the order in which answers come changes the consensus", typ)
 			}
 		}
@@ -209,10 +208,8 @@ func TestUprightBoxes(t *testing.T) {
 		return &space.Rows{N: 1, W: 7, Val: []float64{x, 2, 3, 4, 5, 6, yaw}}
 	}
 	r := collect(t, of, []int{0, 1}, []space.Value{box(0, 3), box(2, -3)}).Result()
-	near(t, "box", r.Value.(*space.Rows).Val[:6],
-		[]float64{1, 2, 3, 4, 5, 6}) //nolint:errcheck // the rule for rows
-	if yaw := r.Value.(*space.Rows).Val[6]; !(math.Abs(
-		math.Abs(yaw)-math.Pi) < 1e-12) { //nolint:errcheck // the rule for rows
+	near(t, "box", r.Value.Numbers()[:6], []float64{1, 2, 3, 4, 5, 6})
+	if yaw := r.Value.Numbers()[6]; !(math.Abs(math.Abs(yaw)-math.Pi) < 1e-12) {
 		t.Errorf("the yaw is %g, want ±π", yaw)
 	}
 	if r := collect(t, of, []int{0, 1}, []space.Value{box(0, 0), box(2, math.Pi)}).Result(); r.Value != nil || !r.Weak {

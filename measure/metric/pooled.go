@@ -12,7 +12,7 @@ type shape int
 
 const (
 	envelope shape = iota // area under the monotone envelope, every point counts
-	// mean at the recalls 0, 0.01, ..., 1, and at most 100 boxes of a class in a picture: as pycocotools
+	// Mean at the recalls 0, 0.01, ..., 1, and at most 100 boxes of a class in a picture: as pycocotools.
 	coco
 	recall // recall of at most 100 boxes of a class in a picture, COCO's AR
 )

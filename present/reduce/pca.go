@@ -14,7 +14,7 @@ const (
 	panelBlocks = 8     // blocks between two barriers
 	exactSide   = 320   // up to this side a symmetric matrix is decomposed as a whole
 	rankTol     = 1e-12 // share of the variance below which a component counts as rounding
-	// columns up to which a covariance is decomposed as a whole where the iteration does not settle
+	// Columns up to which a covariance is decomposed as a whole where the iteration does not settle.
 	maxSquare = 1200
 	bigValue  = 1e30       // squares of larger numbers, times rows, would come near the end of float64
 	tinyShare = 1e-6       // magnitudes this close count as equal when a sign is chosen

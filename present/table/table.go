@@ -22,7 +22,7 @@ type Format string
 
 // The formats.
 const (
-	// RFC 4180 with line feeds: the names of the columns, then the rows; see [Write] about formulas
+	// CSV is RFC 4180 with line feeds: the names of the columns, then the rows; see [Write] about formulas.
 	CSV      Format = "csv"
 	JSONL    Format = "jsonl" // one object per row, its keys in the order of the columns; null for what is missing
 	Markdown Format = "md"    // a table of GitHub Flavored Markdown below its title

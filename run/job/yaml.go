@@ -19,7 +19,7 @@ import (
 
 const (
 	maxErrors = 20 // that one reading reports
-	// that one reading visits, aliases counted each time: a small file must not unfold into a large one
+	// That one reading visits, aliases counted each time: a small file must not unfold into a large one.
 	maxNodes = 500000
 	maxDepth = 100 // of nested collections; a study needs six
 )

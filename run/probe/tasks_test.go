@@ -93,15 +93,15 @@ func TestStoredTasks(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				a, b := at.Target.(*space.Boxes).Items[0],
-					p.Target.(*space.Boxes).Items[0] //nolint:errcheck,forcetypeassert // the data are boxes
+				a := at.Target.(*space.Boxes).Items[0] //nolint:errcheck // the data are boxes
+				b := p.Target.(*space.Boxes).Items[0]  //nolint:errcheck // the data are boxes
 				x, y := a.Center()
 				if u, v := b.Center(); !b.Cut && !a.Cut && (math.Abs(u-x-g[0]) > 1e-9 || math.Abs(v-y-g[1]) > 1e-9) {
 					t.Errorf("the key object went from %v, %v to %v, %v under %v", x, y, u, v, g)
 				}
 				// What the window shows is that part of the picture.
-				m, all := p.Value.(*space.Image),
-					sc.Value.(*space.Image) //nolint:errcheck,forcetypeassert // the data are pictures
+				m := p.Value.(*space.Image)    //nolint:errcheck // the data are pictures
+				all := sc.Value.(*space.Image) //nolint:errcheck // the data are pictures
 				if len(sc.Window) != 4 || sc.Window[2] != m.W || sc.Window[3] != m.H {
 					t.Fatalf("window %v over %d x %d", sc.Window, all.W, all.H)
 				}

@@ -268,9 +268,8 @@ func build(t *testing.T) []byte {
 			} else if strings.HasPrefix(a.kind, "text/") {
 				schema = map[string]any{"type": "string"}
 			}
-			one["content"].(map[string]any)[a.kind] = map[string]any{
-				"schema": schema,
-			} //nolint:errcheck,forcetypeassert // made above
+			content := one["content"].(map[string]any) //nolint:errcheck // made above
+			content[a.kind] = map[string]any{"schema": schema}
 		}
 		op["responses"] = answers
 		path := "/" + rt.path

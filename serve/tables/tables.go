@@ -329,6 +329,7 @@ func refuse(kind error, format string, args ...any) error {
 // SetError is an error about the samples that are asked for.
 type SetError struct{ Err error }
 
+// Error says what is wrong with the samples that are asked for.
 func (e *SetError) Error() string {
 	text := e.Err.Error()
 	var rule *slice.RuleError

@@ -49,7 +49,7 @@ const (
 	Bilinear Kernel = "bilinear"
 	Bicubic  Kernel = "bicubic" // Keys 1981, a = -1/2
 	Lanczos  Kernel = "lanczos" // Lanczos-3, weights normalised to sum 1
-	// cubic B-spline with recursive prefilter (Unser 1999) of the picture that the border extends
+	// Spline is the cubic B-spline with recursive prefilter (Unser 1999) of the picture that the border extends.
 	Spline Kernel = "spline"
 	Up3    Kernel = "up3-bilinear" // enlarged three times, bilinear, shrunk back: blurs, so nothing is exact
 )

@@ -509,10 +509,10 @@ func judge(p *audit.Pass, exact bool, size float64, s *plant) {
 }
 
 // projection returns a(x): a fixed random projection of the numbers of x, divided by its spread over the picked inputs.
-func projection(p *audit.Pass, pick []int) (func(space.Value) (float64, error), error) {
+func projection(p *audit.Pass, pick []int) (func(space.Value) float64, error) {
 	var w []float64
 	random := p.Rand("projection", "")
-	raw := func(v space.Value) (float64, error) {
+	raw := func(v space.Value) float64 {
 		x := v.Numbers()
 		for len(w) < len(x) {
 			w = append(w, 2*random.Float64()-1)
@@ -521,7 +521,7 @@ func projection(p *audit.Pass, pick []int) (func(space.Value) (float64, error), 
 		for i, v := range x {
 			a += w[i] * v
 		}
-		return a, nil
+		return a
 	}
 	identity := audit.NewMover(p.Subject.Plan.In, p.Subject.Plan.Group.Identity())
 	var n int
@@ -535,10 +535,7 @@ func projection(p *audit.Pass, pick []int) (func(space.Value) (float64, error), 
 		if err != nil {
 			return nil, fmt.Errorf("sample %s: %w", s.ID, err)
 		}
-		a, err := raw(x)
-		if err != nil {
-			return nil, fmt.Errorf("sample %s: %w", s.ID, err)
-		}
+		a := raw(x)
 		n++
 		d := a - mean
 		mean += d / float64(n)
@@ -552,14 +549,11 @@ func projection(p *audit.Pass, pick []int) (func(space.Value) (float64, error), 
 	if !(spread > 0) {
 		spread = 1
 	}
-	return func(v space.Value) (float64, error) {
-		a, err := raw(v)
-		return (a - mean) / spread, err
-	}, nil
+	return func(v space.Value) float64 { return (raw(v) - mean) / spread }, nil
 }
 
 // inputs streams the picked samples, unmoved and at the chosen elements, each with its projection.
-func inputs(p *audit.Pass, pick, use []int, proj func(space.Value) (float64, error)) func(func(audit.Request,
+func inputs(p *audit.Pass, pick, use []int, proj func(space.Value) float64) func(func(audit.Request,
 	error) bool) {
 	G, in := p.Subject.Plan.Group, p.Subject.Plan.In
 	identity := audit.NewMover(in, G.Identity())
@@ -573,14 +567,11 @@ func inputs(p *audit.Pass, pick, use []int, proj func(space.Value) (float64, err
 			}
 			send := func(j, role int, m *audit.Mover) bool {
 				x, err := m.Move(s.Value)
-				if err == nil {
-					var a float64
-					if a, err = proj(x); err == nil {
-						return yield(audit.Request{Sample: i, Element: j, Role: role, Aux: a, Input: x}, nil)
-					}
+				if err != nil {
+					yield(audit.Request{}, fmt.Errorf("sample %s: %w", s.ID, err))
+					return false
 				}
-				yield(audit.Request{}, fmt.Errorf("sample %s: %w", s.ID, err))
-				return false
+				return yield(audit.Request{Sample: i, Element: j, Role: role, Aux: proj(x), Input: x}, nil)
 			}
 			if !send(-1, 0, identity) {
 				return

@@ -277,8 +277,8 @@ func narrow(p *audit.Pass) []cast {
 	for _, n := range p.Subject.Interior.ONNX().Proto().GetGraph().GetNode() {
 		switch n.GetOpType() {
 		case "Cast":
-			switch onnxpb.TensorProto_DataType(onnx.Int(n, "to",
-				0)) { //nolint:exhaustive // the others are no coarser floats
+			to := onnxpb.TensorProto_DataType(onnx.Int(n, "to", 0))
+			switch to { //nolint:exhaustive // the others are no coarser floats
 			case onnxpb.TensorProto_FLOAT16:
 				out = append(out, cast{name(n), "Cast", "float16"})
 			case onnxpb.TensorProto_BFLOAT16:

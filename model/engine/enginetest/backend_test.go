@@ -20,11 +20,6 @@ import (
 	"nero/model/engine/choose"
 )
 
-// testData names the folder of ONNX's own test data for backends: node, simple, pytorch-operator and so on below it, in
-// each of them a folder a test with model.onnx and test_data_set_N/{input,output}_M.pb. Debian's package
-// libonnx-testdata has it.
-const testData = "NERO_ONNX_TESTDATA"
-
 var update = flag.Bool("update", false, "write the lists of expected misses")
 
 // errUnjudged is returned for tests whose data an engine does not exchange: sequences, optional values, strings.

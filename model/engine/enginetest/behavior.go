@@ -385,13 +385,13 @@ func ended(ctx context.Context, e engine.Engine) error {
 		if err == nil {
 			_ = s.Close() // it is an error that it opened
 		}
-		return fmt.Errorf("opening with an ended context: %v, want %w", err,
-			context.Canceled) //nolint:errorlint // the text of what came instead
+		const what = "opening with an ended context: %v, want %w"
+		return fmt.Errorf(what, err, context.Canceled) //nolint:errorlint // the text of what came instead
 	}
 	return with(ctx, e, Network(), engine.Options{}, func(s engine.Session) error {
 		if _, err := s.Run(over, Images(1)); !errors.Is(err, context.Canceled) {
-			return fmt.Errorf("running with an ended context: %v, want %w", err,
-				context.Canceled) //nolint:errorlint // the text of what came instead
+			const what = "running with an ended context: %v, want %w"
+			return fmt.Errorf(what, err, context.Canceled) //nolint:errorlint // the text of what came instead
 		}
 		// A context that ends meanwhile: the run is either done by then or returns its error.
 		in := Images(64)
@@ -400,8 +400,8 @@ func ended(ctx context.Context, e engine.Engine) error {
 		wg.Go(cancel)
 		for err := error(nil); err == nil; {
 			if _, err = s.Run(soon, in); err != nil && !errors.Is(err, context.Canceled) {
-				return fmt.Errorf("running with a context that ends: %v, want %w", err,
-					context.Canceled) //nolint:errorlint // the text of what came instead
+				const what = "running with a context that ends: %v, want %w"
+				return fmt.Errorf(what, err, context.Canceled) //nolint:errorlint // the text of what came instead
 			}
 		}
 		wg.Wait()

@@ -17,7 +17,7 @@ const (
 	xCallCtors = "L" // ()
 	xInit      = "M" // (threads, log level) status
 	xLastError = "N" // (*code, **text)
-	// (optimization, arena, pattern, parallel, profile, *prefix, *log id, log level, verbosity, *path) options
+	// (optimization, arena, pattern, parallel, profile, *prefix, *log id, log level, verbosity, *path) options.
 	xCreateOptions  = "O"
 	xReleaseOptions = "S"  // (options)
 	xCreateSession  = "T"  // (*model, size, options) session

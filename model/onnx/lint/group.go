@@ -71,7 +71,7 @@ type Subgroup uint8
 const (
 	Trivial Subgroup = 1 << Identity
 	Whole   Subgroup = 1<<elements - 1
-	// those that exist on a picture that is not square
+	// Rectangle is those that exist on a picture that is not square.
 	Rectangle Subgroup = 1<<Identity | 1<<HalfTurn | 1<<MirrorX | 1<<MirrorY
 )
 
