@@ -143,7 +143,7 @@ func (p *Replayed) WriteText(to io.Writer) error {
 		}
 	}
 	unit := ""
-	if r.Before.Kind() == space.KindMask {
+	if labels(r) {
 		unit = " " + audit.PixelShare
 	} else {
 		fmt.Fprintf(w, "  error               %s, largest component %s\n", allDigits(r.Error.Norm),
@@ -263,7 +263,7 @@ func (p *Replayed) WriteJSON(w io.Writer) error {
 	}
 	repeat, rounding, floor := r.Floors()
 	unit := ""
-	if r.Before.Kind() == space.KindMask {
+	if labels(r) {
 		unit = audit.PixelShare
 	}
 	return WriteJSON(w, struct {
@@ -400,3 +400,6 @@ func npy(v space.Value) ([]byte, error) {
 	err := binary.Write(&b, binary.LittleEndian, data)
 	return b.Bytes(), err
 }
+
+// labels says that what was replayed are masks, whose error is a share of pixels.
+func labels(r *sweep.Replayed) bool { return r.Before.Kind() == space.KindMask }

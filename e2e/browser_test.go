@@ -43,6 +43,7 @@ var nero struct {
 // program builds nero and lets it evaluate and audit a few digits.
 func program(t *testing.T) (bin, dir string) {
 	t.Helper()
+	chromium(t) // or nothing is built
 	nero.once.Do(func() { nero.bin, nero.dir, nero.err = build() })
 	if nero.err != nil {
 		t.Fatal(nero.err)

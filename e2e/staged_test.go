@@ -304,6 +304,7 @@ var stage struct {
 // stagedServer is the address of the server over the staged runs.
 func stagedServer(t *testing.T, live bool) string {
 	t.Helper()
+	chromium(t) // or nothing is made
 	chromium(t)
 	stage.once.Do(func() { stage.err = openStage() })
 	if stage.err != nil {

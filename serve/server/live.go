@@ -241,13 +241,9 @@ func answerOf(c *container, a *probe.Result, m string) {
 		if logits != nil {
 			c.tensors = append(c.tensors, f32("logits."+m, singles(logits), len(logits)))
 		}
-	case *space.Boxes:
-		c.boxes("boxes."+m, v)
-	case *space.Field:
-		c.tensors = append(c.tensors, fieldOf("field."+m, v))
 	default:
 		switch {
-		case v == nil:
+		case v == nil || c.drawn("boxes."+m, "field."+m, v):
 		case inFull(v):
 			c.value("output."+m, v)
 		default:
@@ -257,6 +253,19 @@ func answerOf(c *container, a *probe.Result, m string) {
 			}
 		}
 	}
+}
+
+// drawn adds boxes or a field, each under its name, and says whether v is one of them.
+func (c *container) drawn(boxes, field string, v space.Value) bool {
+	switch v := v.(type) {
+	case *space.Boxes:
+		c.boxes(boxes, v)
+	case *space.Field:
+		c.tensors = append(c.tensors, fieldOf(field, v))
+	default:
+		return false
+	}
+	return true
 }
 
 // picture adds a picture, shown in the range of others, or a mask.
@@ -302,17 +311,15 @@ func referenceOf(c *container, p *probe.Point, a *probe.Result, m string, wanted
 		value space.Value
 	}{{metric.Target, p.Target}, {metric.Consensus, a.Consensus}, {metric.Self, a.Moved}}
 	for _, r := range refs {
-		switch v := r.value.(type) {
-		case *space.Boxes:
-			c.boxes("boxes."+string(r.name)+"."+m, v)
-		case *space.Field:
-			if wanted != "" && wanted != r.name {
-				continue
-			}
-			if a.Output != nil && a.Output.Kind() == v.Kind() {
-				c.tensors = append(c.tensors, fieldOf("reference."+m, v))
-				c.meta["reference."+m] = string(r.name)
-			}
+		_, flow := r.value.(*space.Field)
+		if flow && wanted != "" && wanted != r.name {
+			continue
+		}
+		if flow && (a.Output == nil || a.Output.Kind() != r.value.Kind()) {
+			return
+		}
+		if c.drawn("boxes."+string(r.name)+"."+m, "reference."+m, r.value) && flow {
+			c.meta["reference."+m] = string(r.name)
 			return
 		}
 	}
