@@ -85,8 +85,7 @@ func TestRotationsAboutOneAxis(t *testing.T) {
 		}
 		rest := collect(t, of, []int{0, 1}, values[:2]).Result()
 		three := collect(t, of, []int{0, 1, 2}, values[:3])
-		near(t, "without", three.Without(2, values[2]).Value.(*space.Rows).Val,
-			rest.Value.(*space.Rows).Val) //nolint:errcheck // the rule for rows
+		near(t, "without", three.Without(2, values[2]).Value.Numbers(), rest.Value.Numbers())
 	}
 }
 

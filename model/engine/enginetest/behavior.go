@@ -386,12 +386,12 @@ func ended(ctx context.Context, e engine.Engine) error {
 			_ = s.Close() // it is an error that it opened
 		}
 		const what = "opening with an ended context: %v, want %w"
-		return fmt.Errorf(what, err, context.Canceled) //nolint:errorlint // the text of what came instead
+		return fmt.Errorf(what, err, context.Canceled)
 	}
 	return with(ctx, e, Network(), engine.Options{}, func(s engine.Session) error {
 		if _, err := s.Run(over, Images(1)); !errors.Is(err, context.Canceled) {
 			const what = "running with an ended context: %v, want %w"
-			return fmt.Errorf(what, err, context.Canceled) //nolint:errorlint // the text of what came instead
+			return fmt.Errorf(what, err, context.Canceled)
 		}
 		// A context that ends meanwhile: the run is either done by then or returns its error.
 		in := Images(64)
@@ -401,7 +401,7 @@ func ended(ctx context.Context, e engine.Engine) error {
 		for err := error(nil); err == nil; {
 			if _, err = s.Run(soon, in); err != nil && !errors.Is(err, context.Canceled) {
 				const what = "running with a context that ends: %v, want %w"
-				return fmt.Errorf(what, err, context.Canceled) //nolint:errorlint // the text of what came instead
+				return fmt.Errorf(what, err, context.Canceled)
 			}
 		}
 		wg.Wait()
@@ -421,8 +421,8 @@ func closing(ctx context.Context, e engine.Engine) error {
 		}
 	}
 	if _, err := s.Run(ctx, []tensor.Named{floats("x", []float64{1, 2, 3}, 1, 3)}); !errors.Is(err, engine.ErrClosed) {
-		return fmt.Errorf("running after Close: %v, want %w", err,
-			engine.ErrClosed) //nolint:errorlint // the text of what came instead
+		const what = "running after Close: %v, want %w"
+		return fmt.Errorf(what, err, engine.ErrClosed)
 	}
 	return nil
 }
