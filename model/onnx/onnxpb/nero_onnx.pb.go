@@ -1,8 +1,8 @@
 // The schema of ONNX model files, IR version 8, as published with ONNX 1.12.0 (onnx/onnx-ml.proto),
-// https://github.com/onnx/onnx, Copyright (c) ONNX Project Contributors, licensed under the Apache License 2.0. Changed
-// here: the file name and the protobuf package (onnx -> nero.onnx), because two Go packages that register the same file
-// or message name cannot live in one program; and the option optimize_for, which Go does not know. PROVENANCE.md says
-// how this file is made.
+// https://github.com/onnx/onnx, Copyright (c) ONNX Project Contributors, licensed under the Apache License 2.0.
+// Changed here: the file name and the protobuf package (onnx -> nero.onnx), because two Go packages that register the same
+// file or message name cannot live in one program; and the option optimize_for, which Go does not know.
+// PROVENANCE.md says how this file is made.
 
 // SPDX-License-Identifier: Apache-2.0
 
@@ -413,9 +413,8 @@ func (TensorProto_DataType) EnumDescriptor() ([]byte, []int) {
 }
 
 // Location of the data for this tensor. MUST be one of:
-//   - DEFAULT - data stored inside the protobuf message. Data is stored in raw_data (if set) otherwise in
-//     type-specified field.
-//   - EXTERNAL - data stored in an external location as described by external_data field.
+// - DEFAULT - data stored inside the protobuf message. Data is stored in raw_data (if set) otherwise in type-specified field.
+// - EXTERNAL - data stored in an external location as described by external_data field.
 type TensorProto_DataLocation int32
 
 const (
@@ -481,8 +480,7 @@ func (TensorProto_DataLocation) EnumDescriptor() ([]byte, []int) {
 type AttributeProto struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The name field MUST be present for this version of the IR.
-	// namespace Attribute
-	Name *string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	Name *string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"` // namespace Attribute
 	// if ref_attr_name is not empty, ref_attr_name is the attribute name in parent function.
 	// In this case, this AttributeProto does not contain data, and it's a reference of attribute
 	// in parent scope.
@@ -496,39 +494,24 @@ type AttributeProto struct {
 	// which value field was in use.  For IR_VERSION 0.0.2 or later, this
 	// field MUST be set and match the f|i|s|t|... field in use.  This
 	// change was made to accommodate proto3 implementations.
-	// discriminator that indicates which field below is in use
-	Type *AttributeProto_AttributeType `protobuf:"varint,20,opt,name=type,enum=nero.onnx.AttributeProto_AttributeType" json:"type,omitempty"`
+	Type *AttributeProto_AttributeType `protobuf:"varint,20,opt,name=type,enum=nero.onnx.AttributeProto_AttributeType" json:"type,omitempty"` // discriminator that indicates which field below is in use
 	// Exactly ONE of the following fields must be present for this version of the IR
-	// float
-	F *float32 `protobuf:"fixed32,2,opt,name=f" json:"f,omitempty"`
-	// int
-	I *int64 `protobuf:"varint,3,opt,name=i" json:"i,omitempty"`
-	// UTF-8 string
-	S []byte `protobuf:"bytes,4,opt,name=s" json:"s,omitempty"`
-	// tensor value
-	T *TensorProto `protobuf:"bytes,5,opt,name=t" json:"t,omitempty"`
-	// graph
-	G *GraphProto `protobuf:"bytes,6,opt,name=g" json:"g,omitempty"`
-	// sparse tensor value
-	SparseTensor *SparseTensorProto `protobuf:"bytes,22,opt,name=sparse_tensor,json=sparseTensor" json:"sparse_tensor,omitempty"`
+	F            *float32           `protobuf:"fixed32,2,opt,name=f" json:"f,omitempty"`                                          // float
+	I            *int64             `protobuf:"varint,3,opt,name=i" json:"i,omitempty"`                                           // int
+	S            []byte             `protobuf:"bytes,4,opt,name=s" json:"s,omitempty"`                                            // UTF-8 string
+	T            *TensorProto       `protobuf:"bytes,5,opt,name=t" json:"t,omitempty"`                                            // tensor value
+	G            *GraphProto        `protobuf:"bytes,6,opt,name=g" json:"g,omitempty"`                                            // graph
+	SparseTensor *SparseTensorProto `protobuf:"bytes,22,opt,name=sparse_tensor,json=sparseTensor" json:"sparse_tensor,omitempty"` // sparse tensor value
 	// Do not use field below, it's deprecated.
 	// optional ValueProto v = 12;         // value - subsumes everything but graph
-	// type proto
-	Tp *TypeProto `protobuf:"bytes,14,opt,name=tp" json:"tp,omitempty"`
-	// list of floats
-	Floats []float32 `protobuf:"fixed32,7,rep,name=floats" json:"floats,omitempty"`
-	// list of ints
-	Ints []int64 `protobuf:"varint,8,rep,name=ints" json:"ints,omitempty"`
-	// list of UTF-8 strings
-	Strings [][]byte `protobuf:"bytes,9,rep,name=strings" json:"strings,omitempty"`
-	// list of tensors
-	Tensors []*TensorProto `protobuf:"bytes,10,rep,name=tensors" json:"tensors,omitempty"`
-	// list of graph
-	Graphs []*GraphProto `protobuf:"bytes,11,rep,name=graphs" json:"graphs,omitempty"`
-	// list of sparse tensors
-	SparseTensors []*SparseTensorProto `protobuf:"bytes,23,rep,name=sparse_tensors,json=sparseTensors" json:"sparse_tensors,omitempty"`
-	// list of type protos
-	TypeProtos    []*TypeProto `protobuf:"bytes,15,rep,name=type_protos,json=typeProtos" json:"type_protos,omitempty"`
+	Tp            *TypeProto           `protobuf:"bytes,14,opt,name=tp" json:"tp,omitempty"`                                            // type proto
+	Floats        []float32            `protobuf:"fixed32,7,rep,name=floats" json:"floats,omitempty"`                                   // list of floats
+	Ints          []int64              `protobuf:"varint,8,rep,name=ints" json:"ints,omitempty"`                                        // list of ints
+	Strings       [][]byte             `protobuf:"bytes,9,rep,name=strings" json:"strings,omitempty"`                                   // list of UTF-8 strings
+	Tensors       []*TensorProto       `protobuf:"bytes,10,rep,name=tensors" json:"tensors,omitempty"`                                  // list of tensors
+	Graphs        []*GraphProto        `protobuf:"bytes,11,rep,name=graphs" json:"graphs,omitempty"`                                    // list of graph
+	SparseTensors []*SparseTensorProto `protobuf:"bytes,23,rep,name=sparse_tensors,json=sparseTensors" json:"sparse_tensors,omitempty"` // list of sparse tensors
+	TypeProtos    []*TypeProto         `protobuf:"bytes,15,rep,name=type_protos,json=typeProtos" json:"type_protos,omitempty"`          // list of type protos
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -694,8 +677,7 @@ func (x *AttributeProto) GetTypeProtos() []*TypeProto {
 type ValueInfoProto struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// This field MUST be present in this version of the IR.
-	// namespace Value
-	Name *string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	Name *string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"` // namespace Value
 	// This field MUST be present in this version of the IR for
 	// inputs and outputs of the top-level graph.
 	Type *TypeProto `protobuf:"bytes,2,opt,name=type" json:"type,omitempty"`
@@ -764,21 +746,16 @@ func (x *ValueInfoProto) GetDocString() string {
 // For example, it can be a node of type "Conv" that takes in an image, a filter
 // tensor and a bias tensor, and produces the convolved output.
 type NodeProto struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// namespace Value
-	Input []string `protobuf:"bytes,1,rep,name=input" json:"input,omitempty"`
-	// namespace Value
-	Output []string `protobuf:"bytes,2,rep,name=output" json:"output,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Input  []string               `protobuf:"bytes,1,rep,name=input" json:"input,omitempty"`   // namespace Value
+	Output []string               `protobuf:"bytes,2,rep,name=output" json:"output,omitempty"` // namespace Value
 	// An optional identifier for this node in a graph.
 	// This field MAY be absent in ths version of the IR.
-	// namespace Node
-	Name *string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
+	Name *string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"` // namespace Node
 	// The symbolic identifier of the Operator to execute.
-	// namespace Operator
-	OpType *string `protobuf:"bytes,4,opt,name=op_type,json=opType" json:"op_type,omitempty"`
+	OpType *string `protobuf:"bytes,4,opt,name=op_type,json=opType" json:"op_type,omitempty"` // namespace Operator
 	// The domain of the OperatorSet that specifies the operator named by op_type.
-	// namespace Domain
-	Domain *string `protobuf:"bytes,7,opt,name=domain" json:"domain,omitempty"`
+	Domain *string `protobuf:"bytes,7,opt,name=domain" json:"domain,omitempty"` // namespace Domain
 	// Additional named attributes.
 	Attribute []*AttributeProto `protobuf:"bytes,5,rep,name=attribute" json:"attribute,omitempty"`
 	// A human-readable documentation for this node. Markdown is allowed.
@@ -1349,8 +1326,7 @@ type GraphProto struct {
 	// The nodes in the graph, sorted topologically.
 	Node []*NodeProto `protobuf:"bytes,1,rep,name=node" json:"node,omitempty"`
 	// The name of the graph.
-	// namespace Graph
-	Name *string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
+	Name *string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"` // namespace Graph
 	// A list of named tensor values, used to specify constant inputs of the graph.
 	// Each initializer (both TensorProto as well SparseTensorProto) MUST have a name.
 	// The name MUST be unique across both initializer and sparse_initializer,
@@ -1503,8 +1479,7 @@ type TensorProto struct {
 	// When this field is present, the data_type field MUST be INT64
 	Int64Data []int64 `protobuf:"varint,7,rep,packed,name=int64_data,json=int64Data" json:"int64_data,omitempty"`
 	// Optionally, a name for the tensor.
-	// namespace Value
-	Name *string `protobuf:"bytes,8,opt,name=name" json:"name,omitempty"`
+	Name *string `protobuf:"bytes,8,opt,name=name" json:"name,omitempty"` // namespace Value
 	// A human-readable documentation for this tensor. Markdown is allowed.
 	DocString *string `protobuf:"bytes,12,opt,name=doc_string,json=docString" json:"doc_string,omitempty"`
 	// Serializations can either use one of the fields above, or use this
@@ -2281,8 +2256,7 @@ type TensorShapeProto_Dimension_DimValue struct {
 }
 
 type TensorShapeProto_Dimension_DimParam struct {
-	// namespace Shape
-	DimParam string `protobuf:"bytes,2,opt,name=dim_param,json=dimParam,oneof"`
+	DimParam string `protobuf:"bytes,2,opt,name=dim_param,json=dimParam,oneof"` // namespace Shape
 }
 
 func (*TensorShapeProto_Dimension_DimValue) isTensorShapeProto_Dimension_Value() {}
@@ -2694,8 +2668,7 @@ const file_nero_onnx_proto_rawDesc = "" +
 	"\x10TensorAnnotation\x12\x1f\n" +
 	"\vtensor_name\x18\x01 \x01(\tR\n" +
 	"tensorName\x12b\n" +
-	"\x1cquant_parameter_tensor_names\x18\x02 " +
-	"\x03(\v2!.nero.onnx.StringStringEntryProtoR\x19quantParameterTensorNames\"\xaa\x04\n" +
+	"\x1cquant_parameter_tensor_names\x18\x02 \x03(\v2!.nero.onnx.StringStringEntryProtoR\x19quantParameterTensorNames\"\xaa\x04\n" +
 	"\n" +
 	"GraphProto\x12(\n" +
 	"\x04node\x18\x01 \x03(\v2\x14.nero.onnx.NodeProtoR\x04node\x12\x12\n" +
@@ -2709,8 +2682,7 @@ const file_nero_onnx_proto_rawDesc = "" +
 	"\x06output\x18\f \x03(\v2\x19.nero.onnx.ValueInfoProtoR\x06output\x128\n" +
 	"\n" +
 	"value_info\x18\r \x03(\v2\x19.nero.onnx.ValueInfoProtoR\tvalueInfo\x12T\n" +
-	"\x17quantization_annotation\x18\x0e " +
-	"\x03(\v2\x1b.nero.onnx.TensorAnnotationR\x16quantizationAnnotationJ\x04\b\x03\x10\x04J\x04\b\x04\x10\x05J\x04\b\x06\x10\n" +
+	"\x17quantization_annotation\x18\x0e \x03(\v2\x1b.nero.onnx.TensorAnnotationR\x16quantizationAnnotationJ\x04\b\x03\x10\x04J\x04\b\x04\x10\x05J\x04\b\x06\x10\n" +
 	"R\n" +
 	"ir_versionR\x10producer_versionR\fproducer_tagR\x06domain\"\xe7\x06\n" +
 	"\vTensorProto\x12\x12\n" +
@@ -2847,8 +2819,7 @@ var (
 
 func file_nero_onnx_proto_rawDescGZIP() []byte {
 	file_nero_onnx_proto_rawDescOnce.Do(func() {
-		file_nero_onnx_proto_rawDescData = protoimpl.X.CompressGZIP(
-			unsafe.Slice(unsafe.StringData(file_nero_onnx_proto_rawDesc), len(file_nero_onnx_proto_rawDesc)))
+		file_nero_onnx_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_nero_onnx_proto_rawDesc), len(file_nero_onnx_proto_rawDesc)))
 	})
 	return file_nero_onnx_proto_rawDescData
 }
@@ -2960,8 +2931,7 @@ func file_nero_onnx_proto_init() {
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_nero_onnx_proto_rawDesc),
-				len(file_nero_onnx_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_nero_onnx_proto_rawDesc), len(file_nero_onnx_proto_rawDesc)),
 			NumEnums:      5,
 			NumMessages:   22,
 			NumExtensions: 0,
