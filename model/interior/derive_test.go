@@ -9,6 +9,7 @@ import (
 
 	"nero/data/space"
 	"nero/data/tensor"
+	"nero/internal/slow"
 	"nero/model/decode"
 	"nero/model/interior"
 	"nero/model/onnx"
@@ -40,6 +41,9 @@ func TestPullAndPush(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if name == "points" {
 				t.Skip("of an operator set that has no gradients")
+			}
+			if name == "attention" {
+				slow.Test(t)
 			}
 			if everyLayer(t) > 1 && name != "residual" && name != "attention" {
 				t.Skip("takes long here")

@@ -13,6 +13,7 @@ import (
 
 	"nero/data/space"
 	"nero/data/tensor"
+	"nero/internal/slow"
 	"nero/model/decode"
 	"nero/model/engine"
 	"nero/model/engine/choose"
@@ -120,6 +121,9 @@ func everyLayer(tb testing.TB) int {
 func TestLayers(t *testing.T) {
 	for _, name := range models {
 		t.Run(name, func(t *testing.T) {
+			if name == "attention" {
+				slow.Test(t)
+			}
 			if everyLayer(t) > 1 && name != "residual" && name != "attention" {
 				t.Skip("takes long here")
 			}
