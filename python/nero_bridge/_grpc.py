@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Tuple, Un
 import numpy as np
 
 from . import _wire
-from ._model import DATATYPES, BadRequest
+from ._model import DATATYPES, BadRequest, NoModel
 
 if TYPE_CHECKING:
     from ._server import Server
