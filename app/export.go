@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"nero/internal/disk"
 	present "nero/present/table"
 	"nero/present/words"
 	"nero/serve/api"
@@ -79,7 +80,7 @@ func (a *App) Export(ctx context.Context, paths []string, o ExportOptions) error
 	if o.Out == "" {
 		return present.Write(o.To, format, t)
 	}
-	return writeWhole(o.Out, func(w io.Writer) error { return present.Write(w, format, t) })
+	return disk.Write(disk.OS{}, o.Out, func(w io.Writer) error { return present.Write(w, format, t) })
 }
 
 // onlyRun is the run that was named, or the two side by side.

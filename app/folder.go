@@ -3,11 +3,12 @@ package app
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"nero/internal/disk"
 )
 
 // writable says whether files can be written into the folder, or into the nearest one above it that exists.
@@ -56,40 +57,5 @@ func ownFolder(dir string, marks ...string) error {
 	return nil
 }
 
-// writeFile writes a file by rename, so that it is complete or not there.
-func writeFile(name string, b []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".nero-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
-}
-
-// writeWhole writes a file, which is complete or not there.
-func writeWhole(name string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // it is gone if all went well
-	if err := write(f); err != nil {
-		_ = f.Close() // the first error counts
-		return err
-	}
-	if err := f.Chmod(0o644); err != nil {
-		_ = f.Close() // the first error counts
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
-}
+// writeFile writes a file, which is complete or not there.
+func writeFile(name string, b []byte) error { return disk.Write(disk.OS{}, name, disk.Bytes(b)) }

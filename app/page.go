@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 
+	"nero/internal/disk"
 	"nero/present/words"
 	"nero/serve/handout"
 	"nero/serve/shelf"
@@ -83,7 +84,7 @@ func (a *App) Page(ctx context.Context, paths []string, out string, o PageOption
 	}
 	var sum handout.Summary
 	p.size(100)
-	err = writeWhole(out, func(w io.Writer) (err error) {
+	err = disk.Write(disk.OS{}, out, func(w io.Writer) (err error) {
 		sum, err = handout.Write(ctx, w, handout.Source{Run: run, Findings: sh.Findings, Files: files}, ho)
 		return err
 	})

@@ -37,6 +37,7 @@ var rooms = []string{
 func kit(pkg string) bool {
 	switch pkg {
 	case "model/engine/selftest", // guards the first use of an engine on a machine
+		"internal/disk", // writes files whole
 		"internal/spell":
 		return false
 	case "audit/mutation": // the audit of the auditor

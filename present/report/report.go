@@ -17,6 +17,7 @@ import (
 	"runtime"
 	"slices"
 
+	"nero/internal/disk"
 	"nero/measure/metric"
 	"nero/present/view"
 	"nero/run/fold"
@@ -72,7 +73,13 @@ func write(ctx context.Context, dir string, in Input,
 	if err := os.MkdirAll(filepath.Join(dir, "pictures"), 0o755); err != nil {
 		return nil, err
 	}
-	put := func(name string, b []byte) error { return writeFile(filepath.Join(dir, filepath.FromSlash(name)), b) }
+	put := func(name string, b []byte) error {
+		if err := disk.Replace(disk.OS{}, filepath.Join(dir, filepath.FromSlash(name)), disk.Bytes(b)); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return nil
+	}
+	settle := func(folder string) error { return disk.OS{}.SyncDir(filepath.Join(dir, folder)) }
 	figures, err := p.figures(ctx)
 	if err != nil {
 		return nil, err
@@ -114,7 +121,11 @@ func write(ctx context.Context, dir string, in Input,
 	if err := put("files.csv", b.Bytes()); err != nil {
 		return nil, err
 	}
-	if err := put("report.md", []byte(p.markdown(figures))); err != nil {
+	// What the page names is durable before the page.
+	if err := errors.Join(settle("pictures"), settle(".")); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(put("report.md", []byte(p.markdown(figures))), settle(".")); err != nil {
 		return nil, err
 	}
 	return append(files, "curves.csv", "files.csv", "report.md"), nil
@@ -122,23 +133,6 @@ func write(ctx context.Context, dir string, in Input,
 
 func pictureName(f *view.Figure, t Theme, ext string) string {
 	return "pictures/" + f.Name + "-" + string(t) + "." + ext
-}
-
-// writeFile writes by rename, so that a file is complete or not there.
-func writeFile(name string, b []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".nero-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("%s: %w", name, err), os.Remove(f.Name()))
-	}
-	return nil
 }
 
 // page gathers what the Markdown says.

@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"nero/internal/disk"
 	"nero/run/store"
 )
 
@@ -234,26 +235,15 @@ func kept(err error) error {
 
 // replace writes the file under another name, syncs it and renames it. The lock is held.
 func replace(dir string, b []byte) error {
-	var disk store.OS
 	draft := filepath.Join(dir, draftFile)
 	if err := os.Remove(draft); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a process that was killed
 		return err
 	}
-	f, err := disk.Create(draft)
-	if err != nil {
+	var system disk.OS
+	if err := disk.Through(system, draft, filepath.Join(dir, FileName), disk.Bytes(b)); err != nil {
 		return err
 	}
-	_, err = f.Write(b)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = disk.Rename(draft, filepath.Join(dir, FileName))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(draft))
-	}
-	return disk.SyncDir(dir)
+	return system.SyncDir(dir)
 }
 
 // lock takes the lock of the file of a folder.

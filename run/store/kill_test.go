@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"nero/internal/disk"
+	"nero/internal/disk/disktest"
 	"nero/run/store"
 	"nero/run/store/storetest"
 )
@@ -25,8 +27,8 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		fmt.Println("writing")
 		// Slow enough, on any machine, to be killed in the middle.
-		slow := &storetest.Disk{
-			Under: store.OS{},
+		slow := &disktest.Disk{
+			Under: disk.OS{},
 			Fail:  func(int, string, string) error { time.Sleep(time.Millisecond); return nil },
 		}
 		if err := storetest.Write(context.Background(), dir, storetest.Job(240, 8, 2, 2, 4),

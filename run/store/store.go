@@ -1,7 +1,7 @@
 // Package store keeps runs: a folder with the job, one Parquet file of rows and one JSON marker per shard, and a
 // manifest that says when the run is complete. docs/FORMAT.md describes every byte.
 //
-// A file is complete or it is not there: each is written under a temporary name, synced and renamed. A run killed at
+// A file is complete or it is not there: each is written by package disk. A run killed at
 // any instant resumes, and ends with the same bytes as one that was left alone.
 package store
 
@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync"
 
+	"nero/internal/disk"
 	"nero/measure/aggregate"
 	"nero/run/job"
 )
@@ -46,8 +47,8 @@ const (
 
 // Options change how a run is written. The zero value is that of a run on one machine.
 type Options struct {
-	// default OS{}
-	FS FS
+	// default disk.OS{}
+	FS disk.FS
 	// Shared lets several processes write different shards of the same run at once, as the tasks of an array job do.
 	// They exclude a writer that is not shared, and leave the remains of dead processes alone.
 	Shared bool
@@ -87,7 +88,7 @@ type FileInfo struct {
 // Run is a run folder, open for reading or for writing. It is safe for concurrent use.
 type Run struct {
 	dir    string
-	fs     FS
+	fs     disk.FS
 	job    *job.Job
 	hash   string
 	shards []job.Shard
@@ -114,7 +115,7 @@ type Run struct {
 // process is writing.
 func Create(dir string, j *job.Job, o Options) (_ *Run, err error) {
 	if o.FS == nil {
-		o.FS = OS{}
+		o.FS = disk.OS{}
 	}
 	if err := j.Validate(); err != nil {
 		return nil, fmt.Errorf("store: %w", err)
@@ -179,7 +180,7 @@ func ours(dir string) error {
 		switch name := e.Name(); {
 		case name == jobName:
 			return nil
-		case name != lockName && !strings.HasPrefix(name, temporary) && other == "":
+		case name != lockName && !disk.Leftover(name) && other == "":
 			other = name
 		}
 	}
@@ -223,7 +224,7 @@ func sweep(dirs ...string) error {
 			return fmt.Errorf("store: %w", err)
 		}
 		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), temporary) {
+			if disk.Leftover(e.Name()) {
 				if err := os.Remove(filepath.Join(d, e.Name())); err != nil {
 					return fmt.Errorf("store: cannot remove what a former run left: %w", err)
 				}

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 
+	"nero/internal/disk"
+	"nero/internal/disk/disktest"
 	"nero/measure/aggregate"
 	"nero/run/job"
 	"nero/run/store"
@@ -20,7 +22,7 @@ import (
 )
 
 func TestFaults(t *testing.T) {
-	storetest.Test(t, store.OS{}, syscall.ENOSPC)
+	storetest.Test(t, disk.OS{}, syscall.ENOSPC)
 }
 
 // write makes a finished run and opens it.
@@ -617,7 +619,7 @@ func TestMessages(t *testing.T) {
 		syscall.EACCES: "permission denied; choose a folder that you may write to",
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
-		disk := &storetest.Disk{Under: store.OS{}, Fail: func(_ int, op, name string) error {
+		disk := &disktest.Disk{Under: disk.OS{}, Fail: func(_ int, op, name string) error {
 			if op == "write" && strings.Contains(name, "00001.parquet") {
 				return fault
 			}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"nero/internal/disk"
 	"nero/measure/metric"
 	"nero/run/fold"
 	"nero/run/job"
@@ -57,16 +58,16 @@ func small() made {
 }
 
 // unsynced is a disk that does not wait, for files that are gone after the test.
-type unsynced struct{ store.OS }
+type unsynced struct{ disk.OS }
 
 func (unsynced) SyncDir(string) error { return nil }
 
-func (u unsynced) Create(name string) (store.File, error) {
+func (u unsynced) Create(name string) (disk.File, error) {
 	f, err := u.OS.Create(name)
 	return unsyncedFile{f}, err
 }
 
-type unsyncedFile struct{ store.File }
+type unsyncedFile struct{ disk.File }
 
 func (unsyncedFile) Sync() error { return nil }
 

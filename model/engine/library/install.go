@@ -12,6 +12,8 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+
+	"nero/internal/disk"
 )
 
 // Bounds on what is read from archives.
@@ -201,7 +203,11 @@ func (i *installer) take(r io.Reader) (err error) {
 	if err := i.verify(f.Name()); err != nil {
 		return refusedError{err}
 	}
-	return os.Rename(f.Name(), i.to())
+	// Not by disk.Write: the copy is opened as a library before it gets its name.
+	if err := os.Rename(f.Name(), i.to()); err != nil {
+		return err
+	}
+	return disk.OS{}.SyncDir(i.dir)
 }
 
 func (i *installer) tar(r io.Reader) error {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"nero/internal/disk"
 	"nero/model/engine"
 )
 
@@ -58,16 +59,7 @@ func Verify(ctx context.Context, e engine.Engine, dir, processor string) (ran bo
 
 // remember writes the record in one step. If it fails, the test runs again next time.
 func remember(file string, b []byte) {
-	dir := filepath.Dir(file)
-	if os.MkdirAll(dir, 0o755) != nil {
-		return
-	}
-	f, err := os.CreateTemp(dir, "pass-*")
-	if err != nil {
-		return
-	}
-	_, err = f.Write(b)
-	if closeErr := f.Close(); err != nil || closeErr != nil || os.Rename(f.Name(), file) != nil {
-		_ = os.Remove(f.Name()) // nothing else is to be done
+	if os.MkdirAll(filepath.Dir(file), 0o755) == nil {
+		_ = disk.Write(disk.OS{}, file, disk.Bytes(b)) // nothing else is to be done
 	}
 }

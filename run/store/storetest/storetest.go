@@ -1,4 +1,4 @@
-// Package storetest makes small runs and breaks disks, to test what keeps runs and what disks they are kept on.
+// Package storetest makes small runs and breaks the disks that they are kept on, to test what keeps runs.
 package storetest
 
 import (
@@ -12,9 +12,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
+	"nero/internal/disk"
+	"nero/internal/disk/disktest"
 	"nero/run/job"
 	"nero/run/store"
 	"nero/symmetry/group"
@@ -200,104 +201,14 @@ func Equal(tb testing.TB, got, want map[string]string) {
 	}
 }
 
-// Disk is a disk that fails on demand. It passes everything on to Under, after asking Fail.
-type Disk struct {
-	Under store.FS
-	// Fail gets the number of the operation, counted from 0, its kind ("create", "write", "sync", "close", "rename",
-	// "syncdir") and the file; an error that it returns is what the operation returns. A write that fails leaves half
-	// of its bytes. Nil never fails.
-	Fail func(n int, op, name string) error
-
-	mu  sync.Mutex
-	ops []string
-}
-
-// Ops lists the operations so far: kind and base name of the file, with temporary names shown as "tmp".
-func (d *Disk) Ops() []string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return append([]string(nil), d.ops...)
-}
-
-func (d *Disk) ask(op, name string) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	base := filepath.Base(name)
-	if strings.HasPrefix(base, ".") {
-		base = "tmp"
-	}
-	n := len(d.ops)
-	d.ops = append(d.ops, op+" "+base)
-	if d.Fail == nil {
-		return nil
-	}
-	return d.Fail(n, op, name)
-}
-
-// Create makes a file, or fails.
-func (d *Disk) Create(name string) (store.File, error) {
-	if err := d.ask("create", name); err != nil {
-		return nil, err
-	}
-	f, err := d.Under.Create(name)
-	if err != nil {
-		return nil, err
-	}
-	return &file{f, d, name}, nil
-}
-
-// Rename renames a file, or fails.
-func (d *Disk) Rename(from, to string) error {
-	if err := d.ask("rename", to); err != nil {
-		return err
-	}
-	return d.Under.Rename(from, to)
-}
-
-// SyncDir syncs a folder, or fails.
-func (d *Disk) SyncDir(name string) error {
-	if err := d.ask("syncdir", name); err != nil {
-		return err
-	}
-	return d.Under.SyncDir(name)
-}
-
-type file struct {
-	store.File
-	disk *Disk
-	name string
-}
-
-// Write writes, or writes half and fails.
-func (f *file) Write(b []byte) (int, error) {
-	if err := f.disk.ask("write", f.name); err != nil {
-		n, err2 := f.File.Write(b[:len(b)/2])
-		return n, errors.Join(err, err2)
-	}
-	return f.File.Write(b)
-}
-
-// Sync syncs, or fails.
-func (f *file) Sync() error {
-	if err := f.disk.ask("sync", f.name); err != nil {
-		return err
-	}
-	return f.File.Sync()
-}
-
-// Close closes, and may fail all the same.
-func (f *file) Close() error {
-	return errors.Join(f.File.Close(), f.disk.ask("close", f.name))
-}
-
 // Test runs the conformance suite on a disk: every operation on it fails once, in turn, with each of the given errors;
 // the run must then be readable as it was before or after that operation, and resume to the same bytes as one that
 // nothing happened to.
-func Test(t *testing.T, disk store.FS, faults ...error) {
+func Test(t *testing.T, d disk.FS, faults ...error) {
 	t.Helper()
 	j := Job(11, 4, 2, 2, 4)
 	clean := filepath.Join(t.TempDir(), "clean")
-	whole := &Disk{Under: disk}
+	whole := &disktest.Disk{Under: d}
 	if err := Write(t.Context(), clean, j, store.Options{FS: whole}); err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +220,7 @@ func Test(t *testing.T, disk store.FS, faults ...error) {
 		for n, op := range whole.Ops() {
 			t.Run(fmt.Sprintf("%v/%d %s", fault, n, op), func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "run")
-				failing := &Disk{Under: disk, Fail: func(i int, _, _ string) error {
+				failing := &disktest.Disk{Under: d, Fail: func(i int, _, _ string) error {
 					if i == n {
 						return fault
 					}
@@ -323,7 +234,7 @@ func Test(t *testing.T, disk store.FS, faults ...error) {
 					t.Errorf("%v does not name the file", err)
 				}
 				between(t, dir, j, want)
-				if err := Write(t.Context(), dir, j, store.Options{FS: disk}); err != nil {
+				if err := Write(t.Context(), dir, j, store.Options{FS: d}); err != nil {
 					t.Fatalf("resuming: %v", err)
 				}
 				Equal(t, Snapshot(t, dir), want)
