@@ -2,15 +2,11 @@ package flow
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -21,19 +17,11 @@ import (
 	"nero/model/engine/choose"
 	"nero/model/engine/choose/choosetest"
 	"nero/run/job"
+	"nero/studies/studytest"
 )
 
 // maxModel bounds a committed model, in bytes.
 const maxModel = 1_500_000
-
-func read(t *testing.T, name string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // summary are the means of one model over all pairs.
 type summary struct {
@@ -71,7 +59,7 @@ type evaluation struct {
 func measured(t *testing.T) evaluation {
 	t.Helper()
 	var e evaluation
-	d := json.NewDecoder(bytes.NewReader(read(t, "evaluation.json")))
+	d := json.NewDecoder(bytes.NewReader(studytest.Read(t, "evaluation.json")))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&e); err != nil {
 		t.Fatal(err)
@@ -89,18 +77,11 @@ func measured(t *testing.T) evaluation {
 	return e
 }
 
-func commas(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
 // TestModelsAreThoseOfTheCards keeps models, measurements and cards together: a new model needs a new evaluation and
 // card.
 func TestModelsAreThoseOfTheCards(t *testing.T) {
-	cards := string(read(t, "MODEL_CARDS.md"))
+	studytest.Cards(t, 2, maxModel)
+	cards := string(studytest.Read(t, "MODEL_CARDS.md"))
 	row := func(name string, form string, vals []float64) {
 		cells := []string{"| " + name}
 		for _, v := range vals {
@@ -116,16 +97,12 @@ func TestModelsAreThoseOfTheCards(t *testing.T) {
 		if name == "farneback" {
 			continue
 		}
-		b := read(t, "models/"+m.File)
-		s := sha256.Sum256(b)
-		if got := hex.EncodeToString(s[:]); got != m.SHA256 {
+		b := studytest.Read(t, "models/"+m.File)
+		if got := studytest.Digest(b); got != m.SHA256 {
 			t.Errorf("%s: SHA-256 %s, but evaluation.json measured %s", m.File, got, m.SHA256)
 		}
-		if len(b) != m.Bytes || len(b) >= maxModel {
-			t.Errorf("%s: %d bytes, want %d and less than %d", m.File, len(b), m.Bytes, maxModel)
-		}
-		if !strings.Contains(cards, fmt.Sprintf("`%s` | %s | `%s` |", m.File, commas(m.Bytes), m.SHA256)) {
-			t.Errorf("MODEL_CARDS.md: no row with name, size and digest of %s", m.File)
+		if len(b) != m.Bytes {
+			t.Errorf("%s: %d bytes, but evaluation.json measured %d", m.File, len(b), m.Bytes)
 		}
 	}
 }
@@ -188,7 +165,7 @@ func TestStudyFitsTheModels(t *testing.T) {
 		t.Errorf("data %+v: the networks were trained with %+v and %+v", s.Data, d.Scene, d.Optics)
 	}
 	// Pairs of the training would flatter them.
-	if train := string(read(t, "MODEL_CARDS.md")); strings.Contains(train, fmt.Sprintf("seed %d), 80", p.Seed)) {
+	if train := string(studytest.Read(t, "MODEL_CARDS.md")); strings.Contains(train, fmt.Sprintf("seed %d), 80", p.Seed)) {
 		t.Errorf("the study shows pairs of the training, seed %d", p.Seed)
 	}
 }
