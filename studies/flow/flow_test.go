@@ -165,7 +165,8 @@ func TestStudyFitsTheModels(t *testing.T) {
 		t.Errorf("data %+v: the networks were trained with %+v and %+v", s.Data, d.Scene, d.Optics)
 	}
 	// Pairs of the training would flatter them.
-	if train := string(studytest.Read(t, "MODEL_CARDS.md")); strings.Contains(train, fmt.Sprintf("seed %d), 80", p.Seed)) {
+	if train := string(studytest.Read(t, "MODEL_CARDS.md")); strings.Contains(train,
+		fmt.Sprintf("seed %d), 80", p.Seed)) {
 		t.Errorf("the study shows pairs of the training, seed %d", p.Seed)
 	}
 }

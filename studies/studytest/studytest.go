@@ -1,5 +1,6 @@
-// Package studytest is the kit of tests that every folder of a study passes: models and their cards belong together, and
-// a study names files that are there. Tests run in the folder of their package, so names are relative to the study's.
+// Package studytest is the kit of tests that every folder of a study passes: models and their cards belong together,
+// and a study names files that are there. Tests run in the folder of their package, so names are relative to the
+// study's.
 package studytest
 
 import (
@@ -30,8 +31,8 @@ func Digest(b []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// Cards holds models/*.onnx and MODEL_CARDS.md against each other: there are count models, each of less than most bytes,
-// each has a row with its name, size and digest, and no row is without a model.
+// Cards holds models/*.onnx and MODEL_CARDS.md against each other: there are count models, each of less than most
+// bytes, each has a row with its name, size and digest, and no row is without a model.
 func Cards(tb testing.TB, count, most int) {
 	tb.Helper()
 	for _, fault := range faults(os.DirFS("."), count, most) {
