@@ -124,6 +124,9 @@ func (o Options) check() (Options, error) {
 type Rule struct {
 	Name, Doc string
 	Space     space.Kind
+	// Commutes says that what the rule does commutes with all that other rules do to values of the space, as a change
+	// of every color by itself does with motions of the plane. Its groups may then stand in any product.
+	Commutes bool
 	// New returns errors.ErrUnsupported, wrapped with the reason, when the rule does not cover the group.
 	New func(g group.Group, s space.Spec, o Options) (Action, error)
 }
@@ -131,7 +134,8 @@ type Rule struct {
 // Table is the list of rules that a program is built with.
 type Table []Rule
 
-// For returns the action of g on values of s: that of the first rule that covers the pair.
+// For returns the action of g on values of s: that of the first rule that covers the pair, or of several where g is a
+// product and the rules commute.
 // The error wraps errors.ErrUnsupported when none does.
 func (t Table) For(g group.Group, s space.Spec, o Options) (Action, error) {
 	var why []error
@@ -147,6 +151,9 @@ func (t Table) For(g group.Group, s space.Spec, o Options) (Action, error) {
 			return nil, err
 		}
 		why = append(why, fmt.Errorf("rule %s: %w", r.Name, err))
+	}
+	if a, err := t.factored(g, s, o); a != nil || err != nil {
+		return a, err
 	}
 	// Every reason wraps errors.ErrUnsupported; where there is one, its words need no other.
 	switch len(why) {

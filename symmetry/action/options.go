@@ -6,6 +6,8 @@ func OptionsOf(a Action) (Options, bool) {
 	switch a := a.(type) {
 	case *Image:
 		return a.opt, true
+	case *factors:
+		return OptionsOf(a.others)
 	case *Mask:
 		return a.opt, true
 	case *Frames:

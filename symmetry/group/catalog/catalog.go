@@ -40,11 +40,19 @@ type Entry struct {
 	count            func(n int) (group.Group, error)
 }
 
-// List lists the groups that [Parse] reads, for help texts.
-func List() []Entry {
+// List lists the groups that [Parse] reads, for help texts. Of more groups, which come last, it tells what they say of
+// themselves in a method Doc.
+func List(more ...group.Group) []Entry {
 	list := slices.Clone(entries)
+	for _, g := range more {
+		e := Entry{Name: g.Name(), Example: g.Name(), Exact: "as its actions say"}
+		if d, ok := g.(interface{ Doc() string }); ok {
+			e.Doc = d.Doc()
+		}
+		list = append(list, e)
+	}
 	for i := range list {
-		g, err := Parse(list[i].Example)
+		g, err := Parse(list[i].Example, more...)
 		if err != nil { // a test reads every example
 			continue
 		}

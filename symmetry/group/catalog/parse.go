@@ -18,20 +18,27 @@ const maxName = 512
 // Parse reads the name of a group, such as "SO(2)", "so2", "C4", "D4 x Scale", "T(2,Z)", "Roll(28,28)", "SE(3)", "S(5)
 // x E(3)" or "Affine(rotate, scale)"; [List] lists them. Case and spaces do not matter. Factors of a direct product
 // are joined by x, × or *. For every group g that Parse returns, Parse(g.Name()) returns the same group.
-func Parse(name string) (group.Group, error) {
+//
+// more are groups beside those of this package, each under its own name, alone or as a factor. They come first.
+func Parse(name string, more ...group.Group) (group.Group, error) {
 	if len(name) > maxName {
 		return nil, fmt.Errorf("the name of a group is %d bytes long: expected at most %d", len(name), maxName)
 	}
 	if strings.TrimSpace(name) == "" {
-		return nil, errors.New("the name of the group is empty; the groups are " + known())
+		return nil, errors.New("the name of the group is empty; the groups are " + known(more))
 	}
-	pieces, err := factorNames(name)
+	for _, g := range more { // its name may hold an x
+		if g.Name() == strings.TrimSpace(name) {
+			return g, nil
+		}
+	}
+	pieces, err := factorNames(name, more)
 	if err != nil {
 		return nil, fmt.Errorf("group %q: %w", name, err)
 	}
 	var groups []group.Group
 	for _, p := range pieces {
-		g, err := parseFactor(p)
+		g, err := parseFactor(p, more)
 		if err != nil {
 			if len(pieces) > 1 {
 				return nil, fmt.Errorf("group %q: %w", name, err)
@@ -45,7 +52,7 @@ func Parse(name string) (group.Group, error) {
 
 // factorNames cuts at the signs of a product outside parentheses. An x is one if it stands alone or follows a digit or
 // a closing parenthesis, or if the words on both sides are names: "hexagonal" is one (wrong) name, "scalexc4" is two.
-func factorNames(name string) ([]string, error) {
+func factorNames(name string, more []group.Group) ([]string, error) {
 	var out []string
 	depth, from := 0, 0
 	runes := []rune(name)
@@ -68,7 +75,7 @@ func factorNames(name string) ([]string, error) {
 			sign = !word(i-1) && !word(i+1) || after
 			const longest = 16 // more than any name that ends in a letter
 			if !sign && depth == 0 && i-from <= longest {
-				_, err := parseFactor(string(runes[from:i]))
+				_, err := parseFactor(string(runes[from:i]), more)
 				sign = err == nil
 			}
 		}
@@ -105,8 +112,13 @@ func squash(s string) string {
 	}, s)
 }
 
-func parseFactor(text string) (group.Group, error) {
+func parseFactor(text string, more []group.Group) (group.Group, error) {
 	key := squash(text)
+	for _, g := range more {
+		if squash(g.Name()) == key {
+			return g, nil
+		}
+	}
 	bare := strings.NewReplacer("(", "", ")", "", ",", "").Replace(key)
 	for i := range entries {
 		if slices.Contains(entries[i].keys, bare) {
@@ -123,7 +135,7 @@ func parseFactor(text string) (group.Group, error) {
 	head, args := key, ""
 	if i := strings.IndexByte(key, '('); i >= 0 {
 		if !strings.HasSuffix(key, ")") {
-			return nil, unknown(text)
+			return nil, unknown(text, more)
 		}
 		head, args = key[:i], key[i+1:len(key)-1]
 	}
@@ -152,7 +164,7 @@ func parseFactor(text string) (group.Group, error) {
 			return nil, fmt.Errorf("%q: expected the %s", strings.TrimSpace(text), e.expected)
 		}
 	}
-	return nil, unknown(text)
+	return nil, unknown(text, more)
 }
 
 func readRoll(text, _, args string) (group.Group, error) {
@@ -226,17 +238,23 @@ func ints(s string) ([]int, error) {
 	return out, nil
 }
 
-func known() string {
+func known(more []group.Group) string {
 	var s []string
+	for _, g := range more {
+		s = append(s, g.Name())
+	}
 	for _, e := range entries {
 		s = append(s, e.Name)
 	}
 	return strings.Join(s, ", ") + ", and products such as C4 x Scale"
 }
 
-func unknown(text string) error {
+func unknown(text string, more []group.Group) error {
 	text = strings.TrimSpace(text)
 	var names []string
+	for _, g := range more {
+		names = append(names, g.Name())
+	}
 	for _, e := range entries {
 		names = append(names, e.Example)
 	}
@@ -244,7 +262,7 @@ func unknown(text string) error {
 	if near := nearest(text, names); near != "" {
 		msg += "; did you mean " + near
 	}
-	return errors.New(msg + "; the groups are " + known())
+	return errors.New(msg + "; the groups are " + known(more))
 }
 
 // nearest is the name that was probably meant by key, "" if none is near. Signs between letters do not count.
