@@ -84,8 +84,8 @@ func (a *App) options(e Engine) workload.Options {
 			c, err := a.openEngine(ctx, e)
 			return c.Engine, err
 		},
-		Rules: a.Parts.rules(), Formats: a.Parts.Formats, Metrics: a.Parts.Metrics, Groups: a.Parts.Groups,
-		Codec: a.Parts.Codec, Retry: remote.Retry{Jitter: a.Jitter}, Start: a.program,
+		Rules: a.Parts.rules(), Formats: a.Parts.Formats, Metrics: a.Parts.metrics(), Groups: a.Parts.Groups,
+		Kinds: a.Parts.Kinds, Codec: a.Parts.Codec, Retry: remote.Retry{Jitter: a.Jitter}, Start: a.program,
 	}
 }
 

@@ -55,7 +55,7 @@ func (a *App) Bench(ctx context.Context, s *job.Study, o BenchOptions) (_ *Bench
 		if err != nil {
 			return nil, err
 		}
-		if s, err = OpenStudy(study); err != nil {
+		if s, err = a.OpenStudy(study); err != nil {
 			return nil, err
 		}
 	}

@@ -2,7 +2,6 @@ package app
 
 import (
 	"nero/audit"
-	"nero/audit/check"
 )
 
 // Check is a check of an audit as it is listed.
@@ -20,8 +19,8 @@ type Check struct {
 }
 
 // Checks are the named checks, in the order in which they are asked; without names, all of them.
-func Checks(names ...string) ([]Check, error) {
-	all, _, err := check.Select(names, nil)
+func (a *App) Checks(names ...string) ([]Check, error) {
+	all, _, err := a.Parts.checks().Select(names, nil)
 	if err != nil {
 		return nil, err
 	}

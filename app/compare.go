@@ -31,7 +31,7 @@ type Comparison struct {
 // the two are of different studies.
 func (a *App) Compare(before, after string, o CompareOptions) (*Comparison, error) {
 	if isRun(before) && isRun(after) {
-		runs, err := compareRuns([2]string{before, after}, o)
+		runs, err := compareRuns([2]string{before, after}, o, a.Parts.metrics())
 		if err != nil {
 			return nil, err
 		}

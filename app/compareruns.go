@@ -48,7 +48,7 @@ type runChange struct {
 
 // compareRuns compares the metrics of two runs of one study, in pairs by sample: means over the orbit with the weights
 // of the plan.
-func compareRuns(dirs [2]string, o CompareOptions) ([]runChange, error) {
+func compareRuns(dirs [2]string, o CompareOptions, known metric.List) ([]runChange, error) {
 	if err := someAllowance(o.Allow); err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func compareRuns(dirs [2]string, o CompareOptions) ([]runChange, error) {
 	var out []runChange
 	for _, m := range models {
 		for _, name := range metrics {
-			kind, err := metric.Find(name)
+			kind, err := known.Find(name)
 			if err != nil {
 				return nil, err
 			}

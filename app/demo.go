@@ -136,7 +136,7 @@ func (a *App) Demo(ctx context.Context, o DemoOptions) (*DemoResult, error) {
 	if d.Study, err = of.write(filepath.Join(o.Dir, "study")); err != nil {
 		return nil, err
 	}
-	s, err := OpenStudy(d.Study)
+	s, err := a.OpenStudy(d.Study)
 	if err != nil {
 		return nil, err
 	}

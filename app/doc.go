@@ -4,9 +4,9 @@
 //
 // The program says how a model responds when its input moves along an orbit of a group. One such question is a study,
 // [job.Study]: the models, the data, the group with the elements of the orbit, what the output should do, and how
-// strictly it is judged. [OpenStudy] reads one from a file; a program can as well fill in the fields, as the flags of
-// the command line do, and call [job.Study.Validate]. Paths in a study are relative to the working directory once it
-// was opened. Where a study leaves something open, methods fill it in.
+// strictly it is judged. [App.OpenStudy] reads one from a file; a program can as well fill in the fields, as the flags
+// of the command line do, and call [App.Validate]. Paths in a study are relative to the working directory once it was
+// opened. Where a study leaves something open, methods fill it in.
 //
 // # Who answers
 //
@@ -37,7 +37,7 @@
 //   - [App.Export] writes a table of a run as CSV, JSON Lines, Markdown or LaTeX.
 //   - [App.Demo] does all of it with a study that the program carries.
 //
-// [Groups], [Metrics], [Checks], [DemoNames] and [App.ChooseEngine] say what there is.
+// [App.Groups], [App.Metrics], [App.Checks], [DemoNames] and [App.ChooseEngine] say what there is.
 //
 // # Events and errors
 //

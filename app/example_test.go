@@ -33,7 +33,7 @@ func quarter(dir string) *job.Study {
 	if err := os.CopyFS(dir, digits.Files); err != nil {
 		panic(err)
 	}
-	s := must(app.OpenStudy(filepath.Join(dir, "demo.yaml")))
+	s := must(new(app.App).OpenStudy(filepath.Join(dir, "demo.yaml")))
 	s.Models = s.Models[:1]
 	s.Group = job.Group{Name: "C4"}
 	s.Data.Limit, s.Data.Balance = 6, ""
@@ -144,7 +144,7 @@ func ExampleApp_Compare() {
 
 	var a app.App
 	s := quarter(at("study"))
-	all := must(app.OpenStudy(filepath.Join(at("study"), "demo.yaml"))).Models
+	all := must(new(app.App).OpenStudy(filepath.Join(at("study"), "demo.yaml"))).Models
 	for i, name := range []string{"before", "after"} {
 		s.Models = []job.Model{{Name: "digits", ONNX: all[i].ONNX}}
 		r := must(a.Audit(context.Background(), s, app.AuditOptions{Engine: wasm(), Workers: 1}))
@@ -201,8 +201,8 @@ func ExampleApp_Inspect() {
 }
 
 // Checks that judge decide about the verdict; the others say where an error comes from, and why.
-func ExampleChecks() {
-	for _, c := range must(app.Checks("lattice", "layers")) {
+func ExampleApp_Checks() {
+	for _, c := range must(new(app.App).Checks("lattice", "layers")) {
 		fmt.Println(c.Name, c.Role)
 	}
 	// Output:

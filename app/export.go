@@ -59,7 +59,7 @@ func (a *App) Export(ctx context.Context, paths []string, o ExportOptions) error
 		return fmt.Errorf("--format: %w", err)
 	}
 	sh, err := shelf.Open(ctx, paths, shelf.Options{
-		Version: a.Version, Now: a.Now, Metrics: a.Parts.Metrics, Groups: a.Parts.Groups,
+		Version: a.Version, Now: a.Now, Metrics: a.Parts.metrics(), Groups: a.Parts.Groups,
 	})
 	if err != nil {
 		return oneLine(err)

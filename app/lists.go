@@ -2,13 +2,12 @@ package app
 
 import (
 	"nero/audit/check"
-	"nero/measure/metric"
 	"nero/run/job"
 	"nero/symmetry/group/catalog"
 )
 
-// Groups are the groups that there are, with charts, units and exact elements.
-func Groups() []catalog.Entry { return catalog.List() }
+// Groups are the groups that a study may name, with charts, units and exact elements.
+func (a *App) Groups() []catalog.Entry { return catalog.List(a.Parts.Groups...) }
 
 // Metric is a metric as it is listed.
 type Metric struct {
@@ -23,10 +22,10 @@ type Metric struct {
 	Range [2]float64 `json:"-"`
 }
 
-// Metrics are the metrics that there are.
-func Metrics() []Metric {
+// Metrics are the metrics that a study may name.
+func (a *App) Metrics() []Metric {
 	var all []Metric
-	for _, m := range metric.Builtin() {
+	for _, m := range a.Parts.metrics() {
 		all = append(all, Metric{m.Name, string(m.Ref), m.Unit, string(m.Better), m.Doc, m.Range})
 	}
 	return all
@@ -36,4 +35,4 @@ func Metrics() []Metric {
 func Unasked() []string { return check.Outside() }
 
 // StudySchema is the JSON Schema of study files.
-func StudySchema() []byte { return job.Schema() }
+func (a *App) StudySchema() []byte { return job.Schema(a.Parts.words()) }

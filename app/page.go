@@ -64,7 +64,7 @@ func (a *App) Page(ctx context.Context, paths []string, out string, o PageOption
 	if err != nil {
 		return nil, err
 	}
-	so := shelf.Options{Version: a.Version, Now: a.Now, Metrics: a.Parts.Metrics, Groups: a.Parts.Groups}
+	so := shelf.Options{Version: a.Version, Now: a.Now, Metrics: a.Parts.metrics(), Groups: a.Parts.Groups}
 	if !o.Stored {
 		so.Probe = (&models{a: a, engine: o.Engine, workers: o.Workers}).probe
 	}

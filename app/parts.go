@@ -23,6 +23,9 @@ type Parts struct {
 	Rules action.Table
 	// Formats are those of data; nil for [workload.Formats].
 	Formats dataset.Formats
+	// Kinds are those of values beside [space.Kinds]. Models are fed with their numbers as they lie, and the numbers of
+	// outputs are theirs; metrics that read any list of numbers read those that are linear.
+	Kinds space.List
 	// Codec feeds models with kinds of values, and reads kinds from them, that package decode does not know. It returns
 	// nil for what it leaves to that package; nil for all.
 	Codec func(sig onnx.Signature, in space.Spec, out job.Output) (decode.Codec, error)
@@ -44,10 +47,23 @@ func (p Parts) rules() action.Table {
 }
 
 func (p Parts) metrics() metric.List {
-	if p.Metrics == nil {
-		return metric.Builtin()
+	all := p.Metrics
+	if all == nil {
+		all = metric.Builtin()
 	}
-	return p.Metrics
+	return all.With(p.Kinds)
+}
+
+// words are what a study may say beyond what [job.Schema] lists.
+func (p Parts) words() job.Words {
+	var w job.Words
+	for _, f := range p.Formats {
+		w.Formats = append(w.Formats, f.Name)
+	}
+	for _, k := range p.Kinds {
+		w.Kinds = append(w.Kinds, string(k.Kind))
+	}
+	return w
 }
 
 func (p Parts) checks() check.List {

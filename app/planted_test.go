@@ -55,7 +55,7 @@ func audit(t *testing.T, study string, ask asked) *app.AuditResult {
 	if !filepath.IsAbs(study) {
 		study = filepath.Join("..", "studies", filepath.FromSlash(study))
 	}
-	s, err := app.OpenStudy(study)
+	s, err := new(app.App).OpenStudy(study)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,6 +44,7 @@ func (a *App) Report(ctx context.Context, dir, out, audit string) ([]string, err
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	sum.Know(a.Parts.Groups...)
+	sum.KnowMetrics(a.Parts.metrics())
 	if sum.Format != fold.Format || sum.Job != r.Hash() {
 		return nil, fmt.Errorf(
 			"%s: format %d of job %.12s, want format %d of job %.12s; run the study again to write it anew", name,

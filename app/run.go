@@ -124,7 +124,7 @@ func (a *App) finish(ctx context.Context, r *store.Run, w *workload.Workload) (*
 // summarize folds the rows that the run holds.
 func (a *App) summarize(r *store.Run, w *workload.Workload) (*fold.Summary, error) {
 	return fold.Fold(fold.Input{
-		Job: w.Job, Hash: w.Hash, Group: w.Group(), Metrics: a.Parts.Metrics,
+		Job: w.Job, Hash: w.Hash, Group: w.Group(), Metrics: a.Parts.metrics(),
 		Scales: w.Eval.Scales, FieldScales: w.Eval.FieldScales,
 		Classes: w.Classes, Rows: func(m, i int) iter.Seq2[job.Row, error] {
 			return r.Rows(store.Filter{

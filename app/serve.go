@@ -84,7 +84,7 @@ func (a *App) Serve(ctx context.Context, paths []string, so ServeOptions) error 
 	m := &models{a: a, engine: so.Engine, workers: so.Workers, endpoints: so.Endpoints}
 	sho := shelf.Options{
 		Version: a.Version, CacheBytes: so.CacheBytes, Log: so.Log, Now: a.Now,
-		Metrics: a.Parts.Metrics, Groups: a.Parts.Groups,
+		Metrics: a.Parts.metrics(), Groups: a.Parts.Groups,
 	}
 	o := server.Options{Files: files, Volatile: so.Web != "", Workers: so.Workers, Now: a.Now, Log: so.Log}
 	if !so.Stored {

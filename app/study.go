@@ -8,15 +8,18 @@ import (
 )
 
 // OpenStudy reads a study file. Paths in it are relative to its folder.
-func OpenStudy(file string) (*job.Study, error) {
+func (a *App) OpenStudy(file string) (*job.Study, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	s, err := job.ParseStudy(file, b)
+	s, err := job.ParseStudy(file, b, a.Parts.words())
 	if err != nil {
 		return nil, err
 	}
 	s.Resolve(filepath.Dir(file))
 	return s, nil
 }
+
+// Validate holds a study that was changed, or was never in a file, against the rules of study files.
+func (a *App) Validate(s *job.Study) error { return s.Validate(a.Parts.words()) }

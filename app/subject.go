@@ -87,7 +87,7 @@ func (a *App) inputs(w *workload.Workload, m *eval.Model, workers int) (*audit.S
 		N:    len(chosen), Sample: func(i int) (dataset.Sample, error) { return w.Eval.At(chosen[i]) },
 		Input: w.Study.Input, Seed: w.Study.Seed, Layers: w.Study.Audit.Layers, About: a.about(w, m.Name),
 		Contract: w.Study.Audit.Contract, EarlyStop: w.Study.Audit.EarlyStop, Basis: basis(w), Drawn: drawn,
-		Roundoff: roundoff(w, m.Name),
+		Roundoff: roundoff(w, m.Name), Rules: a.Parts.Rules, Groups: a.Parts.Groups, Kinds: a.Parts.Kinds,
 	}, chosen, nil
 }
 

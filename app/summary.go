@@ -106,7 +106,7 @@ func printMissing(out *strings.Builder, s *fold.Summary, name func(int) string) 
 			if c == nil || c.BadAt < 0 {
 				continue
 			}
-			p := place{model: k, at: c.BadAt, sample: c.FirstBad, why: view.NoValue(m.Name)}
+			p := place{model: k, at: c.BadAt, sample: c.FirstBad, why: view.NoValue(s, i)}
 			for _, n := range c.Bad {
 				p.bad += n
 			}

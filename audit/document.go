@@ -42,7 +42,7 @@ func model(r *Report) document.Model {
 		Answers: list(r.Answers()), Outside: list(r.Outside),
 		Claim: document.Claim{
 			Group: r.Group, Elements: r.Planned, Added: r.Added, Measure: r.Measure, Inputs: r.Inputs, Output: r.Output,
-			Scale: number(r.Scale), Seed: r.Seed, Axes: axes(r.Group),
+			Scale: number(r.Scale), Seed: r.Seed, Axes: axes(r),
 		},
 		Policy: document.Policy{
 			Preset: r.Policy.Preset, Threshold: number(r.Policy.Threshold), Origin: r.Policy.Origin,
@@ -92,8 +92,8 @@ func model(r *Report) document.Model {
 }
 
 // axes are those of a group whose elements a plot can show.
-func axes(name string) []document.Axis {
-	g, err := catalog.Parse(name)
+func axes(r *Report) []document.Axis {
+	g, err := catalog.Parse(r.Group, r.known...)
 	if err != nil || len(g.Chart()) > 2 {
 		return nil
 	}

@@ -461,7 +461,7 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 	r := &Report{
 		Model: s.Name, Policy: p, Group: s.Plan.Group.Name(), Measure: s.Plan.Measure, Planned: len(s.Plan.Elements),
 		Inputs: s.N, Scale: math.NaN(), Seed: s.Seed, Outside: o.Outside, About: s.About, Drawn: s.Drawn,
-		Basis: s.Basis,
+		Basis: s.Basis, known: s.Groups,
 	}
 	for _, e := range elements {
 		if e.Added {

@@ -196,6 +196,8 @@ type Report struct {
 	// Command is the command line that repeats the audit, such as "nero audit study.yaml", already quoted for a shell;
 	// "" if there is none. See [Report.Replay].
 	Command string
+	// groups that the program knows beside those of package catalog
+	known []group.Group
 	// Largest is the largest group that holds, whatever was claimed, such as "SO(3) × S(64)", and Beyond what stands
 	// above it and fails, such as "O(3): handedness"; empty if nobody looked.
 	Largest string

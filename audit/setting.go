@@ -24,6 +24,9 @@ type Setting struct {
 	// Clipped is the share of the numbers of inputs that elements cut at the ends of their range, over a few inputs and
 	// elements; see [action.Clipper].
 	Clipped float64
+
+	// planar says that the kind is known to lie, or may lie, in a plane.
+	planar bool
 }
 
 // Clips reports whether elements cut numbers at the ends of their range and resample nothing.
@@ -34,8 +37,7 @@ func (s Setting) Resamples() bool { return !s.Still }
 
 // Picture reports whether the inputs are, or may be, pictures.
 func (s Setting) Picture() bool {
-	i := s.Kind.Info()
-	return s.Kind == "" || i != nil && i.Planar
+	return s.Kind == "" || s.planar
 }
 
 // Grid reports whether the inputs are, or may be, sampled on a grid: pictures and signals.
@@ -44,6 +46,9 @@ func (s Setting) Grid() bool { return s.Picture() || s.Kind == space.KindSignal 
 // settingOf looks at the inputs and at what the elements do.
 func settingOf(s *Subject, elements []Element) Setting {
 	out := Setting{Kind: s.InSpec.Kind}
+	if i := s.Kinds.Info(s.InSpec.Kind); i != nil {
+		out.planar = i.Planar
+	}
 	var shifts, turns, rigid, other bool
 	var look func(G group.Group, g group.Element)
 	look = func(G group.Group, g group.Element) {

@@ -12,6 +12,7 @@ import (
 	"nero/run/job"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
 	"nero/symmetry/orbit"
 )
 
@@ -103,6 +104,12 @@ type Subject struct {
 	Basis []About
 	// About says what is audited and where, for the head of the report.
 	About []About
+	// Rules say how groups move values; nil for [action.Rules].
+	Rules action.Table
+	// Groups are those that checks may name beside those of package catalog.
+	Groups []group.Group
+	// Kinds are those of values beside [space.Kinds].
+	Kinds space.List
 }
 
 // float32Roundoff is the unit roundoff of float32.
@@ -115,6 +122,17 @@ func (s *Subject) roundoff() float64 {
 	return s.Roundoff
 }
 
+// Table says how groups move values: [Subject.Rules], or those of nero.
+func (s *Subject) Table() action.Table {
+	if s.Rules == nil {
+		return action.Rules()
+	}
+	return s.Rules
+}
+
+// Group is the group of a name: of [Subject.Groups] or of package catalog.
+func (s *Subject) Group(name string) (group.Group, error) { return catalog.Parse(name, s.Groups...) }
+
 // Actions are those of another group on the values of the subject, which are declared as given. The error wraps
 // errors.ErrUnsupported where no rule covers a side. An output that the claim calls invariant is so under every group,
 // unless its declared type says how it moves.
@@ -125,7 +143,7 @@ func (s *Subject) Actions(g group.Group, in, out space.Spec) (move, moved action
 	if in.Kind == "" {
 		return nil, nil, fmt.Errorf("the inputs are not declared: %w", errors.ErrUnsupported)
 	}
-	rules := action.Rules()
+	rules := s.Table()
 	o, _ := action.OptionsOf(s.Plan.In)
 	if move, err = rules.For(g, in, o); err != nil {
 		return nil, nil, fmt.Errorf("input: %w", err)

@@ -40,7 +40,7 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 			if err := app.CheckAuditOutput(formats, out); err != nil {
 				return err
 			}
-			s, err := sf.study(args)
+			s, err := sf.study(&a.app, args)
 			if err != nil {
 				return err
 			}

@@ -28,7 +28,7 @@ the paired ratios. Without a study it takes the built-in digits.`,
 			}
 			var s *job.Study
 			if len(args) > 0 || sf.set.Changed("model") {
-				if s, err = sf.study(args); err != nil {
+				if s, err = sf.study(&a.app, args); err != nil {
 					return err
 				}
 			}

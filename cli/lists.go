@@ -18,9 +18,9 @@ func (a *App) groups() *cobra.Command {
 		Example: "  nero groups",
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
-				return app.WriteJSON(a.Out, app.Groups())
+				return app.WriteJSON(a.Out, a.app.Groups())
 			}
-			for _, e := range app.Groups() {
+			for _, e := range a.app.Groups() {
 				fmt.Fprintf(a.Out, "%s (such as %s)\n  %s\n  chart: %s\n  exact: %s\n  default orbit: %s\n", e.Name,
 					e.Example, e.Doc, e.Axes, e.Exact, e.Orbit)
 			}
@@ -38,11 +38,11 @@ func (a *App) metrics() *cobra.Command {
 		Example: "  nero metrics",
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
-				return app.WriteJSON(a.Out, app.Metrics())
+				return app.WriteJSON(a.Out, a.app.Metrics())
 			}
 			w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "name\tagainst\tbetter\trange\tunit\twhat it is")
-			for _, m := range app.Metrics() {
+			for _, m := range a.app.Metrics() {
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", m.Name, m.Ref, m.Better, interval(m.Range), m.Unit, m.Doc)
 			}
 			fmt.Fprintln(w, "topK\ttarget\thigher\t0 to 1\t\tany K from 1 to 1000")
@@ -72,7 +72,7 @@ func (a *App) schema() *cobra.Command {
 		Use: "schema", Short: "Print the JSON Schema of study files", Args: cobra.NoArgs,
 		Example: "  nero schema > study.schema.json",
 		RunE: func(*cobra.Command, []string) error {
-			_, err := a.Out.Write(app.StudySchema())
+			_, err := a.Out.Write(a.app.StudySchema())
 			return err
 		},
 	}
@@ -89,7 +89,7 @@ A check that judges decides about PASS. One that explains says where, why or how
 not stand in the way of PASS, unless --require names it.`,
 		Example: "  nero checks\n  nero checks layers gradient\n  nero checks --json",
 		RunE: func(_ *cobra.Command, args []string) error {
-			all, err := app.Checks(args...)
+			all, err := a.app.Checks(args...)
 			if err != nil {
 				return err
 			}

@@ -38,7 +38,7 @@ folder (Parquet; see docs/FORMAT.md). It can be stopped at any time, even killed
 			"run",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := sf.study(args)
+			s, err := sf.study(&a.app, args)
 			if err != nil {
 				return err
 			}

@@ -52,7 +52,7 @@ type studyFlags struct{ keyFlags }
 func (f *studyFlags) add(c *cobra.Command) { f.keyFlags.add(c, studyKeys()) }
 
 // study reads the file named by args, if any, and lays the flags over it.
-func (f *studyFlags) study(args []string) (*job.Study, error) {
+func (f *studyFlags) study(a *app.App, args []string) (*job.Study, error) {
 	s := &job.Study{Version: 1}
 	if len(args) == 1 {
 		switch ext := strings.ToLower(filepath.Ext(args[0])); {
@@ -62,7 +62,7 @@ func (f *studyFlags) study(args []string) (*job.Study, error) {
 			}
 		case ext == ".yaml", ext == ".yml":
 			var err error
-			if s, err = app.OpenStudy(args[0]); err != nil {
+			if s, err = a.OpenStudy(args[0]); err != nil {
 				return nil, err
 			}
 		default:
@@ -89,7 +89,7 @@ func (f *studyFlags) study(args []string) (*job.Study, error) {
 	if s.Group.Name == "" && !reflect.DeepEqual(s.Group, job.Group{}) {
 		s.Group.Name = job.DefaultGroup // elements of the group that is taken when none is named
 	}
-	if err := s.Validate(); err != nil {
+	if err := a.Validate(s); err != nil {
 		return nil, err
 	}
 	return s, nil

@@ -34,6 +34,19 @@ func (k Kind) Info() *Info {
 	return nil
 }
 
+// List are kinds that a program knows beside those of [Kinds].
+type List []*Info
+
+// Info is what is known of the kind, here or in [Kinds]; nil for one that is in neither.
+func (l List) Info(k Kind) *Info {
+	for _, i := range l {
+		if i.Kind == k {
+			return i
+		}
+	}
+	return k.Info()
+}
+
 // LinearKinds are the kinds whose values are [Linear].
 func LinearKinds() []Kind {
 	var all []Kind

@@ -76,6 +76,9 @@ func TestCheck(t *testing.T) {
 			t.Errorf("sign %g: verdict %s; the document:\n%s", sign, got.Verdict, doc.String())
 		}
 	}
+	if list, err := a.Checks("dark"); err != nil || list[0].Doc != dark.Doc || list[0].Role != "judges" {
+		t.Errorf("the list says %+v, %v", list, err)
+	}
 	if _, _, err := check.Select([]string{"dark"}, nil); err == nil {
 		t.Error("a program without the check knows it")
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"nero/app"
@@ -25,6 +26,7 @@ var exposure = &group.Kind{
 type negative struct{}
 
 func (negative) Name() string { return "Negative" }
+func (negative) Doc() string  { return "A picture and its negative." }
 func (negative) Chart() []group.Axis {
 	return []group.Axis{{Name: "negative", Kind: exposure, Min: 0, Max: 1}}
 }
@@ -58,13 +60,66 @@ func (develop) Apply(g group.Element, v space.Value) (space.Value, error) {
 }
 
 var developed = action.Rule{
-	Name: "develop", Doc: "the negative of a picture", Space: space.KindImage,
+	Name: "develop", Doc: "the negative of a picture", Space: space.KindImage, Commutes: true,
 	New: func(g group.Group, _ space.Spec, _ action.Options) (action.Action, error) {
 		if g.Name() != "Negative" {
 			return nil, fmt.Errorf("%s is not Negative: %w", g.Name(), errors.ErrUnsupported)
 		}
 		return develop{}, nil
 	},
+}
+
+// A product with a group of nero moves by both, and an audit knows of which factors it is made.
+func TestGroupAsFactor(t *testing.T) {
+	rules := append(action.Table{developed}, action.Rules()...)
+	a := &app.App{Parts: app.Parts{Groups: []group.Group{negative{}}, Rules: rules}}
+	s := study(t, firstTwo(), "C2 x negative")
+	got := run(t, a, s)
+	if s.Group.Name != "C2 x Negative" {
+		t.Fatalf("the group is %s", s.Group.Name)
+	}
+	want := []float64{0, 0, 0, 0} // the identity, the negative, a half turn, the negative of one
+	for k := range 3 {
+		x, y := float64(gray(k, 0)), float64(gray(k, 1))
+		u, v := float64(gray(k, 15)), float64(gray(k, 14))
+		want[1] += math.Hypot(255-2*x, 255-2*y) / 255 / 3
+		want[2] += math.Hypot(u-x, v-y) / 255 / 3
+		want[3] += math.Hypot(255-u-x, 255-v-y) / 255 / 3
+	}
+	for i, m := range got.Summary.Curves[0].Mean {
+		e := got.Summary.Elements[i]
+		at := int(math.Round(e[1]))
+		if e[0] != 0 {
+			at += 2
+		}
+		if !near(float64(m), want[at]) {
+			t.Errorf("at %v the mean is %v, want %g", e, m, want[at])
+		}
+	}
+	if n := len(got.Summary.Curves[0].Mean); n != 4 {
+		t.Errorf("%d elements", n)
+	}
+
+	r, err := a.Audit(t.Context(), study(t, firstTwo(), "C2 x Negative"), app.AuditOptions{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc strings.Builder
+	if err := r.Write(&doc, "json"); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(doc.String(), `"name": "negative"`) {
+		t.Errorf("the document does not name the axis:\n%s", doc.String())
+	}
+	list := a.Groups()
+	if e := list[len(list)-1]; e.Name != "Negative" || e.Doc != (negative{}).Doc() || e.Axes != "negative, 0 or 1" ||
+		e.Orbit == "" {
+		t.Errorf("the list ends with %+v", e)
+	}
+	_, err = a.Run(t.Context(), study(t, firstTwo(), "Negatife"), app.RunOptions{Dir: t.TempDir(), Workers: 1})
+	if err == nil || !strings.Contains(err.Error(), "did you mean Negative") {
+		t.Errorf("a slip of the pen: %v", err)
+	}
 }
 
 func TestGroup(t *testing.T) {

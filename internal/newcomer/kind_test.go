@@ -1,20 +1,23 @@
 package newcomer
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"nero/app"
-	"nero/data/dataset"
+	"nero/audit"
 	"nero/data/space"
 	"nero/data/tensor"
-	"nero/measure/metric"
-	"nero/model/decode"
-	"nero/model/onnx"
 	"nero/run/job"
+	"nero/run/workload"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 )
@@ -75,54 +78,117 @@ func (a turning) Apply(g group.Element, v space.Value) (space.Value, error) {
 	return v, nil
 }
 
-// strung lays beads out for models, and reads them from outputs.
-type strung struct{ spec space.Spec }
-
-func (c strung) In() space.Spec  { return c.spec }
-func (c strung) Out() space.Spec { return c.spec }
-func (c strung) Encode(batch []space.Value, _ []tensor.Named) ([]tensor.Named, error) {
-	var all []float32
-	for _, v := range batch {
-		all = append(all, narrow(v.Numbers())...)
-	}
-	return []tensor.Named{{Name: "x", Tensor: tensor.FromFloat32(all, len(batch), len(all)/len(batch))}}, nil
+// strung is what is known of the kind, and all that models need to be fed with it and to answer it.
+var strung = &space.Info{
+	Kind: kindBeads, Doc: "numbers on a string", Linear: true,
+	Zero: func(dims []int) space.Value { return &beads{make([]float64, dims[0])} },
 }
 
-func (c strung) Decode(out []tensor.Named, n int) ([]space.Value, error) {
-	x, err := out[0].Float64s(nil)
+// held is the program that knows them.
+func held() *app.App {
+	spec := space.Spec{Name: "beads", Kind: kindBeads, Shape: []int{3}}
+	format := lines(spec, 0, func(x []float64) space.Value { return &beads{x} })
+	return &app.App{Parts: app.Parts{
+		Kinds: space.List{strung}, Formats: append(workload.Formats(), format), Rules: append(action.Rules(), turned),
+	}}
+}
+
+// firstMore adds to the first bead alone, which breaks the symmetry by (1, 0, -1), of norm √2.
+func firstMore() model {
+	return model{in: []int{3}, out: 3, answer: func(x []float32) []float32 { return []float32{x[0] + 1, x[1], x[2]} }}
+}
+
+// scattered is the root mean square distance of what firstMore answers to the samples of TestKind, (1, 0, 0), (4, 0, 0)
+// and (1, 0, 3), from their mean (2, 0, 1): √((2 + 5 + 5) / 3).
+const scattered = 2.0
+
+// beaded is a study of beads as a file.
+func beaded(t *testing.T, a *app.App, of model, samples ...string) *job.Study {
+	t.Helper()
+	text := "version: 1\ndata: {images: " + written(t, samples...) + ", format: lines}\ngroup: C2\n" +
+		"models: [{name: toy, endpoint: \"" + serve(t, of).Endpoint + "\"}]\ninput: {space: beads}\n" +
+		"output: {space: beads, action: same}\n"
+	file := filepath.Join(t.TempDir(), "study.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := a.OpenStudy(file)
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	var all []space.Value
-	for v := range slices.Chunk(x, len(x)/n) {
-		all = append(all, &beads{v})
+	if err := a.Validate(s); err != nil {
+		t.Fatal(err)
 	}
-	return all, nil
+	if _, err := new(app.App).OpenStudy(file); err == nil || !strings.Contains(err.Error(), `"beads" is not one of`) ||
+		!strings.Contains(err.Error(), `"lines" is not one of`) {
+		t.Errorf("a program without the kind reads its study: %v", err)
+	}
+	return s
 }
 
 func TestKind(t *testing.T) {
-	spec := space.Spec{Name: "beads", Kind: kindBeads, Shape: []int{3}}
-	format := lines(spec, 0, func(x []float64) space.Value { return &beads{x} })
-	relative := *metric.Relative
-	relative.Name, relative.Spaces = "relative_beads", []space.Kind{kindBeads}
-	a := &app.App{Parts: app.Parts{
-		Formats: dataset.Formats{format}, Rules: append(action.Rules(), turned),
-		Metrics: metric.List{&relative},
-		Codec: func(_ onnx.Signature, in space.Spec, _ job.Output) (decode.Codec, error) {
-			return strung{in}, nil
-		},
-	}}
-	// What the model adds to the first bead alone breaks the symmetry by (1, 0, -1), of norm √2.
-	of := model{in: []int{3}, out: 3, answer: func(x []float32) []float32 { return []float32{x[0] + 1, x[1], x[2]} }}
-	s := &job.Study{
-		Version: 1, Data: job.Data{Images: written(t, "0 0 0", "3 0 0", "0 0 3")}, Group: job.Group{Name: "C2"},
-		Models: []job.Model{serve(t, of)}, Output: job.Output{Space: "beads", Action: "same"},
-		Metrics: []string{"relative_beads"},
+	a := held()
+	r := run(t, a, beaded(t, a, firstMore(), "0 0 0", "3 0 0", "0 0 3"))
+	sum := r.Summary
+	if len(sum.Metrics) != 2 || sum.Metrics[0].Name != "relative" || sum.Metrics[1].Name != "absolute" {
+		t.Errorf("the usual metrics are %+v", sum.Metrics)
 	}
-	sum := run(t, a, s).Summary
-	scale := 2.0 // the root mean square distance of (1, 0, 0), (4, 0, 0), (1, 0, 3) from (2, 0, 1): √((2 + 5 + 5) / 3)
-	if mean := sum.Curves[0].Mean; len(mean) != 2 || mean[0] != 0 || !near(float64(mean[1]), math.Sqrt2/scale) ||
-		!near(float64(sum.Scales[0]), scale) {
-		t.Errorf("the curve is %v with the scale %v, want 0 and √2 / %g", mean, sum.Scales, scale)
+	for i, want := range []float64{math.Sqrt2 / scattered, math.Sqrt2} {
+		if mean := sum.Curves[i].Mean; len(mean) != 2 || mean[0] != 0 || !near(float64(mean[1]), want) {
+			t.Errorf("the curve is %v, want 0 and %g", mean, want)
+		}
+	}
+	if !near(float64(sum.Scales[0]), scattered) {
+		t.Errorf("the scale is %v, want %g", sum.Scales[0], scattered)
+	}
+	if _, err := a.Report(t.Context(), r.Dir, filepath.Join(t.TempDir(), "report"), ""); err != nil {
+		t.Error(err)
+	}
+}
+
+// An audit finds what is broken, and passes what is not.
+func TestKindAudit(t *testing.T) {
+	a := held()
+	var samples []string
+	for i := range 100 { // as many as make an audit sure
+		samples = append(samples, fmt.Sprint(i%7, i%5, (i*i)%11))
+	}
+	for want, of := range map[audit.Verdict]model{
+		audit.Failed: firstMore(),
+		audit.Passed: {in: []int{3}, out: 3, answer: func(x []float32) []float32 {
+			return []float32{2 * x[0], x[1] + x[0] + x[2], 2 * x[2]}
+		}},
+	} {
+		s := beaded(t, a, of, samples...)
+		s.Audit.Checks = []string{"lattice", "controls"}
+		r, err := a.Audit(t.Context(), s, app.AuditOptions{Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Reports[0]; got.Verdict != want {
+			t.Errorf("%s, want %s: %q", got.Verdict, want, got.Reasons)
+		}
+	}
+}
+
+// The schema, which editors read, knows the words.
+func TestKindSchema(t *testing.T) {
+	var schema struct {
+		Defs map[string]struct {
+			AnyOf []json.RawMessage `json:"anyOf"`
+		} `json:"$defs"`
+	}
+	text := held().StudySchema()
+	if err := json.Unmarshal(text, &schema); err != nil || len(schema.Defs["Data"].AnyOf) == 0 {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(text, []byte(`"beads"`)); n != 3 { // the space of inputs, that of outputs, the kind of a field
+		t.Errorf("the schema says beads %d times", n)
+	}
+	if n := bytes.Count(text, []byte(`"lines"`)); n != 1 {
+		t.Errorf("the schema says lines %d times", n)
+	}
+	if !bytes.Equal(new(app.App).StudySchema(), job.Schema()) {
+		t.Error("the schema of a program without more words is another")
 	}
 }

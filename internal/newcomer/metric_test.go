@@ -2,6 +2,9 @@ package newcomer
 
 import (
 	"math"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"nero/app"
@@ -41,6 +44,25 @@ func TestMetric(t *testing.T) {
 	got := sum.Curves[0].Mean
 	if len(got) != 2 || got[0] != 0 || !near(float64(got[1]), want) {
 		t.Errorf("the curve is %v, want 0 and %g", got, want)
+	}
+	// Two runs are compared by it, a report draws it, and the list has it.
+	again := run(t, a, s)
+	both, err := a.Compare(run(t, a, s).Dir, again.Dir, app.CompareOptions{})
+	if err != nil || both.Worse() {
+		t.Errorf("a run against itself: %v", err)
+	}
+	out := filepath.Join(t.TempDir(), "report")
+	if _, err := a.Report(t.Context(), again.Dir, out, ""); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(filepath.Join(out, "report.md")); err != nil || !strings.Contains(string(b), drift.Doc) {
+		t.Errorf("the report does not say what drift is: %v", err)
+	}
+	if known, err := again.Summary.Known(0); err != nil || known != drift {
+		t.Errorf("the summary knows %v, %v", known, err)
+	}
+	if list := a.Metrics(); list[len(list)-1].Name != "drift" {
+		t.Errorf("the list ends with %+v", list[len(list)-1])
 	}
 	if _, err := new(app.App).Run(t.Context(), s, app.RunOptions{Dir: t.TempDir(), Workers: 1}); err == nil {
 		t.Error("a program without the metric knows it")

@@ -53,6 +53,29 @@ type List []*Metric
 // Find is [List.Find] of the metrics of this package.
 func Find(name string) (*Metric, error) { return List(Builtin()).Find(name) }
 
+// With is the list for a program that knows more kinds of values: metrics that read any list of numbers read those of
+// the linear ones among them.
+func (all List) With(kinds space.List) List {
+	var more []space.Kind
+	for _, i := range kinds {
+		if i.Linear {
+			more = append(more, i.Kind)
+		}
+	}
+	if len(more) == 0 {
+		return all
+	}
+	all = slices.Clone(all)
+	for i, m := range all {
+		if slices.Equal(m.Spaces, numeric) {
+			wide := *m
+			wide.Spaces = append(slices.Clone(numeric), more...)
+			all[i] = &wide
+		}
+	}
+	return all
+}
+
 // Find returns the metric called name, or, of a name such as iou@consensus, the metric against that reference, and of a
 // name such as forces.rmse or forces.rmse@self that of a field of a record. The error lists what there is.
 func (all List) Find(name string) (*Metric, error) {

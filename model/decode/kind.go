@@ -2,6 +2,7 @@ package decode
 
 import (
 	"fmt"
+	"slices"
 
 	"nero/data/space"
 	"nero/data/tensor"
@@ -34,14 +35,38 @@ func kinds() []*kind {
 	}
 }
 
-// kindFor is what is known of a kind; of others it is a kind with which nothing is done.
-func kindFor(of space.Kind) *kind {
+// kindFor is what is known of a kind, here or in a list of others; of what is in neither, nothing is done.
+func kindFor(of space.Kind, more space.List) *kind {
 	for _, k := range kinds() {
 		if k.of == of {
 			return k
 		}
 	}
+	if i := more.Info(of); i != nil && i.Zero != nil {
+		return plainly(i)
+	}
 	return &kind{of: of}
+}
+
+// plainly is a kind whose numbers are fed and answered as they lie, in the shape of the value's dims.
+func plainly(i *space.Info) *kind {
+	return &kind{
+		of:  i.Kind,
+		fed: &fed{forms: []form{{axes: "*"}}, floats: true},
+		one: readDecoded,
+		decoded: &decoded{
+			ways: []string{raw}, usual: raw,
+			spec: func(_ *decoder, s []int, o *space.Spec) { o.Shape = slices.Clone(s) },
+			split: func(_ *decoder, val []float64, s []int, n int, what string) ([]space.Value, error) {
+				return each(val, s, n, what, func(v []float64) (space.Value, error) {
+					return i.Zero(slices.Clone(s)).With(v)
+				})
+			},
+			raw: func(_ *decoder, v []float64, dims []int) ([]float64, []int, error) {
+				return fill(v, slices.Clone(dims), dims...)
+			},
+		},
+	}
 }
 
 // fed is how the numbers of a field become an input.
@@ -106,9 +131,10 @@ type laid struct {
 	check func(space.Value) error
 }
 
-// Answers tells whether outputs of models that read pictures are read as values of a kind.
-func Answers(k space.Kind) bool {
-	of := kindFor(k)
+// Answers tells whether outputs of models that read pictures are read as values of a kind; more are kinds beside those
+// of package space.
+func Answers(k space.Kind, more space.List) bool {
+	of := kindFor(k, more)
 	return of.one != nil || of.found != nil
 }
 

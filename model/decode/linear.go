@@ -338,7 +338,11 @@ func (d *decoder) raw(predictions []space.Value) (tensor.Named, error) {
 // rawOne is one prediction as the model returns it, with its shape.
 func (d *decoder) rawOne(p space.Value) ([]float64, []int, error) {
 	if l, ok := p.(space.Linear); ok {
-		if k := kindFor(p.Kind()); k.decoded != nil && k.decoded.raw != nil {
+		k := d.k
+		if k.of != p.Kind() {
+			k = kindFor(p.Kind(), nil)
+		}
+		if k.decoded != nil && k.decoded.raw != nil {
 			return k.decoded.raw(d, l.Output(), p.Dims())
 		}
 	}

@@ -32,7 +32,7 @@ func readOutputs(sig onnx.Signature, out OutputSpec, p port, win [2]int) (output
 	if len(sig.Outputs) == 0 {
 		return nil, errors.New("the model has no output")
 	}
-	k := kindFor(kindOrScores(out.Space))
+	k := kindFor(kindOrScores(out.Space), out.Kinds)
 	if k.found != nil {
 		return k.found(sig, out, p, win)
 	}

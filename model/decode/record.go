@@ -28,6 +28,8 @@ type RecordSpec struct {
 	// Pixels says how fields that are images or frames become arrays. Its Sample and Frames follow the field where they
 	// are not set.
 	Pixels InputSpec
+	// Kinds are those of values beside [space.Kinds], whose numbers are fed and answered as they lie.
+	Kinds space.List
 }
 
 // InputField is what one input of a model is fed with.
@@ -100,7 +102,7 @@ func NewRecord(sig onnx.Signature, spec RecordSpec) (Codec, error) {
 		outs = []OutputField{{Port: sig.Outputs[0].Name, Kind: scoresKind.of}}
 	}
 	for i, o := range outs {
-		a, err := c.readAnswer(sig, o, len(outs))
+		a, err := c.readAnswer(sig, o, len(outs), spec.Kinds)
 		if err != nil {
 			return nil, err
 		}
@@ -487,7 +489,7 @@ func readFeed(x onnx.Port, in InputField, spec RecordSpec, batched bool) (*feed,
 		return nil, 0, err
 	}
 	f.Kind = f.spec.Kind
-	f.k = kindFor(f.Kind)
+	f.k = kindFor(f.Kind, spec.Kinds)
 	switch k := f.k.fed; {
 	case in.Pad > 0 && (k == nil || k.nodes == 0):
 		return nil, 0, fmt.Errorf("input.fields: %q is %s, which is not padded; pad belongs to rows and pairs",

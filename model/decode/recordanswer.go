@@ -33,7 +33,7 @@ type answer struct {
 }
 
 // readAnswer fits one field to an output.
-func (c *record) readAnswer(sig onnx.Signature, o OutputField, total int) (*answer, error) {
+func (c *record) readAnswer(sig onnx.Signature, o OutputField, total int, kinds space.List) (*answer, error) {
 	names := strings.Join(onnx.Names(sig.Outputs), ", ")
 	a := &answer{OutputField: o, name: o.Name, per: o.Per, nodes: -1}
 	want := o.Port
@@ -60,7 +60,7 @@ func (c *record) readAnswer(sig onnx.Signature, o OutputField, total int) (*answ
 	if a.Kind == "" {
 		a.Kind = rowsKind.of
 	}
-	a.k = kindFor(a.Kind)
+	a.k = kindFor(a.Kind, kinds)
 	if err := numbers(a.x); err != nil {
 		return nil, err
 	}

@@ -68,6 +68,8 @@ type OutputSpec struct {
 	// field. {0, 0} follows InputSpec.Sample, then the model's input; boxes in units of the window, anchors and
 	// clipping need one of them.
 	Window [2]int
+	// Kinds are those of values beside [space.Kinds], whose numbers are answered as they lie.
+	Kinds space.List
 }
 
 // BoxesSpec says how the numbers of a detector become boxes: they are read, measured in pixels of the window, scored,

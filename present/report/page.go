@@ -180,7 +180,7 @@ func (p *page) against(m int) string {
 		return "against the model's own answer at the identity"
 	case metric.Target:
 	}
-	if f, err := metric.Find(p.s.Metrics[m].Name); err == nil && !f.Understands(space.KindScores) {
+	if f, err := p.s.Known(m); err == nil && !f.Understands(space.KindScores) {
 		return "against the target"
 	}
 	return "against the label"
@@ -248,7 +248,7 @@ func (p *page) partMean(x *part, m int) string {
 }
 
 func (p *page) binary(m int) bool {
-	known, err := metric.Find(p.s.Metrics[m].Name)
+	known, err := p.s.Known(m)
 	return err == nil && known.Binary
 }
 
@@ -387,7 +387,7 @@ func (p *page) allCaveats() []string {
 			for i := range c.Bad {
 				bad, n = bad+c.Bad[i], n+c.N[i]+c.Bad[i]
 			}
-			if why := view.NoValue(s.Metrics[m].Name); why != "" {
+			if why := view.NoValue(s, m); why != "" {
 				out = append(out, fmt.Sprintf(
 					"%s of **%s** has no value %s of %s times, first for sample %s at %s: %s. Such samples have no "+
 						"mean over the orbit.",

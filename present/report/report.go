@@ -178,7 +178,7 @@ func lead(s *fold.Summary) int {
 		if m.Ref != string(metric.Target) {
 			continue
 		}
-		if known, err := metric.Find(m.Name); err != nil || !known.Binary {
+		if known, err := s.Known(i); err != nil || !known.Binary {
 			return i // what this program does not know by name is not known to be binary either
 		}
 		if target < 0 {

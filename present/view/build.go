@@ -85,7 +85,7 @@ func newBuilder(s *fold.Summary, m int, o Options) (*builder, error) {
 	if b.layout = choose(b.orbit, layouts, false); o.Unroll && b.layout.Flat != nil {
 		b.layout = b.layout.Flat
 	}
-	if known, err := metric.Find(b.m.Name); err == nil {
+	if known, err := s.Known(m); err == nil {
 		b.binary = known.Binary
 	}
 	b.branches, b.closed = b.layout.places(b.orbit)

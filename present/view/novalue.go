@@ -3,12 +3,14 @@ package view
 import (
 	"nero/data/space"
 	"nero/measure/metric"
+	"nero/run/fold"
 )
 
-// NoValue says why a metric may have no value at a place although nothing is wrong, such as that no object is in the
-// window; "" for a metric that has one everywhere, so that a value that is missing is a number that is not finite.
-func NoValue(name string) string {
-	m, err := metric.Find(name)
+// NoValue says why metric i of a run may have no value at a place although nothing is wrong, such as that no object is
+// in the window; "" for a metric that has one everywhere, so that a value that is missing is a number that is not
+// finite.
+func NoValue(s *fold.Summary, i int) string {
+	m, err := s.Known(i)
 	if err != nil || !m.Understands(space.KindBoxes) || m.Understands(space.KindScores) {
 		return ""
 	}

@@ -542,7 +542,7 @@ func TestNoValue(t *testing.T) {
 		"iou": "no object to compare with", "iou@consensus": "no consensus", "conf_iou@self": "own answer",
 		"accuracy": "", "aee": "", "relative": "", "unheard_of": "",
 	} {
-		got := NoValue(name)
+		got := NoValue(&fold.Summary{Metrics: []fold.Metric{{Name: name}}}, 0)
 		if (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}

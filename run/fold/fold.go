@@ -124,6 +124,7 @@ func Fold(in Input) (*Summary, error) {
 		}
 	}
 	s := f.summary()
+	s.KnowMetrics(in.Metrics)
 	if _, err := s.Open(); err != nil {
 		s.Know(in.Group) // no name leads to it
 	}

@@ -47,6 +47,8 @@ type Summary struct {
 
 	// groups that Open may find beside those of package catalog
 	more []group.Group
+	// metrics that Known finds, nil for those of package metric
+	known metric.List
 }
 
 // Know lets [Summary.Open] find groups beside those of package catalog. The kinds of the chart's axes come from the
@@ -58,6 +60,17 @@ func (s *Summary) Know(more ...group.Group) {
 			s.Chart = chart
 		}
 	}
+}
+
+// KnowMetrics lets [Summary.Known] find metrics beside those of [metric.Builtin].
+func (s *Summary) KnowMetrics(known metric.List) { s.known = known }
+
+// Known is all that is known of metric i, beyond what is stored; the error is for one that this program has not.
+func (s *Summary) Known(i int) (*metric.Metric, error) {
+	if s.known == nil {
+		return metric.Find(s.Metrics[i].Name)
+	}
+	return s.known.Find(s.Metrics[i].Name)
 }
 
 // Metric describes a metric of the run.

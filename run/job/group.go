@@ -2,7 +2,6 @@ package job
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"nero/symmetry/define"
@@ -23,10 +22,7 @@ func OpenGroup(ctx context.Context, name, definition string, start define.Starte
 	error,
 ) {
 	if definition == "" {
-		if i := slices.IndexFunc(more, func(g group.Group) bool { return g.Name() == name }); i >= 0 {
-			return more[i], nil
-		}
-		return catalog.Parse(name)
+		return catalog.Parse(name, more...)
 	}
 	return define.Load(ctx, strings.NewReader(definition), start)
 }

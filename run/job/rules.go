@@ -18,8 +18,10 @@ type rules struct {
 	// a list of one may be written without brackets
 	single bool
 	// no two items of a list are equal
-	unique    bool
-	enum      []string
+	unique bool
+	enum   []string
+	// more names the list of a program that adds to enum, see [Words]
+	more      string
 	min, max  limit
 	minItems  int
 	maxItems  int
@@ -54,6 +56,7 @@ func fieldsOf(t reflect.Type) []field {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		ru := parseRules(f.Tag.Get("jsonschema"))
 		ru.required = ru.required || !strings.Contains(options, "omit")
+		ru.more = f.Tag.Get("more")
 		ru.single = f.Tag.Get("study") == "single"
 		fs = append(fs, field{name: name, index: i, short: f.Tag.Get("study") == "short", rules: ru})
 	}
@@ -107,8 +110,11 @@ func mustNumber(s string) float64 {
 	return x
 }
 
-// text says what is wrong with a text, "" if nothing is.
-func (ru rules) text(s string) string {
+// text says what is wrong with a text, "" if nothing is. more are words that a program adds.
+func (ru rules) text(s string, more Words) string {
+	if ru.more != "" {
+		ru.enum = more.with(ru)
+	}
 	if len(s) < ru.minLength {
 		return "empty; give it a value or leave the key out"
 	}

@@ -45,7 +45,7 @@ func (e *FieldError) Error() string {
 // [Study.Errorf].
 //
 // The error joins one [FieldError] for each thing wrong, in the order of the file.
-func ParseStudy(name string, b []byte) (*Study, error) {
+func ParseStudy(name string, b []byte, more ...Words) (*Study, error) {
 	s := &Study{src: &source{file: name, at: map[string]position{}}}
 	if len(b) > maxStudy {
 		return nil, &FieldError{
@@ -53,7 +53,7 @@ func ParseStudy(name string, b []byte) (*Study, error) {
 			Message: fmt.Sprintf("%d bytes; a study has at most %d: is this a study file?", len(b), maxStudy),
 		}
 	}
-	r := &reader{src: s.src}
+	r := &reader{src: s.src, words: allWords(more)}
 	if !r.read(b, s) {
 		return nil, r.err()
 	}
@@ -113,8 +113,9 @@ func NameOf(path string) string {
 }
 
 // Validate holds a study that was not read from a file, or was changed since, against the rules that [ParseStudy] holds
-// files against. The error joins one [FieldError] for each thing wrong. A study without a group is fine.
-func (s *Study) Validate() error {
+// files against, with the words that the program adds. The error joins one [FieldError] for each thing wrong. A study
+// without a group is fine.
+func (s *Study) Validate(more ...Words) error {
 	if p := notFinite(reflect.ValueOf(s).Elem(), ""); p != "" {
 		return &FieldError{Where: "study", Path: p, Message: "expected a finite number"}
 	}
@@ -122,7 +123,7 @@ func (s *Study) Validate() error {
 	if err != nil {
 		return fmt.Errorf("job: %w", err)
 	}
-	_, err = ParseStudy("study", b)
+	_, err = ParseStudy("study", b, more...)
 	var all interface{ Unwrap() []error }
 	if !errors.As(err, &all) {
 		return err

@@ -30,6 +30,7 @@ type reader struct {
 	anchors map[string]ast.Node
 	nodes   int
 	found   []located
+	words   Words
 	more    int
 }
 
@@ -181,7 +182,7 @@ func (r *reader) value(n ast.Node, v reflect.Value, path string, ru rules) {
 			return
 		}
 		v.SetString(s)
-		r.check(path, ru.text(s))
+		r.check(path, ru.text(s, r.words))
 	case reflect.Bool:
 		b, ok := n.(*ast.BoolNode)
 		if !ok {

@@ -358,7 +358,7 @@ func (w *Workload) moves(spec space.Spec) error {
 // recordSpec is how fields become the inputs of a model and its outputs answers.
 func (w *Workload) recordSpec(sig onnx.Signature, in space.Spec, audit bool) decode.RecordSpec {
 	s := w.Study
-	spec := decode.RecordSpec{Sample: in}
+	spec := decode.RecordSpec{Sample: in, Kinds: w.kinds}
 	fed := s.Input.Fields
 	if len(fed) == 0 && in.IsRecord() { // those that the model asks for by name
 		for _, f := range in.Fields {

@@ -47,6 +47,8 @@ type Options struct {
 	Metrics metric.List
 	// Groups are those that a study may name beside those of package catalog.
 	Groups []group.Group
+	// Kinds are those of values beside [space.Kinds]; models read and answer their numbers as they lie.
+	Kinds space.List
 	// Codec feeds models with kinds of values, and reads kinds from them, that package decode does not know. It returns
 	// nil for what it leaves to that package; nil for all.
 	Codec func(sig onnx.Signature, in space.Spec, out job.Output) (decode.Codec, error)
@@ -84,7 +86,9 @@ type Workload struct {
 	// Notes are choices that were made for the user: sentences to show.
 	Notes []string
 
-	group  group.Group
+	group group.Group
+	// beside those of package space
+	kinds  space.List
 	engine engine.Engine
 	// every connection that was made
 	remotes []*remote.Model
@@ -224,7 +228,7 @@ func (in *input) size() (h, w int) {
 
 // openInput opens the data of a study and finds how the group moves them: all that can be said without the models.
 func openInput(s *job.Study, o Options) (*Workload, *input, error) {
-	w := &Workload{Study: s, Parameters: map[string]int64{}, opened: map[string]*loaded{}}
+	w := &Workload{Study: s, Parameters: map[string]int64{}, opened: map[string]*loaded{}, kinds: o.Kinds}
 	if err := w.openData(o.Formats); err != nil {
 		return nil, nil, err
 	}
@@ -725,9 +729,9 @@ func (w *Workload) decodeSpec(in space.Spec, audit bool) decode.OutputSpec {
 	}
 	spec := decode.OutputSpec{
 		Name: out.Name, Decode: d, Type: out.Type,
-		Boxes: boxesSpec(out.Boxes), Field: fieldSpec(out.Field),
+		Boxes: boxesSpec(out.Boxes), Field: fieldSpec(out.Field), Kinds: w.kinds,
 	}
-	if k := space.Kind(out.Space); decode.Answers(k) {
+	if k := space.Kind(out.Space); decode.Answers(k, w.kinds) {
 		spec.Space = k
 	}
 	if n := len(in.Shape); n >= 2 {

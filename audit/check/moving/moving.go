@@ -140,7 +140,7 @@ func static(p *audit.Pass, flow group.Flowing, from int, v group.Element) (in, o
 	if err != nil {
 		return nil, nil, fmt.Errorf("sample %s: %w", s.ID, err)
 	}
-	rules := action.Rules()
+	rules := p.Subject.Table()
 	for _, b := range action.Borders() {
 		if in, err = rules.For(inner, p.Subject.InSpec, action.Options{Border: b}); err != nil {
 			continue

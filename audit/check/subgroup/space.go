@@ -8,7 +8,6 @@ import (
 	"nero/audit"
 	"nero/data/space"
 	"nero/symmetry/group"
-	"nero/symmetry/group/catalog"
 )
 
 // part is what a candidate does, so that those which pass can be combined.
@@ -107,10 +106,10 @@ func cloud(p *space.Rows) (off, size float64) {
 
 // spatial lists the candidates in space: those about the axes, all rotations, all orthogonal maps, all shifts. The
 // study's own direction, if it keeps one, is among them.
-func spatial(d int, own group.Group, plan []group.Element) ([]candidate, error) {
+func spatial(d int, own group.Group, s *audit.Subject) ([]candidate, error) {
 	var out []candidate
 	add := func(name string, p part, rank int, within ...string) error {
-		g, err := catalog.Parse(name)
+		g, err := s.Group(name)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -127,7 +126,7 @@ func spatial(d int, own group.Group, plan []group.Element) ([]candidate, error) 
 		name := own.Name()
 		for i, c := range out {
 			// if all rotations hold, so do these; its mirrors with them make all orthogonal maps
-			if c.rank >= 3 && orthogonal(x, plan) {
+			if c.rank >= 3 && orthogonal(x, s.Plan.Elements) {
 				out[i].within = append(slices.Clip(c.within), name)
 			}
 		}

@@ -17,7 +17,6 @@ import (
 	"nero/data/space"
 	"nero/measure/scale"
 	"nero/symmetry/group"
-	"nero/symmetry/group/catalog"
 )
 
 // Check is the check of subgroups. Its result is a [*Result].
@@ -42,7 +41,7 @@ preprocessing hides it.`,
 	Run:      run,
 	Work: func(p *audit.Pass) int {
 		const about = 12 // candidates in space, and the claim
-		if k := p.Subject.InSpec.Kind.Info(); k == nil || k.Planar {
+		if k := p.Subject.Kinds.Info(p.Subject.InSpec.Kind); k == nil || k.Planar {
 			return 0
 		}
 		return about * min(int(p.Param("samples")), p.Subject.N) * (1 + int(p.Param("elements")))
@@ -155,7 +154,7 @@ func candidates(p *audit.Pass, v space.Value, most int) ([]candidate, error) {
 	var out []candidate
 	own := p.Subject.Plan.Group
 	if d := dimension(p.Subject.InSpec); d > 0 {
-		list, err := spatial(d, own, p.Subject.Plan.Elements)
+		list, err := spatial(d, own, p.Subject)
 		if err != nil {
 			return nil, err
 		}
@@ -165,7 +164,7 @@ func candidates(p *audit.Pass, v space.Value, most int) ([]candidate, error) {
 	most = max(most, permuted(own))
 	if most > 1 {
 		name := fmt.Sprintf("S(%d)", most)
-		if g, err := catalog.Parse(name); err == nil {
+		if g, err := p.Subject.Group(name); err == nil {
 			out = append(out, candidate{name: name, part: rows, group: g, rank: 1})
 		}
 	}

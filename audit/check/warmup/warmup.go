@@ -29,7 +29,7 @@ and no state.`,
 	Optional: true,
 	Run:      run,
 	Work: func(p *audit.Pass) int {
-		if k := p.Subject.InSpec.Kind.Info(); k == nil || !k.Sequence {
+		if k := p.Subject.Kinds.Info(p.Subject.InSpec.Kind); k == nil || !k.Sequence {
 			return 0
 		}
 		return tries + min(int(p.Param("samples")), p.Subject.N)*(2+int(p.Param("starts")))
