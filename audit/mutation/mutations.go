@@ -28,6 +28,14 @@ type Mutation struct {
 
 	plant plant
 	claim claim
+	// of a member of a family; nil for a base of the first list
+	prepare func() (ready, error)
+	// Set is which list it is from, and Task what such models are for; both empty in the first list.
+	Set, Task string
+	// the least relative error in float64, see [broken]
+	least float64
+	// the clean member in float64
+	slack float64
 }
 
 // Clean reports whether nothing was planted.

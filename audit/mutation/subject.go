@@ -111,38 +111,54 @@ func open(b Base, p plant, c claim, body Body, twin *Body) (*opened, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", b.Name, err)
 	}
-	bytes, err := m.Bytes()
+	return ready{name: b.Name, model: m, rolled: rolled, codec: codec, plan: plan, sample: b.sample(p)}.open(body, twin)
+}
+
+// ready is a model with all that an audit needs but an engine.
+type ready struct {
+	name  string
+	model *onnx.Model
+	// the model over whole signals; nil for one that is not recurrent
+	rolled *unroll.Model
+	codec  decode.Codec
+	plan   *orbit.Plan
+	sample func(i int) (dataset.Sample, error)
+}
+
+// open makes the subject of an audit.
+func (r ready) open(body Body, twin *Body) (*opened, error) {
+	bytes, err := r.model.Bytes()
 	if err != nil {
 		return nil, err
 	}
 	run := func(e engine.Engine) *eval.Model {
-		if rolled != nil {
-			e = rolled.Engine(e)
+		if r.rolled != nil {
+			e = r.rolled.Engine(e)
 		}
 		return &eval.Model{
-			Name: b.Name, Codec: codec, Batch: 16,
+			Name: r.name, Codec: r.codec, Batch: 16,
 			Pool: eval.NewPool(e, bytes, engine.Options{Threads: 1}),
 		}
 	}
 	model := run(body.Engine)
 	o := &opened{subject: &audit.Subject{
-		Name: b.Name, Predictor: eval.Predictor{Model: model, Workers: workers}, Plan: plan, N: inputs,
-		Sample: b.sample(p), Seed: 5,
+		Name: r.name, Predictor: eval.Predictor{Model: model, Workers: workers}, Plan: r.plan, N: inputs,
+		Sample: r.sample, Seed: 5,
 	}}
 	s := o.subject
-	if rolled != nil {
-		s.InSpec, s.OutSpec = codec.In(), codec.Out()
+	if r.rolled != nil {
+		s.InSpec, s.OutSpec = r.codec.In(), r.codec.Out()
 		s.NoReference, s.NoTwin = "the file is one step of a recurrent model", "one engine is enough here"
 		o.close = func() { _ = model.Pool.Close() } // nothing is lost
 		return o, nil
 	}
-	if s.Interior, err = interior.New(m, codec, opener(body.Engine),
+	if s.Interior, err = interior.New(r.model, r.codec, opener(body.Engine),
 		interior.Options{Body: body.Name, Workers: workers}); err != nil {
 		return nil, err
 	}
-	if _, err := oracle.Load(m); err != nil {
+	if _, err := oracle.Load(r.model); err != nil {
 		s.NoReference = err.Error()
-	} else if s.Reference, err = interior.New(m, codec, opener(oracle.Engine(oracle.Options{})),
+	} else if s.Reference, err = interior.New(r.model, r.codec, opener(oracle.Engine(oracle.Options{})),
 		interior.Options{Body: "float64", Double: true, Workers: workers}); err != nil {
 		return nil, err
 	}
