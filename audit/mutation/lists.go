@@ -170,7 +170,8 @@ func messages(s *sketch, n int) {
 // edgeLists is nodes with two numbers each and a list of twice as many edges.
 func edgeLists(n int) ports {
 	return records(space.Spec{Name: "graph", Kind: (&space.Record{}).Kind(), Fields: []space.Spec{
-		rowsSpec("nodes", n, 2, space.TypeUnchanged), {Name: "edges", Kind: (&space.Links{}).Kind(), Shape: []int{2, 2 * n}},
+		rowsSpec("nodes", n, 2, space.TypeUnchanged),
+		{Name: "edges", Kind: (&space.Links{}).Kind(), Shape: []int{2, 2 * n}},
 	}}, func(r *rand.Rand) space.Value {
 		l := &space.Links{Nodes: n}
 		for range 2 * n {

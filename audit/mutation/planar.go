@@ -20,7 +20,8 @@ func planar() []family {
 			group: squares, orbit: all, graph: labels, heldOut: variant{101, 15}, tuned: variant{201, 13},
 			twins: []variant{{301, 11}, {302, 17}},
 			ports: func(n int) ports {
-				return pictures(1, n, decode.OutputSpec{Space: (&space.Scores{}).Kind(), Decode: "logits"}, action.Options{},
+				return pictures(1, n, decode.OutputSpec{Space: (&space.Scores{}).Kind(), Decode: "logits"},
+					action.Options{},
 					spots(1, n, 0, 1))
 			},
 		},
@@ -29,7 +30,8 @@ func planar() []family {
 			group: squares, orbit: all, graph: paint, heldOut: variant{102, 13}, tuned: variant{202, 15},
 			twins: []variant{{303, 10}, {304, 17}},
 			ports: func(n int) ports {
-				return pictures(1, n, decode.OutputSpec{Space: (&space.Image{}).Kind()}, action.Options{}, spots(1, n, 0, 1))
+				return pictures(1, n, decode.OutputSpec{Space: (&space.Image{}).Kind()}, action.Options{},
+					spots(1, n, 0, 1))
 			},
 		},
 		{
@@ -48,7 +50,8 @@ func planar() []family {
 			group: fixed("C4"), orbit: all, graph: regularFeatures, heldOut: variant{104, 11}, tuned: variant{204, 13},
 			twins: []variant{{307, 9}, {308, 15}},
 			ports: func(n int) ports {
-				return pictures(1, n, decode.OutputSpec{Space: (&space.Tensor{}).Kind(), Type: "regular"}, action.Options{},
+				return pictures(1, n, decode.OutputSpec{Space: (&space.Tensor{}).Kind(), Type: "regular"},
+					action.Options{},
 					spots(1, n, 0, 1))
 			},
 		},
@@ -58,7 +61,8 @@ func planar() []family {
 			group: squares, orbit: all, graph: quiver, heldOut: variant{105, 13}, tuned: variant{205, 11},
 			twins: []variant{{309, 10}, {310, 15}},
 			ports: func(n int) ports {
-				return pictures(1, n, decode.OutputSpec{Space: (&space.Field{}).Kind()}, action.Options{}, spots(1, n, 0, 1))
+				return pictures(1, n, decode.OutputSpec{Space: (&space.Field{}).Kind()}, action.Options{},
+					spots(1, n, 0, 1))
 			},
 		},
 		{
@@ -72,7 +76,8 @@ func planar() []family {
 			group: squares, orbit: all, graph: regions, heldOut: variant{107, 13}, tuned: variant{207, 12},
 			twins: []variant{{313, 9}, {314, 16}},
 			ports: func(n int) ports {
-				return pictures(1, n, decode.OutputSpec{Space: (&space.Mask{}).Kind()}, action.Options{}, spots(1, n, 0, 1))
+				return pictures(1, n, decode.OutputSpec{Space: (&space.Mask{}).Kind()}, action.Options{},
+					spots(1, n, 0, 1))
 			},
 		},
 		{
