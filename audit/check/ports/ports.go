@@ -112,7 +112,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	}
 	errs, err := trial.Measure(ctx, p, pick, sw.Scale, trials)
 	if errors.Is(err, scale.ErrForm) {
-		return nil, fmt.Errorf("%w: inputs that move apart give answers of another form: %w", audit.ErrNotApplicable, err)
+		return nil, fmt.Errorf("%w: inputs that move apart give answers of another form: %w", audit.ErrNotApplicable,
+			err)
 	} else if err != nil {
 		return nil, err
 	}
@@ -189,8 +190,9 @@ func report(p *audit.Pass, r *Result, all audit.Interval, limit, floor float64) 
 			answer = "moves alone"
 			p.Report(audit.Finding{
 				Category: audit.Explanation, Location: "input " + x.Name, Worst: audit.Nowhere,
-				Message: fmt.Sprintf("How the input %s lies beside the others does not count: moved alone it changes the "+
-					"answer by %s. The model looks at nothing of it that the group changes.", x.Name,
+				Message: fmt.Sprintf(
+					"How the input %s lies beside the others does not count: moved alone it changes the "+
+						"answer by %s. The model looks at nothing of it that the group changes.", x.Name,
 					audit.Figures(x.Alone.Value)),
 				Evidence: []audit.Evidence{
 					audit.Measured("change of the answer with "+x.Name+" alone", x.Alone, "").Against(floor),
