@@ -104,6 +104,8 @@ const (
 	ClueNeighbors ClueName = "neighbors"
 	ClueEnergy    ClueName = "energy" // the energy is not invariant
 	ClueForces    ClueName = "forces" // the forces are not equivariant
+	// ClueFineDetail: the error falls where inputs are blurred before the model reads them.
+	ClueFineDetail ClueName = "fine-detail"
 	// ClueInputScale: the inputs are blank or far from the range the model was made for.
 	ClueInputScale ClueName = "input-scale"
 )

@@ -30,6 +30,7 @@ import (
 	"nero/audit/check/search"
 	"nero/audit/check/shifts"
 	"nero/audit/check/sizes"
+	"nero/audit/check/smooth"
 	"nero/audit/check/subgroup"
 	"nero/audit/check/sweep"
 	"nero/audit/check/variance"
@@ -43,7 +44,7 @@ func All() []*audit.Check {
 		convention.Check, irreps.Check, ports.Check, subgroup.Check, variance.Check, search.Check, decision.Check,
 		contract.Check,
 		lint.Check, order.Check, neighbors.Check, moving.Check, warmup.Check, laws.Check, ends.Check,
-		company.Check, engines.Check, shifts.Check, border.Check, extremes.Check, sizes.Check, layers.Check, lie.Check,
+		company.Check, engines.Check, shifts.Check, smooth.Check, border.Check, extremes.Check, sizes.Check, layers.Check, lie.Check,
 		gradient.Check, forces.Check,
 	}
 }
@@ -52,6 +53,6 @@ func All() []*audit.Check {
 // not passed.
 func Outside() []string {
 	return []string{
-		"exported forms", "aliasing under smoother inputs",
+		"exported forms",
 	}
 }
