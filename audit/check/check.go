@@ -44,7 +44,8 @@ func All() []*audit.Check {
 		convention.Check, irreps.Check, ports.Check, subgroup.Check, variance.Check, search.Check, decision.Check,
 		contract.Check,
 		lint.Check, order.Check, neighbors.Check, moving.Check, warmup.Check, laws.Check, ends.Check,
-		company.Check, engines.Check, shifts.Check, smooth.Check, border.Check, extremes.Check, sizes.Check, layers.Check, lie.Check,
+		company.Check, engines.Check, shifts.Check, smooth.Check, border.Check, extremes.Check, sizes.Check,
+		layers.Check, lie.Check,
 		gradient.Check, forces.Check,
 	}
 }

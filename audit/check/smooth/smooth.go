@@ -141,7 +141,8 @@ func measure(ctx context.Context, t *stress.Test, pixels float64) (Blur, audit.W
 	}
 	s := spread.Scale()
 	if !(s > 0) {
-		return Blur{}, audit.Nowhere, fmt.Errorf("%w: answers to inputs blurred by %g px do not vary", audit.ErrNotApplicable,
+		return Blur{}, audit.Nowhere, fmt.Errorf("%w: answers to inputs blurred by %g px do not vary",
+			audit.ErrNotApplicable,
 			pixels)
 	}
 	for i := range most {
@@ -149,7 +150,8 @@ func measure(ctx context.Context, t *stress.Test, pixels float64) (Blur, audit.W
 	}
 	return Blur{
 		Pixels: pixels,
-		Error:  audit.ErrorInterval(most, p.Policy.Confidence, p.Rand("interval of blurred inputs", fmt.Sprint(pixels))),
+		Error: audit.ErrorInterval(most, p.Policy.Confidence,
+			p.Rand("interval of blurred inputs", fmt.Sprint(pixels))),
 	}, t.Where(worst.Sample, worst.Element), nil
 }
 
@@ -168,7 +170,8 @@ func report(p *audit.Pass, floor float64, r *Result, at audit.Where) {
 	}
 	p.Show(audit.Exhibit{
 		Name: "blurs", Title: "Smoother inputs", Table: table,
-		Note: "An error that falls with the blur is one of fine detail: subsampling, frequencies that the grid cannot " +
+		Note: "An error that falls with the blur is one of fine detail: subsampling, frequencies that the grid " +
+			"cannot " +
 			"hold, resampling.",
 	})
 	sharp, soft := r.Blurs[0].Error, r.Blurs[len(r.Blurs)-1].Error
@@ -230,7 +233,8 @@ func lines(from, to, weights []float64, count, n, stride, step int) {
 	for l := range count {
 		for i := range n {
 			var s float64
-			// Pairs of neighbors at one distance are added first, so that a mirrored line gives the mirrored sums bit by bit.
+			// Pairs of neighbors at one distance are added first, so that a mirrored line gives the mirrored sums bit
+			// by bit.
 			for k := 1; k <= reach; k++ {
 				s += weights[reach+k] * (from[l*stride+mirrored(i-k, n)*step] + from[l*stride+mirrored(i+k, n)*step])
 			}
