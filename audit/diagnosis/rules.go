@@ -311,11 +311,7 @@ func Rules() []Rule {
 			Cause: "aliasing: whole shifts hold and those between do not, for layers make frequencies that the grid " +
 				"cannot hold",
 			Needs: []audit.ClueName{audit.ClueCleanComb},
-			Weigh: []Weight{
-				{audit.ClueCleanComb, strong, -sure},
-				{audit.ClueResampling, -some, some},
-				{audit.ClueFineDetail, some, -some},
-			},
+			Weigh: []Weight{{audit.ClueCleanComb, strong, -sure}, {audit.ClueResampling, -some, some}},
 			Fix: "take a smooth nonlinearity on a finer grid and filter before going back, blur before striding, " +
 				"or claim whole shifts only",
 			Verify: "the error between whole shifts falls with the finer grid",
