@@ -2,25 +2,27 @@ package catalog_test
 
 import (
 	"fmt"
-	"strings"
 
 	"nero/symmetry/group"
 	"nero/symmetry/group/catalog"
 )
 
+// Elements are coordinates in the chart of their group; products have those of their factors one after another.
 func ExampleParse() {
-	g, err := catalog.Parse("c4 x scale")
+	g, err := catalog.Parse("c4 x time")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	e := g.Mul(group.Element{270, 2}, group.Element{180, 0.25})
-	fmt.Println(g.Name(), group.Format(g, e))
-	_, err = catalog.Parse("Affine(rotate, shift x)")
-	fmt.Println(strings.NewReplacer("; ", "\n", "and their", "and\ntheir").Replace(err.Error()))
+	fmt.Println(g.Name(), g.Identity())
+	for _, a := range g.Chart() {
+		fmt.Println(a.Name, a.Unit, a.Switch())
+	}
+	turn, back := group.Element{90, 1}, group.Element{270, 0}
+	fmt.Println(g.Mul(turn, back))
 	// Output:
-	// C4 x Scale (angle 90 deg, scale x0.5)
-	// Affine(rotate,shift x) is not closed under composition: rotate and shift x do not commute, and
-	// their commutator is not in the span
-	// add shift y: Affine(rotate,shift x,shift y)
+	// C4 x Time [0 0]
+	// angle deg false
+	// reverse  true
+	// [0 1]
 }
