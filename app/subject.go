@@ -81,14 +81,20 @@ func (a *App) inputs(w *workload.Workload, m *eval.Model, workers int) (*audit.S
 		rand.New(rand.NewPCG(w.Study.Seed, earlyOrder)).Shuffle(len(chosen),
 			func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
 	}
-	return &audit.Subject{
+	subject := &audit.Subject{
 		Name: m.Name, Predictor: eval.Predictor{Model: m, Workers: workers},
 		Plan: thin(w.Eval.Plan, w.Study.Audit.Elements),
 		N:    len(chosen), Sample: func(i int) (dataset.Sample, error) { return w.Eval.At(chosen[i]) },
 		Input: w.Study.Input, Seed: w.Study.Seed, Layers: w.Study.Audit.Layers, About: a.about(w, m.Name),
 		Contract: w.Study.Audit.Contract, EarlyStop: w.Study.Audit.EarlyStop, Basis: basis(w), Drawn: drawn,
 		Roundoff: roundoff(w, m.Name), Rules: a.Parts.Rules, Groups: a.Parts.Groups, Kinds: a.Parts.Kinds,
-	}, chosen, nil
+	}
+	kept := subject.Distinct()
+	differ := make([]int, len(kept))
+	for i, k := range kept {
+		differ[i] = chosen[k]
+	}
+	return subject, differ, nil
 }
 
 // about says what is audited and where.

@@ -28,6 +28,8 @@ type Category struct {
 	Noise bool
 	// Doubt says that the finding puts the test in doubt and not the model.
 	Doubt bool
+	// Wrong says that the finding shows the test to be no test of the claim, and not only puts it in doubt.
+	Wrong bool
 	// OfSet says that the finding tells the cause of the error of a set, which is judged by itself.
 	OfSet bool
 }
@@ -84,6 +86,12 @@ var (
 	PositiveControl = &Category{
 		Name: "positive-control", Title: "planted break not noticed", Doc: "A planted break was not detected.",
 		Severity: Medium, Verdict: NeedsAttention, Doubt: true,
+	}
+	// CutOff stands for an error that cannot be told from that of content which leaves the frame.
+	CutOff = &Category{
+		Name: "cut-off", Title: "cut off at the border",
+		Doc:      "Elements move content out of the frame, and the error cannot be told from what its loss does.",
+		Severity: Low, Verdict: NeedsAttention, Wrong: true,
 	}
 	// Violation stands for an error that is real.
 	Violation = &Category{
@@ -157,7 +165,8 @@ var (
 func Categories() []*Category {
 	return []*Category{
 		NonFinite, Shape, NonRepeatable, BatchDependent, ActionLaw, Convention, Vacuous, Uninformative, IdentityControl,
-		PositiveControl, Violation, Resampling, Roundoff, Undecided, Gradient, Layer, Stress, Engines, Prediction,
+		PositiveControl, CutOff, Violation, Resampling, Roundoff, Undecided, Gradient, Layer, Stress, Engines,
+		Prediction,
 		Contract, ContractOpen, Regression, Explanation,
 	}
 }

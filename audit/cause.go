@@ -17,6 +17,7 @@ const (
 	CauseVacuous       Cause = "vacuous test"
 	CauseRoundoff      Cause = "rounding"
 	CauseResampling    Cause = "resampling"
+	CauseCut           Cause = "cut off at the border"
 	CauseViolation     Cause = "real violation"
 	CauseNone          Cause = "no error at all"
 )
@@ -64,8 +65,9 @@ func (p *Policy) rounding(f Floors) float64 {
 }
 
 // Explain finds the cause of the error of a set by elimination: specification or convention, non-finite,
-// non-repeatable, vacuous, exact elements, rounding, resampling, real violation. It fills Steps and Cause and leaves
-// the rest alone. The cause explains the size of the error whether or not that is above a limit.
+// non-repeatable, vacuous, exact elements, rounding, resampling, what the border cuts off, real violation. It fills
+// Steps and Cause and leaves the rest alone. The cause explains the size of the error whether or not that is above a
+// limit.
 func (p *Policy) Explain(s *Set, f Facts) {
 	s.Steps, s.Cause = nil, ""
 	step := func(named bool, c Cause, name, text string, ev ...Evidence) bool {
@@ -151,6 +153,17 @@ func (p *Policy) Explain(s *Set, f Facts) {
 			return
 		}
 	}
+	if c := s.Cut; c != nil {
+		text := fmt.Sprintf(
+			"%s of the energy of the inputs leaves the frame; mean error %s is %s times what that alone "+
+				"does, interval [%s, %s]",
+			percent(c.Share), num(s.Mean.Value), num(c.Ratio.Value), num(c.Ratio.Lo), num(c.Ratio.Hi))
+		if step(c.Ratio.Lo <= 1, CauseCut, "border", text,
+			Measured("error over that of what is cut off", c.Ratio, "").Against(1),
+			Number("energy that leaves the frame", c.Share, "share")) {
+			return
+		}
+	}
 	step(true, CauseViolation, "real violation", "nothing else explains the error", worst)
 }
 
@@ -208,6 +221,9 @@ func (p *Policy) answer(s *Set) string {
 		}
 		return fmt.Sprintf("%s: mean error %s is %s x [%s, %s] its floor", what, s.size(s.Mean.Value),
 			num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
+	case CauseCut:
+		return fmt.Sprintf("cut off: mean error %s is %s x [%s, %s] what leaves the frame does alone",
+			s.size(s.Mean.Value), num(s.Cut.Ratio.Value), num(s.Cut.Ratio.Lo), num(s.Cut.Ratio.Hi))
 	case CauseNone:
 		return "no error: equal bit for bit"
 	case CauseViolation:

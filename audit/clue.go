@@ -32,7 +32,9 @@ const (
 	ClueBatchCompany  ClueName = "batch-company"  // an answer depends on the other samples of its batch
 	ClueBatchPosition ClueName = "batch-position" // an answer depends on its position in the batch
 	ClueBatchSize     ClueName = "batch-size"     // an answer depends on the size of its batch
-	ClueTrainingNorm  ClueName = "training-norm"  // the graph normalises over the batch; Location names the node
+	// ClueBatchFinite: outputs are not finite in batches of some sizes and finite in others; Location names the sizes.
+	ClueBatchFinite  ClueName = "batch-finite"
+	ClueTrainingNorm ClueName = "training-norm" // the graph normalises over the batch; Location names the node
 	// ClueRandomNode: the graph holds an operator that draws random numbers; Location names it.
 	ClueRandomNode     ClueName = "random-node"
 	ClueConstant       ClueName = "constant-output" // outputs, or channels of them, do not vary
@@ -42,8 +44,10 @@ const (
 	// ClueReducedPrecision: the error has the size of a coarser type than float32, or the graph casts to one.
 	ClueReducedPrecision ClueName = "reduced-precision"
 	ClueResampling       ClueName = "resampling" // the error cannot be told from its resampling floor
-	ClueCleanComb        ClueName = "clean-comb" // exact elements hold, those between do not
-	ClueEdgeBand         ClueName = "edge-band"  // the error lies at the border of the map
+	// the error cannot be told from what content that leaves the frame does
+	ClueCut       ClueName = "cut-off"
+	ClueCleanComb ClueName = "clean-comb" // exact elements hold, those between do not
+	ClueEdgeBand  ClueName = "edge-band"  // the error lies at the border of the map
 	// CluePaddingLayer: the graph pads with zeros where the group would need another border; Location.
 	CluePaddingLayer  ClueName = "padding-layer"
 	ClueStridePattern ClueName = "stride-pattern" // the error over shifts has a period above 1

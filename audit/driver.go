@@ -456,12 +456,13 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 			s.OutSpec = m.Codec().Out()
 		}
 	}
+	s.Distinct()
 	d := &driver{subject: s, policy: p}
 	elements := elementsOf(s.Plan)
 	r := &Report{
 		Model: s.Name, Policy: p, Group: s.Plan.Group.Name(), Measure: s.Plan.Measure, Planned: len(s.Plan.Elements),
-		Inputs: s.N, Scale: math.NaN(), Seed: s.Seed, Outside: o.Outside, About: s.About, Drawn: s.Drawn,
-		Basis: s.Basis, known: s.Groups,
+		Inputs: s.N, Given: s.Given, Distinct: s.N, Scale: math.NaN(), Seed: s.Seed, Outside: o.Outside,
+		About: s.About, Drawn: s.Drawn, Basis: s.Basis, known: s.Groups,
 	}
 	for _, e := range elements {
 		if e.Added {
@@ -629,6 +630,11 @@ func paramsOf(list []*Check, given map[string]float64) (map[*Check]map[string]fl
 func (r *Report) conclude() {
 	r.Verdict = Passed
 	judged := 0
+	demanded, why := r.Policy.unanswered(r.Results)
+	for i, name := range demanded {
+		r.Verdict = NeedsAttention
+		r.because(NeedsAttention, fmt.Sprintf("%s is required and did not run: %s", name, why[i]))
+	}
 	for _, c := range r.Results {
 		c.Verdict = Passed
 		for _, s := range c.Sets {
@@ -650,7 +656,8 @@ func (r *Report) conclude() {
 		case Tested:
 			continue
 		case NotTested:
-			if r.Policy.requires(c.Check, r.Results) {
+			if r.Policy.requires(c.Check, r.Results) && !slices.Contains(demanded, c.Check.Name) &&
+				(c.Check.Family == "" || !slices.Contains(demanded, c.Check.Family)) {
 				r.Verdict = document.Worse(r.Verdict, NeedsAttention)
 				r.because(NeedsAttention, fmt.Sprintf("%s: not tested: %s", c.Check.Name, c.Reason))
 			}

@@ -132,7 +132,8 @@ func TestParameters(t *testing.T) {
 		"preflight.samples=5":   "",
 		"preflight.samples=0":   "want a number in [1, 1000]",
 		"preflight.samples=NaN": "want a number in [1, 1000]",
-		"preflight.colour=5":    "no parameter preflight.colour; preflight has preflight.repeats, preflight.samples",
+		"preflight.colour=5": "no parameter preflight.colour; preflight has preflight.batch, preflight.repeats, " +
+			"preflight.samples",
 	} {
 		name, value, _ := strings.Cut(params, "=")
 		var v float64

@@ -145,6 +145,34 @@ func (p *Policy) requires(c *Check, results []*Result) bool {
 	})
 }
 
+// unanswered are the demands of the policy, by name, that no result meets, each with the reason: a check that was
+// asked for and did not run is not a pass, be it that nobody asked its question, that it could not be answered, or that
+// it does not arise. "all" demands nothing of the last kind.
+func (p *Policy) unanswered(results []*Result) (names, why []string) {
+	for _, name := range p.Required {
+		if name == requireAll || slices.Contains(names, name) {
+			continue
+		}
+		reason, met := "it is no part of this audit", false
+		for _, r := range results {
+			switch {
+			case r.Check.Name != name && r.Check.Family != name:
+			case r.Status == Tested:
+				met = true
+			case r.Check.Name == name:
+				reason = fmt.Sprintf("%s: %s", r.Status, r.Reason)
+			default:
+				reason = fmt.Sprintf("none of its checks ran; the last, %s, is %s: %s", r.Check.Name, r.Status,
+					r.Reason)
+			}
+		}
+		if !met {
+			names, why = append(names, name), append(why, reason)
+		}
+	}
+	return names, why
+}
+
 // Level describes the size of a relative error in a word. It decides nothing.
 type Level string
 
@@ -181,9 +209,9 @@ func LevelOf(e, u float64) Level {
 // Two statements are held against their limits: the mean over inputs of the largest error on the orbit against the
 // threshold, and the share of inputs whose largest error exceeds the threshold against the failure rate. PASS needs
 // both upper bounds below their limits, so it needs no correction for there being two. One lower bound above its limit
-// is FAIL, unless the error cannot be told from rounding, from resampling the input or from the model's own noise: then
-// it is NEEDS_ATTENTION, because the test and not the model may be at fault. So is everything in between, with the
-// number of inputs that would decide.
+// is FAIL, unless the error cannot be told from rounding, from resampling the input, from what the border cuts off or
+// from the model's own noise: then it is NEEDS_ATTENTION, because the test and not the model may be at fault. So is
+// everything in between, with the number of inputs that would decide.
 func (p *Policy) Judge(s *Set) (Verdict, string) {
 	switch {
 	case s.NonFinite > 0:
@@ -214,6 +242,8 @@ func (p *Policy) Judge(s *Set) (Verdict, string) {
 			return NeedsAttention, "precision too low: " + above + ", as rounding alone would give"
 		case CauseNonRepeatable:
 			return NeedsAttention, "noisy: " + above + ", as repeats alone would give"
+		case CauseCut:
+			return NeedsAttention, "cut off: " + above + ", as what leaves the frame alone would give"
 		case CauseSpecification, CauseNonFinite, CauseVacuous, CauseViolation, CauseNone:
 		}
 		return Failed, above

@@ -78,7 +78,9 @@ type Set struct {
 	// Both are NaN where every element is exact.
 	Resampling Stats
 	Ratio      Interval
-	Floors     Floors
+	// Cut says what exact elements cut off at the border of the inputs; nil where nothing leaves the frame.
+	Cut    *Cut
+	Floors Floors
 	// Slope compares the error with that in float64; nil if it was not measured.
 	Slope *Slope
 	// Detectable is the size of the smallest planted break that this set shows, relative to s; NaN if it was not
@@ -93,6 +95,19 @@ type Set struct {
 	Level   Level
 	Verdict Verdict
 	Reason  string
+}
+
+// Cut is content that leaves the frame of the inputs and that no inverse brings back, and what its loss alone does to
+// the answer.
+type Cut struct {
+	// Share is the share of the energy Σx² of an input that is lost on the way there and back, mean over inputs and
+	// elements; Inputs is how many inputs lose some.
+	Share  float64
+	Inputs int
+	// Floor is the relative error f(ρ(g)⁻¹ρ(g)x) - f(x) with that of moving the output there and back, as for
+	// [Set.Resampling]; Ratio is the error over it.
+	Floor Stats
+	Ratio Interval
 }
 
 // FieldError is the error of one field of an output that is a record, relative to its own scale.
@@ -174,6 +189,9 @@ type Report struct {
 	// Planned is the number of elements of the plan, Added that of exact elements that the audit added.
 	Planned, Added int
 	Inputs         int
+	// Given is the number of inputs that were chosen, Distinct that of those that are no copies of others. Inputs is
+	// below it where an audit stopped early.
+	Given, Distinct int
 	// how the inputs were chosen where that is no plain draw
 	Drawn string
 	// form and unit of the output

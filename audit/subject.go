@@ -58,6 +58,8 @@ type Subject struct {
 	// can move. Sample is called from one goroutine at a time.
 	N      int
 	Sample func(i int) (dataset.Sample, error)
+	// Given is how many samples there were before copies were left out, see [Subject.Distinct]; 0 if nobody looked.
+	Given int
 	// Input says how a value becomes the numbers that the model reads. It sizes the rounding of the input and changes
 	// nothing else; the zero Input says that the model reads the values as they are.
 	Input job.Input

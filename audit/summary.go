@@ -68,21 +68,32 @@ func (r *Report) isReal() []string {
 func (r *Report) isRight() []string {
 	var a []string
 	for _, f := range r.Findings() {
+		if f.Category.Wrong {
+			a = append(a, "no: "+f.Message)
+		}
 		if f.Category.Doubt {
 			a = append(a, "in doubt: "+f.Message)
 		}
 	}
 	controls := false
 	var skipped []string
+	demanded, why := r.Policy.unanswered(r.Results)
+	for i, name := range demanded {
+		a = append(a, fmt.Sprintf("not all of it: %s is required and did not run: %s", name, why[i]))
+	}
 	for _, c := range r.Results {
 		controls = controls || c.Check.Name == "controls" && c.Status == Tested
 		switch {
-		case c.Status != NotTested:
+		case c.Status != NotTested, slices.Contains(demanded, c.Check.Name),
+			c.Check.Family != "" && slices.Contains(demanded, c.Check.Family):
 		case r.Policy.requires(c.Check, r.Results):
 			a = append(a, fmt.Sprintf("not all of it: %s was not tested: %s", c.Check.Name, c.Reason))
 		default:
 			skipped = append(skipped, c.Check.Name)
 		}
+	}
+	if t := r.copies(); t != "" && len(a) > 0 {
+		a = append(a, t)
 	}
 	if len(a) > 0 {
 		return a
@@ -101,6 +112,9 @@ func (r *Report) isRight() []string {
 		t += "; a planted break was noticed from a size of " + strings.Join(seen, " and of ")
 	}
 	a = []string{t}
+	if t := r.copies(); t != "" {
+		a = append(a, t)
+	}
 	if len(skipped) > 0 {
 		a = append(a, "not tested, and not needed for the verdict: "+strings.Join(skipped, ", "))
 	}
@@ -123,7 +137,29 @@ func (r *Report) below() bool {
 		func(f Finding) bool { v := r.Policy.Severity(f); return v == High || v == Medium })
 }
 
+// cutOff reports whether every set that did not pass is explained by what the border cuts off.
+func (r *Report) cutOff() bool {
+	found := false
+	for _, s := range r.Sets() {
+		switch {
+		case s.Verdict == Passed:
+		case s.Cause == CauseCut:
+			found = true
+		case s.Verdict == Failed:
+			return false
+		}
+	}
+	return found
+}
+
+// Untestable reports whether the test itself explains every error that was seen, so that there is nothing about the
+// model to explain.
+func (r *Report) Untestable() bool { return r.Verdict != Failed && r.cutOff() }
+
 func (r *Report) whichLayer() []string {
+	if r.Untestable() {
+		return []string{"none can be named: what leaves the frame explains the error"}
+	}
 	if r.below() {
 		return []string{"none that matters: no error is above the limit"}
 	}
@@ -180,6 +216,9 @@ func (r *Report) Caveats() []string {
 		t += " Between these elements nothing was measured."
 	}
 	c = append(c, t)
+	if t := r.copies(); t != "" {
+		c = append(c, t+", for errors, intervals and certificates alike.")
+	}
 	if r.Policy.Average > 1 {
 		c = append(c, fmt.Sprintf("The model was judged in the mean of %d repeats, not in single answers.",
 			r.Policy.Average))

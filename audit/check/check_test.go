@@ -256,13 +256,10 @@ func TestSweep(t *testing.T) {
 				ID: strconv.Itoa(i), Label: -1,
 				Value: &space.Tensor{Shape: []int{2}, Val: []float64{0, 0}},
 			}
-			if i < inputs/4 {
-				s.Value = &space.Tensor{Shape: []int{2}, Val: []float64{float64(i), 1}}
-			}
-			return s, nil
+			return s, nil // all are copies of one
 		}
 		audittest.Run(t, sweep.Check, audittest.Fixture{
-			Subject: blank, Want: []audittest.Want{{Category: audit.Uninformative, Message: "only 20 of 80"}},
+			Subject: blank, Want: []audittest.Want{{Category: audit.Uninformative, Message: "only 0 of 1"}},
 		}, clean)
 	})
 }

@@ -85,7 +85,7 @@ func squares(batch [][]float64) []float64 {
 // rays are points on the positive x axis, so that the angle of an input is that of the element that moved it. Every
 // fifth is of class 1 and lies farther out.
 func rays(i int) (dataset.Sample, error) {
-	r, label := 1+0.37*float64(i%17)/17, 0
+	r, label := 1+0.37*float64(17*i%101)/101, 0
 	if i%5 == 0 {
 		r, label = r+10, 1
 	}

@@ -67,6 +67,9 @@ func Explain(r *audit.Report) []audit.Diagnosis {
 	}
 	var rules []Rule
 	for _, q := range Fitting(r.Setting) {
+		if r.Untestable() && !q.Benign {
+			continue
+		}
 		if q.Excuse == "" || excused(r, q.Excuse) {
 			rules = append(rules, q)
 		}

@@ -95,7 +95,9 @@ var looks = map[string][]audit.ClueName{
 		audit.ClueForceFactor, audit.ClueNotConservative, audit.ClueGradient,
 		audit.ClueForwardHolds, "!" + audit.ClueForces, "!" + audit.ClueEnergy,
 	},
-	"clipping": {audit.ClueResampling, audit.ClueChannel, "!" + audit.ClueSlopeRounding},
+	"non-finite-batch": {audit.ClueBatchFinite, audit.ClueNonFinite},
+	"cut-off":          {audit.ClueCut, audit.ClueEdgeBand, audit.CluePaddingLayer},
+	"clipping":         {audit.ClueResampling, audit.ClueChannel, "!" + audit.ClueSlopeRounding},
 	"kernel": {
 		audit.ClueSingleLayer, audit.ClueKernelAsymmetry, audit.ClueConvolution,
 		audit.ClueSlopeViolation, "!" + audit.ClueStrideParity, "!" + audit.ClueEdgeBand, "!" + audit.CluePositions,

@@ -79,11 +79,20 @@ func Rules() []Rule {
 			Verify: "the layer table shows the last layer clean",
 		},
 		{
+			ID: "non-finite-batch", Quiet: true,
+			Cause: "the size of the batch alone makes outputs not finite: the graph reads the length of the batch axis",
+			Needs: []audit.ClueName{audit.ClueBatchFinite},
+			Weigh: []Weight{{audit.ClueBatchFinite, sure + sure + sure, -sure}},
+			Fix: "find the operator that reads the length of the batch axis (Shape, Reshape, a mean or a count over " +
+				"axis 0) and take it out, or export the model again",
+			Verify: "batches of every size give finite outputs: audit again with --set preflight.batch=64",
+		},
+		{
 			ID: "non-finite", Quiet: true,
 			Cause: "an overflow, a root of zero or a division by the norm of a zero vector gives outputs that are " +
 				"not finite",
 			Needs:  []audit.ClueName{audit.ClueNonFinite},
-			Weigh:  []Weight{{audit.ClueNonFinite, sure + sure, -sure}},
+			Weigh:  []Weight{{audit.ClueNonFinite, sure + sure, -sure}, {audit.ClueBatchFinite, -sure, 0}},
 			Fix:    "add ε inside the root, guard the normalisation at zero, clamp the exponent",
 			Verify: "replay the named sample and element: the output is finite",
 		},
@@ -162,6 +171,16 @@ func Rules() []Rule {
 			Weigh:  []Weight{{audit.ClueResampling, sure + some, -strong}},
 			Fix:    "judge by the exact elements, take smaller elements, or inputs that lie well inside their range",
 			Verify: "with inputs that no element cuts the error falls to the rounding floor",
+		},
+		{
+			ID: "cut-off", Excuse: audit.CauseCut, Benign: true,
+			Cause: "the border: content leaves the frame, and its loss alone changes the answer as much as the error",
+			Needs: []audit.ClueName{audit.ClueCut},
+			Weigh: []Weight{{audit.ClueCut, sure + some, -strong}},
+			Fix: "use inputs with an empty margin as wide as the largest shift, a circular border (--border " +
+				"circular), " +
+				"or smaller shifts",
+			Verify: "nothing leaves the frame any more, and the error is at the rounding floor",
 		},
 		{
 			ID: "resampling", Where: audit.Setting.Resamples, Excuse: audit.CauseResampling,

@@ -21,3 +21,6 @@ func (p Predictor) Predict(ctx context.Context, values []space.Value) ([]space.V
 func (p Predictor) PredictBatch(ctx context.Context, size int, values []space.Value) ([]space.Value, error) {
 	return p.Model.PredictBatch(ctx, values, size, p.Workers)
 }
+
+// FixedBatch reports whether the model takes batches of one size alone.
+func (p Predictor) FixedBatch() bool { return p.Model.Fixed }

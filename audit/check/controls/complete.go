@@ -39,7 +39,7 @@ func (r *Result) Complete(p *audit.Pass, s, lattice *audit.Set, convention strin
 		finding.Message = fmt.Sprintf("%s: the error is %.2g as declared; it vanishes if %s", s.Name, s.Worst.Value,
 			convention)
 		finding.Remedies = []string{"if that is what the model means, declare it; nothing was switched"}
-	case undecided && s.Cause != audit.CauseResampling:
+	case undecided && s.Cause != audit.CauseResampling && s.Cause != audit.CauseCut:
 		// Whatever explains the error, it is not what stands in the way.
 		finding.Category = audit.Undecided
 		finding.Message = s.Name + ": " + s.Reason
@@ -53,6 +53,20 @@ func (r *Result) Complete(p *audit.Pass, s, lattice *audit.Set, convention strin
 		finding.Remedies = []string{
 			"judge by the exact elements", "use a finer kernel (bicubic, spline) or smoother inputs",
 			"ask for the exact subgroup only",
+		}
+	case s.Verdict == audit.NeedsAttention && s.Cause == audit.CauseCut:
+		finding.Category, finding.Location = audit.CutOff, "border"
+		finding.Evidence = append(finding.Evidence,
+			audit.Measured("error over that of what is cut off", s.Cut.Ratio, "").Against(1),
+			audit.Number("energy that leaves the frame", s.Cut.Share, "share"))
+		finding.Message = fmt.Sprintf(
+			"%s: the elements move %s of the energy of the inputs out of the frame, and that "+
+				"loss alone changes the answer as much as the error, %.2g", s.Name, audit.Percent(s.Cut.Share),
+			s.Worst.Value)
+		finding.Remedies = []string{
+			"use inputs with an empty margin as wide as the largest shift, so that nothing leaves the frame",
+			"let what leaves at one side come back at the other: --border circular",
+			"or claim smaller shifts",
 		}
 	case s.Verdict == audit.NeedsAttention && s.Cause == audit.CauseRoundoff:
 		finding.Category = audit.Roundoff

@@ -3,6 +3,7 @@ package gradient
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -124,6 +125,9 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		return nil, fmt.Errorf("%w: %s, which have no derivative", audit.ErrNotApplicable, sw.Countless())
 	}
 	s := &study{p: p, m: m, pick: p.Pick(int(p.Param("samples"))), use: p.PickElements(int(p.Param("elements")))}
+	if err := s.stay(); err != nil {
+		return nil, err
+	}
 	if err := s.measure(ctx); err != nil {
 		return nil, err
 	}
@@ -151,6 +155,29 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// stay leaves out elements that move part of the frame out of it: a gradient lives on all of the frame, also where the
+// input is empty, and what leaves does not come back.
+func (s *study) stay() error {
+	x, err := s.p.Sample(s.pick[0])
+	if err != nil {
+		return err
+	}
+	gone, err := sweep.Leaves(s.p, x.Value)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	left := slices.DeleteFunc(slices.Clone(s.use), func(j int) bool { return gone[j] })
+	if len(left) == 0 && len(s.use) > 0 {
+		return fmt.Errorf("%w: every element moves part of the frame out of it, where derivatives live as well",
+			audit.ErrNotApplicable)
+	}
+	s.use = left
+	return nil
 }
 
 // way is how derivatives are compared at an element.

@@ -16,6 +16,15 @@ func clues(p *audit.Pass, sw *sweep.Result, s *audit.Set) {
 		p.Clue(sweep.Holds(s))
 		sw.ShowProfile(p, s)
 	}
+	if c := s.Cut; c != nil {
+		p.Clue(audit.Clue{
+			Name: audit.ClueCut, Set: s.Name, Holds: s.Cause == audit.CauseCut, Strength: 1, Location: "border",
+			Text: fmt.Sprintf("%s of the energy of the inputs leaves the frame; the error is %.3g times what that "+
+				"does "+
+				"alone, interval [%.3g, %.3g]", audit.Percent(c.Share), c.Ratio.Value, c.Ratio.Lo, c.Ratio.Hi),
+			Evidence: []audit.Evidence{audit.Measured("error over that of what is cut off", c.Ratio, "").Against(1)},
+		})
+	}
 	if c, ok := handedness(p, s); ok {
 		p.Clue(c)
 	}

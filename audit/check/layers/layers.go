@@ -223,6 +223,10 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		return nil, fmt.Errorf("%w: one input has no spread to measure errors against; give at least two",
 			audit.ErrUntested)
 	}
+	if sw, ok := audit.ResultIf[*sweep.Result](p, sweep.Check); ok && sw.CutOff(p) {
+		return nil, fmt.Errorf("%w: what leaves the frame explains the error at the output, and inside the model it "+
+			"cannot be told from that of a layer", audit.ErrUntested)
+	}
 	l := &look{p: p, group: p.Subject.Plan.Group}
 	if err := l.prepare(ctx); err != nil {
 		return nil, err

@@ -17,13 +17,14 @@ var Check = &audit.Check{
 	Name: "preflight",
 	Doc: `Preflight asks whether the audit can mean anything. A few inputs, unmoved, go through the model: outputs must be finite and of one
 form; the same inputs again give the run-to-run floor, in other places and sizes of a batch the batch floor. Place, company and size are also
-changed one at a time: the same inputs in reverse, other inputs around one that keeps its place, one alone against copies of itself. The
-actions on both sides must
+changed one at a time: the same inputs in reverse, other inputs around one that keeps its place, one alone against copies of itself. Batches
+of 1, 2, 4, 8 and so on must all give finite outputs. The actions on both sides must
 be representations, ρ(e) = 1, ρ(g⁻¹)ρ(g) = 1 and ρ(g)ρ(h) = ρ(gh): exact elements index by index wherever no content crosses
 the border, resampled ones on a smooth blob up to half its size, which tells a wrong action from a lossy one.`,
 	Params: []audit.Param{
 		{Name: "samples", Doc: "Inputs, spread over the data.", Default: 8, Min: 1, Max: 1000},
 		{Name: "repeats", Doc: "How many more times each input is predicted.", Default: 3, Min: 1, Max: 1000},
+		{Name: "batch", Doc: "Largest batch whose outputs must be finite.", Default: 32, Min: 1, Max: 1024},
 	},
 	Run: run,
 	Work: func(p *audit.Pass) int {
@@ -32,7 +33,11 @@ the border, resampled ones on a smooth blob up to half its size, which tells a w
 			rounds += 2
 		}
 		n := min(int(p.Param("samples")), p.Subject.N)
-		return n*rounds + parts(n)
+		work := n*rounds + parts(n)
+		for _, size := range growing(p) {
+			work += size
+		}
+		return work
 	},
 }
 
@@ -47,6 +52,8 @@ type Result struct {
 	// Place, Company and Size are the largest ‖difference‖ when one of them alone changes; NaN where there were too few
 	// inputs to tell.
 	Place, Company, Size float64
+	// NotFinite are the sizes of batches whose outputs are not finite although those of other sizes are.
+	NotFinite []int
 	// the sample that shows the largest difference between "repeats" and of "place", "company", "size"
 	Worst map[string]audit.Where
 }
@@ -147,6 +154,9 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		if x > r.Batch {
 			r.Batch = x
 		}
+	}
+	if err := r.grow(ctx, p, values, first, where); err != nil {
+		return nil, err
 	}
 	p.Measure(audit.Number("repeats differ by at most", r.Repeat, "output"),
 		audit.Number("batches differ by at most", r.Batch, "output"))

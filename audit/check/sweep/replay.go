@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -168,11 +169,55 @@ func (r *Replayed) stream(p *audit.Pass, at int) (iter.Seq2[audit.Request, error
 	return each(list), nil
 }
 
+// Leaves reports of every element of the audit whether it is exact and moves content of a value of this form out of the
+// frame, whatever the content: which of them do not bring a value of ones back as it was. The error wraps
+// errors.ErrUnsupported for labels and boxes, whose numbers cannot be ones.
+func Leaves(p *audit.Pass, v space.Value) ([]bool, error) {
+	full, err := v.With(slices.Repeat([]float64{1}, len(v.Numbers())))
+	if err != nil {
+		return nil, err
+	}
+	in := p.Subject.Plan.In
+	there, back := audit.Movers(in, p.Elements, same), audit.Movers(in, p.Elements, p.Subject.Plan.Group.Inv)
+	out := make([]bool, len(p.Elements))
+	for j, e := range p.Elements {
+		if !e.Exact {
+			continue
+		}
+		moved, err := there[j].Move(full)
+		if err != nil {
+			return nil, err
+		}
+		if moved.Form() != full.Form() {
+			continue
+		}
+		home, err := back[j].Move(moved)
+		if err != nil {
+			return nil, err
+		}
+		share, err := loss(home, full)
+		if err != nil {
+			return nil, err
+		}
+		out[j] = share > 0
+	}
+	return out, nil
+}
+
+// keeps reports whether no exact element moves content of a value of this form out of the frame.
+func keeps(p *audit.Pass, v space.Value) (bool, error) {
+	out, err := Leaves(p, v)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return false, nil // nobody knows
+	}
+	return !slices.Contains(out, true), err
+}
+
 // chunks are those of the sweep in which the pair is, whole. Samples before them are decoded and not moved: samples of
-// one form have as many requests of the same sizes.
+// one form have as many requests of the same sizes, where none of their content can leave the frame.
 func (r *Replayed) chunks(p *audit.Pass, at int) (iter.Seq2[audit.Request, error], error) {
 	type request struct{ bytes, element int }
-	forms := map[string][]request{}
+	forms, kept := map[string][]request{}, map[string]bool{}
 	cut := p.Subject.Cutter()
 	from, skip := 0, 0 // where the current chunk starts: sample and request
 	count, begun, done := 0, false, false
@@ -183,7 +228,13 @@ func (r *Replayed) chunks(p *audit.Pass, at int) (iter.Seq2[audit.Request, error
 		}
 		form := s.Value.Form()
 		list, ok := forms[form]
-		if !ok {
+		if _, asked := kept[form]; !asked {
+			if kept[form], err = keeps(p, s.Value); err != nil {
+				return nil, err
+			}
+		}
+		if !ok || !kept[form] {
+			list = nil
 			one := &Result{IDs: make([]string, p.Subject.N), Labels: make([]int, p.Subject.N)}
 			for q, err := range requests(p, one, i) {
 				if err != nil {

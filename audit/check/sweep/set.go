@@ -111,6 +111,9 @@ func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {
 			s.Resampling.Max = math.NaN()
 		}
 	}
+	if exact && r.CutMean != nil {
+		r.cutOff(p, s, mean, rel)
+	}
 	r.fields(p, s, cols)
 	for _, j := range cols {
 		s.Profile = append(s.Profile, r.point(j, rel))
@@ -119,6 +122,30 @@ func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {
 		}
 	}
 	return s
+}
+
+// CutOff reports whether the error on the exact elements cannot be told from what content that leaves the frame does.
+func (r *Result) CutOff(p *audit.Pass) bool {
+	s := r.Set(p, true)
+	return s != nil && s.Cut != nil && s.Worst.Value > p.Policy.Threshold && s.Cut.Ratio.Lo <= 1
+}
+
+// cutOff fills in what leaves the frame and what that does alone. mean is the mean error of each sample, rel makes an
+// error relative.
+func (r *Result) cutOff(p *audit.Pass, s *audit.Set, mean []float64, rel func(float64) float64) {
+	c := &audit.Cut{}
+	floor := make([]float64, len(r.CutMean))
+	for i, x := range r.Lost {
+		c.Share += x / float64(len(r.Lost))
+		if x > 0 {
+			c.Inputs++
+		}
+		floor[i] = rel(r.CutMean[i])
+	}
+	c.Ratio = audit.FactorInterval(mean, rounded(floor), p.Policy.Confidence,
+		p.Rand("interval of the ratio to what is cut off", s.Name))
+	c.Floor = audit.Describe(floor)
+	s.Cut = c
 }
 
 // rounded are floors of resampling that are no smaller than the rounding of float32, so that those of inputs that are

@@ -117,6 +117,9 @@ func (r *Result) cut(n int) {
 	m := len(r.elements)
 	r.IDs, r.Labels, r.Err, r.Identity, r.FloorMean, r.changed = r.IDs[:n], r.Labels[:n], r.Err[:n*m], r.Identity[:n],
 		r.FloorMean[:n], r.changed[:n]
+	if r.CutMean != nil {
+		r.CutMean, r.Lost = r.CutMean[:n], r.Lost[:n]
+	}
 	for k := range r.FieldErr {
 		r.FieldErr[k] = r.FieldErr[k][:n*m]
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 
 	"nero/audit"
@@ -19,7 +20,7 @@ import (
 var Check = &audit.Check{
 	Name: "sweep",
 	Doc: `Sweep sends every input through the model unmoved, unmoved again, moved by every element, and moved there and back by every element
-that resamples. It keeps the error of every pair (input, element), the scale s of the outputs, what resampling alone does to the output, and
+that resamples or moves content out of the frame. It keeps the error of every pair (input, element), the scale s of the outputs, what resampling alone does to the output, and
 which classes come first. Outputs that are not finite are reported with sample and element and enter no mean. Of the pulled-back outputs it keeps
 the squares of the error per channel, what a line through them and the unmoved ones needs, and up to 8 numbers for each pair: the output itself if
 it is that small, else projections on as many fixed random directions.`,
@@ -72,6 +73,9 @@ type Result struct {
 	FloorAt   []float64
 	FloorN    []int
 	FloorMost float64
+	// CutMean is what content that leaves the frame does to the answer to a sample, mean over the exact elements with
+	// their weights, and Lost the share of the sample's energy that leaves; both nil where nothing leaves.
+	CutMean, Lost []float64
 	// Informative counts samples that an element changes.
 	Informative int
 	// Stop says how inputs were judged one after another; nil if the audit was not asked to stop early.
@@ -138,7 +142,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		IDs: make([]string, n), Labels: make([]int, n), Err: make([]float64, n*m), Identity: make([]float64, n),
 		Component: map[bool]float64{}, NonFinite: map[bool]int{}, NonFiniteAt: map[bool]audit.Where{},
 		FloorMean: make([]float64, n), FloorAt: make([]float64, m), FloorN: make([]int, m), elements: p.Elements,
-		changed: make([]bool, n),
+		changed: make([]bool, n), CutMean: make([]float64, n), Lost: make([]float64, n),
 	}
 	if p.Subject.EarlyStop {
 		var err error
@@ -152,7 +156,9 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	c.there = audit.Movers(out, p.Elements, same)
 	c.identity = audit.NewMover(out, G.Identity())
 	for _, e := range p.Elements {
-		if !e.Exact {
+		if e.Exact {
+			c.exact += e.Weight
+		} else {
 			c.weights += e.Weight
 		}
 	}
@@ -184,7 +190,11 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 			r.Informative++
 		}
 	}
+	if !slices.ContainsFunc(r.Lost, func(x float64) bool { return x > 0 }) {
+		r.CutMean, r.Lost = nil, nil
+	}
 	if c.spread.N() == 0 {
+		r.notFinite(p)
 		return nil, fmt.Errorf("%w: no output at the identity is finite", audit.ErrUntested)
 	}
 	r.Form, r.Scale, r.RMS = c.spread.Form(), c.spread.Scale(), c.spread.RMS()
@@ -194,6 +204,13 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	}
 	if r.Channels != nil {
 		r.Channels.spread(c.spread.Squares(), c.spread.N())
+	}
+	if r.Lost != nil {
+		var share float64
+		for _, x := range r.Lost {
+			share += x / float64(len(r.Lost))
+		}
+		p.Measure(audit.Number("energy of the inputs that exact elements move out of the frame", share, "share"))
 	}
 	p.Measure(audit.Number("scale s of the outputs", r.Scale, "output"),
 		audit.Number("size of the outputs", r.RMS, "output"),
@@ -233,7 +250,7 @@ func requests(p *audit.Pass, r *Result, from int) iter.Seq2[audit.Request, error
 				!yield(audit.Request{Sample: i, Element: -1, Role: repeated, Input: x}, nil) {
 				return
 			}
-			changed := false
+			changed, lost, all := false, 0.0, 0.0
 			for j, e := range p.Elements {
 				gx, err := there[j].Move(s.Value)
 				if err != nil {
@@ -249,13 +266,24 @@ func requests(p *audit.Pass, r *Result, from int) iter.Seq2[audit.Request, error
 				if !yield(audit.Request{Sample: i, Element: j, Role: moved, Input: gx}, nil) {
 					return
 				}
-				if e.Exact || gx.Form() != s.Value.Form() {
-					continue // nothing to resample, or a window that cannot be moved back
+				if gx.Form() != s.Value.Form() {
+					continue // a window that cannot be moved back
 				}
 				home, err := back[j].Move(gx)
 				if err != nil {
 					yield(audit.Request{}, at(j, err))
 					return
+				}
+				if e.Exact {
+					share, err := loss(home, x)
+					if err != nil {
+						yield(audit.Request{}, at(j, err))
+						return
+					}
+					lost, all = lost+e.Weight*share, all+e.Weight
+					if share == 0 {
+						continue // nothing to resample, and nothing leaves the frame
+					}
 				}
 				if !yield(audit.Request{Sample: i, Element: j, Role: returned, Input: home}, nil) {
 					return
@@ -263,6 +291,9 @@ func requests(p *audit.Pass, r *Result, from int) iter.Seq2[audit.Request, error
 			}
 			if r.changed != nil {
 				r.changed[i] = changed
+			}
+			if r.Lost != nil && all > 0 {
+				r.Lost[i] = lost / all
 			}
 		}
 	}
@@ -288,6 +319,27 @@ func differs(a, b space.Value) (bool, error) {
 	return d.Norm > moves*math.Sqrt(ss), nil
 }
 
+// loss is the share of the energy Σx² of an input that an element moves out of the frame, from what it brings there and
+// back; of labels and boxes, the share of those that differ. What a millionth of the size of the input hides is
+// rounding.
+func loss(home, x space.Value) (float64, error) {
+	if home.Form() != x.Form() {
+		return 0, nil
+	}
+	d, err := scale.Compare(home, x)
+	if err != nil || shares(x) {
+		return d.Norm, err
+	}
+	var ss float64
+	for _, v := range x.Numbers() {
+		ss += v * v
+	}
+	if !(d.Norm > moves*math.Sqrt(ss)) {
+		return 0, nil
+	}
+	return min(1, d.Norm*d.Norm/ss), nil
+}
+
 // shares reports whether differences of such values are shares: those of labels, edges and boxes.
 func shares(v space.Value) bool {
 	names, _ := space.Fields(v)
@@ -303,8 +355,8 @@ type consumer struct {
 	there, back []*audit.Mover
 	identity    *audit.Mover
 	spread      scale.Spread
-	// of the elements that resample
-	weights float64
+	// of the elements that resample, and of the exact ones
+	weights, exact float64
 
 	// current one, and what is known of it
 	sample int
@@ -313,6 +365,8 @@ type consumer struct {
 	numbers []float64
 	finite  bool
 	floor   float64
+	// what is cut off, over the exact elements; NaN where it is not known
+	cut float64
 	// weight of the elements whose floor is known
 	known float64
 	class int
@@ -352,6 +406,7 @@ func (c *consumer) add(q audit.Request, y space.Value) error {
 		finite := space.Finite(y)
 		*c = consumer{
 			p: c.p, r: r, there: c.there, back: c.back, identity: c.identity, spread: c.spread, weights: c.weights,
+			exact:  c.exact,
 			sample: q.Sample, base: y, finite: finite, class: audit.Class(y), always: true,
 		}
 		c.before = c.class
@@ -491,6 +546,10 @@ func (c *consumer) returned(q audit.Request, y space.Value) error {
 	if err != nil {
 		return err
 	}
+	if c.p.Elements[q.Element].Exact {
+		c.cut += c.p.Elements[q.Element].Weight * f
+		return nil
+	}
 	if math.IsNaN(f) || !c.finite {
 		return nil
 	}
@@ -507,6 +566,9 @@ func (c *consumer) returned(q audit.Request, y space.Value) error {
 func (c *consumer) close() {
 	r, i := c.r, c.sample
 	r.FloorMean[i] = math.NaN()
+	if r.CutMean != nil && c.exact > 0 {
+		r.CutMean[i] = c.cut / c.exact
+	}
 	if c.known > 0 && c.known >= c.weights*(1-1e-9) {
 		r.FloorMean[i] = c.floor / c.known
 	}
@@ -529,8 +591,8 @@ func (r *Result) Describe(to *audit.Report) {
 	to.Scale, to.Output = r.Scale, r.Form
 }
 
-// report says which outputs are not finite and whether the inputs carry information.
-func (r *Result) report(p *audit.Pass) {
+// notFinite says which outputs are not finite.
+func (r *Result) notFinite(p *audit.Pass) {
 	for _, exact := range []bool{true, false} {
 		k := r.NonFinite[exact]
 		if r.count(exact) == 0 {
@@ -552,6 +614,11 @@ func (r *Result) report(p *audit.Pass) {
 			},
 		})
 	}
+}
+
+// report says which outputs are not finite and whether the inputs carry information.
+func (r *Result) report(p *audit.Pass) {
+	r.notFinite(p)
 	if n := len(r.IDs); 2*r.Informative < n {
 		p.Report(audit.Finding{
 			Category: audit.Uninformative, Location: "input", Worst: audit.Nowhere,
