@@ -12,6 +12,7 @@
 package feature
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -214,6 +215,8 @@ type Rep struct {
 	frame *Frame
 	shape []int
 	parts []Part
+	// of an action that was given, for people; "" for [Declared]
+	name string
 	// by the user; nil otherwise
 	given func(g group.Element, x []float64) ([]float64, error)
 	exact func(g group.Element) bool
@@ -321,6 +324,13 @@ func (f *Frame) Given(shape []int, a action.Action, wrap func(x []float64) space
 // Shape is the shape of the values that it moves.
 func (r *Rep) Shape() []int { return slices.Clone(r.shape) }
 
+// Called is the same representation under a name of its own, where it is an action that was given.
+func (r *Rep) Called(name string) *Rep {
+	out := *r
+	out.name = name
+	return &out
+}
+
 // As is the same representation with another origin.
 func (r *Rep) As(o Origin, why string) *Rep {
 	out := *r
@@ -417,7 +427,7 @@ func (p *Part) moves() bool {
 // String describes it, such as "spatial 8×14×14, every 2 px".
 func (r *Rep) String() string {
 	if r.given != nil {
-		return string(Declared)
+		return cmp.Or(r.name, string(Declared))
 	}
 	text := string(r.Kind())
 	for i, p := range r.parts {

@@ -126,7 +126,7 @@ func (l *look) pairs(next *cut, k int, moved [][]interior.Array) []feature.Pair 
 	m := len(l.elements)
 	for i := range next.x {
 		for j, e := range l.elements {
-			if e.Exact && len(moved[i*m+j][k].Val) == len(next.x[i][k].Val) {
+			if (e.Exact || l.points != nil) && len(moved[i*m+j][k].Val) == len(next.x[i][k].Val) {
 				out = append(out, feature.Pair{G: e.G, Object: i, X: next.x[i][k].Val, Y: moved[i*m+j][k].Val})
 			}
 		}
@@ -138,8 +138,9 @@ func (l *look) pairs(next *cut, k int, moved [][]interior.Array) []feature.Pair 
 func (l *look) law(ctx context.Context, cur *cut, v string, shape []int, pairs []feature.Pair) (rep *feature.Rep,
 	constant bool, err error,
 ) {
-	if r, constant := l.rowLaw(v, shape, pairs); r != nil {
-		return r, constant, nil
+	if l.points != nil {
+		rep, constant = l.pointLaw(ctx, cur, v, shape, pairs)
+		return rep, constant, nil
 	}
 	s := l.structure(ctx, cur, v, shape)
 	if s.rep != nil && s.sure {
@@ -472,6 +473,13 @@ func (l *look) movement(ctx context.Context, cur *cut, names []string, ins []*fe
 		}
 	}
 	r, err := l.frame.Pushed(shape, ins, from, l.exactElements())
+	if err != nil && l.points != nil {
+		var all []group.Element
+		for _, e := range l.elements {
+			all = append(all, e.G)
+		}
+		r, err = l.frame.Carried(shape, ins, from, all)
+	}
 	if err != nil {
 		return nil
 	}

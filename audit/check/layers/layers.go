@@ -106,6 +106,8 @@ type Row struct {
 	Share audit.Interval
 	// Flows are the signed shares of the derivatives along the group, in the order of [Result.Flows].
 	Flows []float64
+	// bridge tells that the layer makes products of components, which are told by what is summed up of them.
+	bridge bool
 	// resamples tells that some element resamples before or after the layer, so that its floor is not rounding alone.
 	resamples bool
 	// chance is the p-value against an injected error of at most the resampling floor.
@@ -195,9 +197,9 @@ type look struct {
 	layers []interior.Layer
 	// of the samples, if they have several
 	forms int
-	// rows of the inputs that the group exchanges, and how many the model reads
-	nodes, padded int
-	flows         []feature.Flow
+	// nil if the inputs are no rows
+	points *points
+	flows  []feature.Flow
 	// samples along which derivatives are taken
 	flowed int
 	first  *cut
@@ -242,25 +244,17 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 // prepare chooses samples, elements and layers, and says how input and output move.
 func (l *look) prepare(ctx context.Context) error {
 	p := l.p
-	exact, other := []audit.Element{}, []audit.Element{}
-	for _, j := range p.PickElements(int(p.Param("elements"))) {
-		if e := p.Elements[j]; e.Exact {
-			exact = append(exact, e)
-		} else {
-			other = append(other, e)
-		}
-	}
-	l.elements, l.exact = exact, true
-	if len(exact) == 0 {
-		l.elements, l.exact = other[:min(len(other), 2)], false
-	}
 	n := min(int(p.Param("samples")), p.Subject.N)
+	l.pickElements()
 	l.m = l.body(n)
 	if err := l.alike(n); err != nil {
 		return err
 	}
 	if err := l.target(); err != nil {
 		return err
+	}
+	if l.points = l.findPoints(); l.points != nil {
+		l.pickAny()
 	}
 	if err := l.choose(); err != nil {
 		return err
@@ -272,8 +266,37 @@ func (l *look) prepare(ctx context.Context) error {
 	if l.first, err = l.input(ctx); err != nil {
 		return err
 	}
-	l.nodes, l.padded = l.countNodes()
 	return l.ends(ctx, l.first)
+}
+
+// pickElements chooses elements that do not resample, or a few of the others if there are none.
+func (l *look) pickElements() {
+	exact, other := l.sorted(int(l.p.Param("elements")))
+	l.elements, l.exact = exact, true
+	if len(exact) == 0 {
+		l.elements, l.exact = other[:min(len(other), 2)], false
+	}
+}
+
+// pickAny chooses elements of points: nothing resamples these, and what only the exact elements keep, such as sums of
+// absolute components, the others show. Half of them are exact if there are both.
+func (l *look) pickAny() {
+	most := int(l.p.Param("elements"))
+	exact, other := l.sorted(4 * most)
+	few := min(len(exact), max(most-len(other), most/2))
+	l.elements, l.exact = append(exact[:few:few], other[:min(len(other), most-few)]...), true
+}
+
+// sorted are elements of the plan, those that do not resample apart from the others.
+func (l *look) sorted(most int) (exact, other []audit.Element) {
+	for _, j := range l.p.PickElements(most) {
+		if e := l.p.Elements[j]; e.Exact {
+			exact = append(exact, e)
+		} else {
+			other = append(other, e)
+		}
+	}
+	return exact, other
 }
 
 // alike picks up to n samples of one form: values inside the model are compared number for number, and those of sets
@@ -518,6 +541,10 @@ func (l *look) input(ctx context.Context) (*cut, error) {
 			continue
 		}
 		shape := c.x[0][k].Shape
+		if rep := l.pointInput(c, k); rep != nil {
+			c.reps = append(c.reps, rep)
+			continue
+		}
 		if rep := l.part(c, k); rep != nil {
 			c.reps = append(c.reps, rep.As(feature.ByUser, "the action on the input"))
 			continue

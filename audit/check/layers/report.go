@@ -289,18 +289,35 @@ func (l *look) class(w Row) (clue audit.ClueName, what string, remedies []string
 }
 
 // entrance is where an error that shows at w may have come in: the first of the layers that cannot be told apart from
-// it and do more than hand values to other places; where w acts on each place alone, the first that may cut places off;
-// else w itself.
-func entrance(rows []Row, w Row) Row {
+// it and do more than hand values to other places, or take products that are summed up later; where none does, or w
+// acts on each place alone, the first that may cut places off; where w merely hands on what the output is, what it
+// reads; else w itself.
+func (l *look) entrance(rows []Row, w Row) Row {
+	rest := 0
 	for _, v := range rows {
-		if slices.Contains(w.Together, v.Name) && !movements[v.Op] && v.Op != "Pad" && v.Op != "Identity" {
+		if !slices.Contains(w.Together, v.Name) {
+			continue
+		}
+		if !movements[v.Op] && v.Op != "Pad" && v.Op != "Identity" && !v.bridge {
 			return v
 		}
+		if v.bridge {
+			rest++
+		}
 	}
-	if pointwise[w.Op] {
+	if pointwise[w.Op] || l.points != nil && len(w.Together) > 0 && rest == 0 {
 		for _, v := range rows {
 			if slices.Contains(w.Together, v.Name) && slices.Contains(cutters, v.Op) {
 				return v
+			}
+		}
+	}
+	if w.Op == "Identity" && len(w.Together) == 0 {
+		if n := l.node(w); n != nil {
+			for i := len(rows) - 1; i >= 0; i-- {
+				if v := l.node(rows[i]); v != nil && slices.Contains(v.GetOutput(), n.GetInput()[0]) {
+					return l.entrance(rows[:i+1], rows[i])
+				}
 			}
 		}
 	}
@@ -354,7 +371,7 @@ func (l *look) clues(r *Result) {
 		return
 	}
 	w := r.Rows[r.First]
-	start := entrance(r.Rows, w)
+	start := l.entrance(r.Rows, w)
 	name, what, _ := l.class(start)
 	strength := 0.9
 	if w.Origin == feature.ByDefault || !r.Exact {
@@ -383,7 +400,7 @@ func (l *look) clues(r *Result) {
 	}
 	big := r.Rows[most]
 	single := math.Abs(big.Share.Value) >= singleShare && others <= otherShare
-	give(audit.ClueSingleLayer, single, strength, entrance(r.Rows, big).Name,
+	give(audit.ClueSingleLayer, single, strength, l.entrance(r.Rows, big).Name,
 		fmt.Sprintf("%s carries the share %.3g, every other layer at most %.3g", big.Name, big.Share.Value, others))
 	grows, rho := grows(r.Rows)
 	if !math.IsNaN(rho) {
@@ -392,7 +409,7 @@ func (l *look) clues(r *Result) {
 				len(r.Rows)))
 	}
 	if most == r.First || single {
-		w, start = big, entrance(r.Rows, big)
+		w, start = big, l.entrance(r.Rows, big)
 		name, what, _ = l.class(start)
 	}
 	if name != "" {
@@ -449,13 +466,14 @@ func grows(rows []Row) (ok bool, rho float64) {
 	return rho >= 0.7, rho
 }
 
-// finding names the first layer that breaks.
+// finding names the first layer that breaks, or the first of those that cannot be followed.
 func (l *look) finding(r *Result) {
 	if r.First < 0 || !(r.Elements.Error > l.p.Policy.Threshold) {
 		return
 	}
 	w := r.Rows[r.First]
-	_, what, remedies := l.class(w)
+	start := l.entrance(r.Rows, w)
+	_, what, remedies := l.class(start)
 	if l.other != nil && r.First == len(r.Rows)-1 {
 		remedies = append([]string{fmt.Sprintf("declare the output as it moves: its values are explained by %q",
 			l.other.String())}, remedies...)
@@ -470,21 +488,28 @@ func (l *look) finding(r *Result) {
 	if !r.Exact {
 		set = "resampled"
 	}
-	together := ""
-	if len(w.Together) > 0 {
-		together = ", taken together with " + strings.Join(w.Together, ", ") + ", which could not be told apart"
-	}
 	l.p.Report(audit.Finding{
-		Category: audit.Layer, Set: set, Location: w.Name, Remedies: remedies, Worst: l.worst(),
-		Message: fmt.Sprintf(
-			"%s (%s)%s, %s, is the first layer that breaks: injected error %.2g, share %.3g of the error at the output",
-			w.Name, w.Op, together, what, w.Injected, w.Share.Value),
+		Category: audit.Layer, Set: set, Location: start.Name, Remedies: remedies, Worst: l.worst(),
+		Message: fmt.Sprintf("%s (%s), %s, is the first layer that breaks%s: injected error %.2g, share %.3g of the "+
+			"error at the output", start.Name, start.Op, what, limit(start, w), w.Injected, w.Share.Value),
 		Evidence: []audit.Evidence{
 			audit.Number("injected error", w.Injected, "").Against(w.Floor * l.p.Policy.RoundingFactor),
 			audit.Measured("share of the error at the output", w.Share, ""),
 			audit.Number("error at the output, root mean square", r.Elements.Error, ""),
 		},
 	})
+}
+
+// limit says where what is known ends, if an error came in at start and shows only at w.
+func limit(start, w Row) string {
+	if len(w.Together) == 0 {
+		return ""
+	}
+	if start.Index == w.Index {
+		return ", taken together with " + strings.Join(w.Together, ", ") + ", which could not be told apart"
+	}
+	return fmt.Sprintf(", or one of those after it up to %s, which cannot be told apart: of what lies between nobody "+
+		"knows how it moves", w.Name)
 }
 
 // largest is the row with the largest share.

@@ -317,6 +317,7 @@ func (l *look) layer(ctx context.Context, cur *cut, y interior.Layer, place bool
 	if why == "" {
 		why = l.unknown(next)
 	}
+	row.bridge = l.bridge(cur, l.maker(y.Produced[0]))
 	if why != "" {
 		row.Status = untestable + why
 		l.rows = append(l.rows, row)
@@ -464,8 +465,10 @@ func (l *look) measure(ctx context.Context, part *interior.Part, cur, next *cut,
 	return nil
 }
 
-// leastError is an injected error below which nothing is said: that of float64 arithmetic in any order.
-const leastError = 1e-13
+// leastError is an error below which nothing is said: that of weights that are stored as float32, half of a step beside
+// 1. A filter and its turned copies are equal to this accuracy at best where they were computed, and no reference in
+// float64 mends it.
+const leastError = 1.0 / (1 << 24)
 
 // back is ‖ρ(g)⁻¹y - z(x)‖ over values of a cut.
 func (l *look) back(c *cut, y []interior.Array, i int, mine []int, g group.Element) (float64, error) {
@@ -498,6 +501,9 @@ func (l *look) back(c *cut, y []interior.Array, i int, mine []int, g group.Eleme
 // before it and after it, does to what it makes. It is nil if none does.
 func (l *look) resampled(ctx context.Context, part *interior.Part, cur, next *cut, mine []int) ([]float64, error) {
 	var list []group.Element
+	if l.points != nil {
+		return nil, nil // rows of numbers are not resampled
+	}
 	for _, e := range l.elements {
 		exact := e.Exact || !cur.layer.Input
 		for _, c := range []*cut{cur, next} {
