@@ -97,9 +97,7 @@ func (l *look) findPoints() *points {
 		return nil
 	}
 	for name, f := range space.Leaves(l.samples[0]) {
-		switch f.Kind() {
-		case space.KindRows, space.KindPairs, space.KindLinks, space.KindScores:
-		default:
+		if i := f.Kind().Info(); i != nil && (i.Planar || i.Sequence) {
 			return nil
 		}
 		if r := space.RowsOf(f); r != nil && (r.N > 1 || name == "") && p.n == 0 {
@@ -122,7 +120,7 @@ func (l *look) findPoints() *points {
 	types(l.spec)
 	var err error
 	p.indexes, err = action.NewRows(l.group, space.Spec{
-		Name: "rows", Kind: space.KindRows, Shape: []int{-1, 1},
+		Name: "rows", Shape: []int{-1, 1},
 		Type: space.TypeUnchanged, Per: space.PerNode,
 	}, action.Options{})
 	if err != nil {
@@ -138,7 +136,7 @@ func (p *points) mixing(typ string, w int) *action.Rows {
 		return a
 	}
 	a, err := action.NewRows(p.group, space.Spec{
-		Name: "values", Kind: space.KindRows, Shape: []int{-1, w}, Type: typ,
+		Name: "values", Shape: []int{-1, w}, Type: typ,
 		Per: space.PerSample,
 	}, action.Options{})
 	if err == nil {
