@@ -25,7 +25,7 @@ type Setting struct {
 	// elements; see [action.Clipper].
 	Clipped float64
 
-	// planar says that the kind is known to lie, or may lie, in a plane.
+	// planar says that a kind from outside lies in a plane.
 	planar bool
 }
 
@@ -37,7 +37,8 @@ func (s Setting) Resamples() bool { return !s.Still }
 
 // Picture reports whether the inputs are, or may be, pictures.
 func (s Setting) Picture() bool {
-	return s.Kind == "" || s.planar
+	i := s.Kind.Info()
+	return s.Kind == "" || s.planar || i != nil && i.Planar
 }
 
 // Grid reports whether the inputs are, or may be, sampled on a grid: pictures and signals.
