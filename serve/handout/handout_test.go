@@ -23,6 +23,7 @@ import (
 	"testing/fstest"
 
 	"nero/data/space"
+	"nero/present/words"
 	"nero/run/fold"
 	"nero/run/job"
 	"nero/run/probe"
@@ -1023,7 +1024,7 @@ func FuzzText(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if out := text(s); strings.ContainsAny(out, "<>\"\x00\u2028") {
+		if out := words.HTML(s); strings.ContainsAny(out, "<>\"\x00\u2028") {
 			t.Errorf("%q became %q", s, out)
 		}
 		if out := strings.ToLower(inlineCode(s)); strings.Contains(out, "</script") || strings.Contains(out, "<!--") ||

@@ -7,11 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html"
 	"io/fs"
 	"math"
 	"strings"
-	"unicode"
 
 	"nero/run/fold"
 
@@ -105,18 +103,6 @@ func source(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// text is a name or a sentence as it may stand in the page: markup means nothing in it, and characters that are not
-// shown do not hide.
-func text(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, strings.ToValidUTF8(s, string(unicode.ReplacementChar)))
-	return html.EscapeString(s)
-}
-
 // directory is the first thing that the page reads.
 type directory struct {
 	Format  int    `json:"format"`
@@ -164,7 +150,7 @@ type reportOptions struct {
 func (b *builder) render(blocks []*block, notes []string) ([]byte, error) {
 	d := &b.doc
 	var out bytes.Buffer
-	title := text(d.Name) + " · NERO report"
+	title := words.HTML(d.Name) + " · NERO report"
 	fmt.Fprintf(&out, `<!doctype html>
 <html lang="en">
 <head>
@@ -180,8 +166,8 @@ func (b *builder) render(blocks []*block, notes []string) ([]byte, error) {
 </head>
 <body>
 <div id="app"></div>
-`, source(b.base.code), source(b.base.style), text(b.o.Version), text(b.description()), title, b.base.style)
-	fmt.Fprintf(&out, "<noscript>\n<h1>%s</h1>\n<p>%s</p>\n%s</noscript>\n", title, text(b.description()), b.table())
+`, source(b.base.code), source(b.base.style), words.HTML(b.o.Version), words.HTML(b.description()), title, b.base.style)
+	fmt.Fprintf(&out, "<noscript>\n<h1>%s</h1>\n<p>%s</p>\n%s</noscript>\n", title, words.HTML(b.description()), b.table())
 	if err := b.about(&out, notes); err != nil {
 		return nil, err
 	}
@@ -234,8 +220,8 @@ func (b *builder) table() string {
 			}
 			fmt.Fprintf(&o, "<tr><th>%s</th><td>%s</td><td>%d</td><td>%s</td><td>%s to "+
 				"%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
-				text(d.MetricDoc[k].Title), text(d.ModelList[c.Model].Name), c.Orbit.N, words.Cell(c.Orbit.Mean),
-				words.Cell(c.Orbit.Lo), words.Cell(c.Orbit.Hi), text(worst), words.Cell(there),
+				words.HTML(d.MetricDoc[k].Title), words.HTML(d.ModelList[c.Model].Name), c.Orbit.N, words.Cell(c.Orbit.Mean),
+				words.Cell(c.Orbit.Lo), words.Cell(c.Orbit.Hi), words.HTML(worst), words.Cell(there),
 				words.Cell(c.Worst.Mean))
 		}
 	}
@@ -275,19 +261,19 @@ func (b *builder) about(out *bytes.Buffer, notes []string) error {
 			words.Count(d.State.Total))
 	}
 	fmt.Fprintf(out, "<footer id=\"about\">\n<p>Report of the run <bdi>%s</bdi> · job %.12s · %s · nero "+
-		"%s%s</p>\n<details>\n<summary>About this report</summary>\n", text(d.Name), text(d.Digest), text(d.Engine),
-		text(b.o.Version), state)
+		"%s%s</p>\n<details>\n<summary>About this report</summary>\n", words.HTML(d.Name), words.HTML(d.Digest), words.HTML(d.Engine),
+		words.HTML(b.o.Version), state)
 	if len(notes) > 0 {
 		out.WriteString("<ul>\n")
 		for _, n := range notes {
-			fmt.Fprintf(out, "<li>%s</li>\n", text(n))
+			fmt.Fprintf(out, "<li>%s</li>\n", words.HTML(n))
 		}
 		out.WriteString("</ul>\n")
 	}
 	out.WriteString("<dl>\n")
 	row := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(out, "<dt>%s</dt><dd><bdi>%s</bdi></dd>\n", text(name), text(value))
+			fmt.Fprintf(out, "<dt>%s</dt><dd><bdi>%s</bdi></dd>\n", words.HTML(name), words.HTML(value))
 		}
 	}
 	row("command", d.Command)
@@ -308,7 +294,7 @@ func (b *builder) about(out *bytes.Buffer, notes []string) error {
 	out.WriteString("</dl>\n")
 	if b.base.licenses != "" {
 		fmt.Fprintf(out, "<details><summary>Licenses of what the page is made of</summary><pre>%s</pre></details>\n",
-			text(b.base.licenses))
+			words.HTML(b.base.licenses))
 	}
 	fmt.Fprintf(out, "</details>\n</footer>\n<script type=\"application/json\" id=\"nero-provenance\">%s</script>\n",
 		doc)
