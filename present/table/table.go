@@ -15,6 +15,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"nero/present/words"
 )
 
 // Format is a way to write a table. Its text is the extension of the file's name.
@@ -78,8 +80,8 @@ type Table struct {
 //
 // A text of CSV that a spreadsheet would take for a formula, because it begins with = + - @, their full-width forms, a
 // tab or a line break, gets an apostrophe before it, the spreadsheets' own sign for text. Numbers never do. The other
-// formats hold text as it is, but for control characters and invalid UTF-8, which become spaces and U+FFFD in Markdown
-// and LaTeX.
+// formats hold text as it is, but that Markdown has it as [words.Markdown] says, and that in LaTeX control characters
+// become spaces and invalid UTF-8 becomes U+FFFD.
 //
 // The error is that of w, or says which row has another number of cells than the table has columns, or a cell of
 // another type.
@@ -273,29 +275,9 @@ func plain(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// markdown escapes what Markdown, and HTML within it, would read. Every ASCII punctuation mark may stand behind a
-// backslash.
-func markdown(s string) string {
-	var o strings.Builder
-	for _, r := range plain(s) {
-		switch {
-		case r == '<':
-			o.WriteString("&lt;")
-		case r == '&':
-			o.WriteString("&amp;")
-		case strings.ContainsRune("\\`*_{}[]|~$!@:^#>", r):
-			o.WriteByte('\\')
-			o.WriteRune(r)
-		default:
-			o.WriteRune(r)
-		}
-	}
-	return o.String()
-}
-
 func markdownRows(b *bufio.Writer, t *Table) (func([]any) error, func() error) {
 	if t.Title != "" {
-		_, _ = b.WriteString(markdown(t.Title) + "\n\n") // a bufio.Writer keeps its first error until Flush
+		_, _ = b.WriteString(words.Markdown(t.Title) + "\n\n") // a bufio.Writer keeps its first error until Flush
 	}
 	line := func(cell func(i int) string) error {
 		for i := range t.Columns {
@@ -304,7 +286,7 @@ func markdownRows(b *bufio.Writer, t *Table) (func([]any) error, func() error) {
 		_, err := b.WriteString("|\n")
 		return err
 	}
-	_ = line(func(i int) string { return markdown(t.Columns[i].Name) }) // errors come back from Flush
+	_ = line(func(i int) string { return words.Markdown(t.Columns[i].Name) }) // errors come back from Flush
 	_ = line(func(i int) string {
 		if t.Columns[i].Text {
 			return ":---"
@@ -314,7 +296,7 @@ func markdownRows(b *bufio.Writer, t *Table) (func([]any) error, func() error) {
 	return func(cells []any) error {
 		return line(func(i int) string {
 			if s, ok := cells[i].(string); ok {
-				return markdown(s)
+				return words.Markdown(s)
 			}
 			return rounded(cells[i])
 		})

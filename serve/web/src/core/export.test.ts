@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import cases from '../../testdata/markdown.json';
 import * as X from './export';
 
 /** The tables that the Go package writes, which the page has to write alike. */
@@ -30,6 +31,13 @@ const example: X.Table = {
 for (const form of ['csv', 'jsonl', 'md', 'tex'] as const) {
   test(`${form}: the same bytes as the command line`, () => assert.equal(X.tableText(example, form), golden(form)));
 }
+
+test('Markdown is escaped as the reports escape it', () => {
+  const wrong = (cases as [string, string][]).filter(([text, want]) => X.mdText(text) !== want).map(([text, want]) => [text, X.mdText(text), want]);
+  assert.deepEqual(wrong, []);
+  assert.ok(cases.length > 200);
+  assert.equal(X.mdText('a\ud800\udbff b\udc00'), 'a\ufffd\ufffd b\ufffd'); // halves of characters
+});
 
 const nasty = ['plain', 'a,b', 'say "x"', 'two\nlines', ' lead', 'x=1', '', 'ü☃', 'a|b', '<img src=x onerror=alert(1)>', '50 % & $1_2 #3 {x} ~^ \\cmd', '[x]', '\u2028', '\ud800'];
 const table: X.Table = {

@@ -141,9 +141,24 @@ function jsonl(t: Known): string {
 /** plain is a text on one line: control characters and line ends become spaces. */
 const plain = (s: string): string => s.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ').replace(/[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]/g, (c) => (c.length === 2 ? c : '\ufffd'));
 
-/** mdText is a text in which nothing is taken for Markdown or HTML. */
+const entities: Record<string, string> = { '<': '&lt;', '>': '&gt;', '&': '&amp;', '@': '@&#8203;', '#': '#&#8203;' };
+
+/**
+ * mdText is a text on one line of Markdown, also in a table: nothing in it is taken for Markdown or HTML, for somebody to notify or for a
+ * link. It is what present/words writes, and testdata/markdown.json, which that package writes, holds it to that.
+ */
 export function mdText(s: string): string {
-  return plain(s).replace(/[<&\\`*_{}[\]|~$!@:^#>]/g, (c) => (c === '<' ? '&lt;' : c === '&' ? '&amp;' : '\\' + c));
+  const line = s
+    .split(/[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/).filter((w) => w !== '').join(' ')
+    .replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')
+    .replace(/[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]/g, (c) => (c.length === 2 ? c : '\ufffd'));
+  return line
+    .replace(/[\\`*_{}[\]|~$^]|[<>&@#]|:(?=\/\/)|\./g, (c, at: number) => {
+      if (c === ':') return '&#58;';
+      if (c === '.') return line.slice(Math.max(0, at - 3), at).toLowerCase() === 'www' ? '&#46;' : '.';
+      return entities[c] ?? '\\' + c;
+    })
+    .replace(/^(\d{0,9})([-+=.)])( |[-=]*$)/, '$1\\$2$3');
 }
 
 /** markdown is a table of GitHub Flavored Markdown below its title. */
