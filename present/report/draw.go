@@ -50,7 +50,7 @@ func paint(f *view.Figure, o Options, fonts *font.Cache) (*Picture, error) {
 type drawing struct {
 	f     *view.Figure
 	form  Form
-	pal   palette
+	pal   inks
 	fonts *font.Cache
 	ruler *pen
 	w, h  float64
@@ -109,7 +109,7 @@ func arrange(f *view.Figure, o Options, fonts *font.Cache) (*drawing, error) {
 		plain.Layout = view.Strip
 		f = &plain
 	}
-	d := &drawing{f: f, form: formOf(f.Layout, o.Forms), pal: paletteOf(o.Theme), fonts: fonts, w: o.Width}
+	d := &drawing{f: f, form: formOf(f.Layout, o.Forms), pal: inksOf(o.Theme), fonts: fonts, w: o.Width}
 	d.ruler = &pen{handler: newPenHandler(fonts)}
 	y := margin
 	y = d.lines(y, f.Title, style{size: titleSize, bold: true, color: d.pal.text}, 20)

@@ -21,6 +21,7 @@ import (
 
 	"gonum.org/v1/plot/font"
 
+	"nero/present/palette"
 	"nero/present/view"
 	"nero/run/fold"
 	"nero/run/job"
@@ -487,7 +488,7 @@ func TestPictureIsNotStretched(t *testing.T) {
 	// 6 x 4 pixels in a square of 60: 40 high, 10 below the upper edge. The first pixel alone is white.
 	x, y := d.w-margin-(d.w-2*margin-400-24), -1.0
 	for yy := margin; yy < d.h-pictureSize; yy++ {
-		if at(x+5, yy) == rgb(0xffffff) && at(x+15, yy) == (color.NRGBA{A: 255}) {
+		if at(x+5, yy) == palette.RGB(0xffffff) && at(x+15, yy) == (color.NRGBA{A: 255}) {
 			y = yy
 			break
 		}
@@ -495,7 +496,7 @@ func TestPictureIsNotStretched(t *testing.T) {
 	if y < 0 {
 		t.Fatal("no white pixel beside a black one")
 	}
-	if c := at(x+5, y+8); c != rgb(0xffffff) {
+	if c := at(x+5, y+8); c != palette.RGB(0xffffff) {
 		t.Errorf("the first pixel is not 10 units high: %v", c)
 	}
 	if c := at(x+5, y+12); c != (color.NRGBA{A: 255}) {

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"math"
 
+	"nero/present/palette"
 	"nero/present/view"
 	"nero/symmetry/group"
 )
@@ -66,9 +67,9 @@ func (d *drawing) heatMap(p *view.Panel, x, y, w float64) float64 {
 				}
 				c := heatOf(f, v)
 				pn.rect(cx, cy, cw, ch, c)
-				ink := rgb(0xffffff)
+				ink := palette.RGB(0xffffff)
 				if 0.299*float64(c.R)+0.587*float64(c.G)+0.114*float64(c.B) > 140 {
-					ink = rgb(0x101010)
+					ink = palette.RGB(0x101010)
 				}
 				r := min(4, 0.4*min(cw, ch))
 				if q.X == 0 && q.Y == 0 {

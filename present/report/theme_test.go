@@ -121,7 +121,7 @@ func contrast(a, b color.NRGBA) float64 {
 // asks.
 func TestColorsStayApart(t *testing.T) {
 	for _, theme := range []Theme{Light, Dark} {
-		p := paletteOf(theme)
+		p := inksOf(theme)
 		for name, m := range machado {
 			for i, a := range p.models {
 				for k, b := range p.models[:i] {
@@ -149,9 +149,6 @@ func TestColorsStayApart(t *testing.T) {
 		}
 	}
 	// Without any color, dash and mark tell models apart: 6 dashes and 4 marks repeat together after 12.
-	if heat(0) != viridis[0] || heat(1) != viridis[15] || heat(-1) != viridis[0] || heat(0.2) != viridis[3] {
-		t.Error("the colour map does not go through its entries")
-	}
 	last := -1.0
 	for i := range 101 {
 		l := lab(heat(float64(i)/100), machado["normal"])[0]
