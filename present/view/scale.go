@@ -3,7 +3,8 @@ package view
 import (
 	"math"
 	"strconv"
-	"strings"
+
+	"nero/present/words"
 )
 
 // Scale takes values to the fraction of the way from the beginning of an axis to its end.
@@ -45,17 +46,8 @@ func (s Scale) Pos(v float64) float64 {
 	return math.NaN()
 }
 
-// short is a tick label: as few digits as the step needs.
-func short(v float64) string {
-	if v == 0 {
-		return "0"
-	}
-	a := math.Abs(v)
-	if a < 1e-4 || a >= 1e6 {
-		return strings.Replace(strconv.FormatFloat(v, 'e', -1, 64), "e-0", "e-", 1)
-	}
-	return strconv.FormatFloat(math.Round(v*1e9)/1e9, 'f', -1, 64)
-}
+// digits are more than steps of an axis have, and fewer than arithmetic spoils.
+const digits = 12
 
 // linear is the scale over [lo, hi], ends fixed where they are bounds of the metric, else moved out to the next tick.
 func linear(label string, lo, hi float64, fixLo, fixHi bool) Scale {
@@ -77,7 +69,7 @@ func linear(label string, lo, hi float64, fixLo, fixHi bool) Scale {
 	}
 	s := Scale{Label: label, Lo: lo, Hi: hi}
 	for k := math.Ceil(lo/step - 1e-9); k*step <= hi+1e-9*step; k++ {
-		s.Ticks = append(s.Ticks, Tick{At: k*step + 0, Label: short(k * step)})
+		s.Ticks = append(s.Ticks, Tick{At: k*step + 0, Label: words.Tick(k*step, digits)})
 	}
 	return s
 }
@@ -107,7 +99,7 @@ func decades(label string, lo, hi float64, zero bool) Scale {
 	for k := math.Ceil(a/step) * step; k <= b; k += step {
 		label := "1e" + strconv.Itoa(int(k))
 		if k >= -3 && k <= 3 {
-			label = short(math.Pow(10, k))
+			label = words.Tick(math.Pow(10, k), digits)
 		}
 		s.Ticks = append(s.Ticks, Tick{At: math.Pow(10, k), Label: label})
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"nero/present/words"
 	"nero/symmetry/group"
 )
 
@@ -142,7 +143,7 @@ func factors(label string, lo, hi float64) Scale {
 		for p := math.Pow(10, math.Floor(math.Log10(lo))); p <= hi; p *= 10 {
 			for _, m := range steps {
 				if v := m * p; v >= lo*(1-1e-9) && v <= hi*(1+1e-9) {
-					s.Ticks = append(s.Ticks, Tick{At: v, Label: "×" + short(v)})
+					s.Ticks = append(s.Ticks, Tick{At: v, Label: "×" + words.Tick(v, digits)})
 				}
 			}
 		}

@@ -3,6 +3,7 @@ package words
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Figures is an error or another measured size with three significant digits: "0.0123", "412", "1.2e-07". A number that
@@ -73,6 +74,24 @@ func Cell[T ~float32 | ~float64](of T) string {
 		return "–"
 	}
 	return strconv.FormatFloat(v, 'g', 4, 64)
+}
+
+// Tick is a number of an axis with as few digits as it needs, and at most so many, which cuts off what arithmetic left:
+// "0.25", "100000", "1e-5", "2.5e+06"; "–" for what is not finite.
+func Tick(v float64, digits int) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "–"
+	}
+	v, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
+	switch a := math.Abs(v); {
+	case err != nil: // rounded up beyond the largest number
+		return "–"
+	case a == 0:
+		return "0"
+	case a < 1e-4 || a >= 1e6:
+		return strings.Replace(strconv.FormatFloat(v, 'e', -1, 64), "e-0", "e-", 1)
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
 // Count is a whole number with commas between thousands: "60,000".

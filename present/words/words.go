@@ -3,7 +3,7 @@
 // anything, so every writer of a report takes them through this package.
 //
 // There is one rule for each place. For numbers there are several, by where they stand: [Figures] for errors, [Number]
-// in a sentence, [Column] in a terminal, [Cell] in a table of a page.
+// in a sentence, [Column] in a terminal, [Cell] in a table of a page, [Tick] at an axis.
 package words
 
 import (

@@ -138,6 +138,37 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+func TestTick(t *testing.T) {
+	for _, c := range []struct {
+		v      float64
+		digits int
+		want   string
+	}{
+		{0, 6, "0"},
+		{math.Copysign(0, -1), 6, "0"},
+		{0.1 + 0.2, 6, "0.3"},
+		{3 * 0.1, 12, "0.3"},
+		{-2.5, 6, "-2.5"},
+		{1. / 3, 6, "0.333333"},
+		{100000.5, 12, "100000.5"},
+		{99999.97, 6, "100000"},
+		{999999.7, 6, "1e+06"},
+		{1e5, 6, "100000"},
+		{2.5e6, 6, "2.5e+06"},
+		{1e-3, 6, "0.001"},
+		{0.00012, 6, "0.00012"},
+		{3 * 1e-5, 12, "3e-5"},
+		{1e-12, 6, "1e-12"},
+		{math.NaN(), 6, "–"},
+		{math.Inf(-1), 6, "–"},
+		{math.MaxFloat64, 3, "–"},
+	} {
+		if got := Tick(c.v, c.digits); got != c.want {
+			t.Errorf("Tick(%v, %d) is %q, want %q", c.v, c.digits, got, c.want)
+		}
+	}
+}
+
 func TestCount(t *testing.T) {
 	for n, want := range map[int]string{
 		0: "0", 7: "7", 999: "999", 1000: "1,000", 1234567: "1,234,567", -999: "-999", -1000: "-1,000",

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"nero/present/words"
 )
 
 // pen writes SVG. Colours come from classes that the style sheet fills in for light, dark and paper, so that one
@@ -256,17 +258,8 @@ func (a *axis) degrees() {
 	}
 }
 
-// short writes a number of an axis, without what arithmetic left behind the sixth digit.
-func short(x float64) string {
-	if a := math.Abs(x); a != 0 && (a >= 1e5 || a < 1e-3) {
-		return strconv.FormatFloat(x, 'g', 3, 64)
-	}
-	x, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)
-	if err != nil {
-		return "–"
-	}
-	return strconv.FormatFloat(x, 'f', -1, 64)
-}
+// short is a number of an axis.
+func short(x float64) string { return words.Tick(x, 6) }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
