@@ -167,7 +167,8 @@ func (b *builder) render(blocks []*block, notes []string) ([]byte, error) {
 <body>
 <div id="app"></div>
 `, source(b.base.code), source(b.base.style), words.HTML(b.o.Version), words.HTML(b.description()), title, b.base.style)
-	fmt.Fprintf(&out, "<noscript>\n<h1>%s</h1>\n<p>%s</p>\n%s</noscript>\n", title, words.HTML(b.description()), b.table())
+	fmt.Fprintf(&out, "<noscript>\n<h1>%s</h1>\n<p>%s</p>\n%s</noscript>\n", title, words.HTML(b.description()),
+		b.table())
 	if err := b.about(&out, notes); err != nil {
 		return nil, err
 	}
@@ -220,7 +221,8 @@ func (b *builder) table() string {
 			}
 			fmt.Fprintf(&o, "<tr><th>%s</th><td>%s</td><td>%d</td><td>%s</td><td>%s to "+
 				"%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
-				words.HTML(d.MetricDoc[k].Title), words.HTML(d.ModelList[c.Model].Name), c.Orbit.N, words.Cell(c.Orbit.Mean),
+				words.HTML(d.MetricDoc[k].Title), words.HTML(d.ModelList[c.Model].Name), c.Orbit.N,
+				words.Cell(c.Orbit.Mean),
 				words.Cell(c.Orbit.Lo), words.Cell(c.Orbit.Hi), words.HTML(worst), words.Cell(there),
 				words.Cell(c.Worst.Mean))
 		}
@@ -261,7 +263,8 @@ func (b *builder) about(out *bytes.Buffer, notes []string) error {
 			words.Count(d.State.Total))
 	}
 	fmt.Fprintf(out, "<footer id=\"about\">\n<p>Report of the run <bdi>%s</bdi> · job %.12s · %s · nero "+
-		"%s%s</p>\n<details>\n<summary>About this report</summary>\n", words.HTML(d.Name), words.HTML(d.Digest), words.HTML(d.Engine),
+		"%s%s</p>\n<details>\n<summary>About this report</summary>\n", words.HTML(d.Name), words.HTML(d.Digest),
+		words.HTML(d.Engine),
 		words.HTML(b.o.Version), state)
 	if len(notes) > 0 {
 		out.WriteString("<ul>\n")

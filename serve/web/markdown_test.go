@@ -11,13 +11,18 @@ import (
 	"nero/present/words"
 )
 
-// The page escapes Markdown as package words does: this test writes what that package says, and export.test.ts reads it.
+// The page escapes Markdown as package words does: this test writes what that package says, and export.test.ts reads
+// it.
 func TestMarkdown(t *testing.T) {
 	pieces := []string{
-		"plain", "box_confidence", "*x*", "`c`", "``", "~s~", "[a](b)", "|", `\`, "{{x}}", "$y$", "2^3", "<b>", "&amp;", "</b>",
-		"@team", "#1", "a@b.example", "https://example.org/x", "WWW.example.org", "www.", "ww.w", "- ", "- item", "+1", "===",
-		"12. item", "3) item", "-0.5", "- - -", "--", "7.", "# heading", "1234567890. no item", " ", "  ", "\n", "\r\n", "\t",
-		"\v", "\u0085", "\u00a0", "\u2028", "\u3000", "\x1b[31m", "\x00", "\x7f", "\u202e", "\u2066", "\u061c", "\u200b", "\ufeff",
+		"plain", "box_confidence", "*x*", "`c`", "``", "~s~", "[a](b)", "|", `\`, "{{x}}", "$y$", "2^3", "<b>", "&amp;",
+		"</b>",
+		"@team", "#1", "a@b.example", "https://example.org/x", "WWW.example.org", "www.", "ww.w", "- ", "- item", "+1",
+		"===",
+		"12. item", "3) item", "-0.5", "- - -", "--", "7.", "# heading", "1234567890. no item", " ", "  ", "\n", "\r\n",
+		"\t",
+		"\v", "\u0085", "\u00a0", "\u2028", "\u3000", "\x1b[31m", "\x00", "\x7f", "\u202e", "\u2066", "\u061c",
+		"\u200b", "\ufeff",
 		"π größer 😀", "a·b → c ≥ 1 — “quoted” 90°, 5 µm, 12 px²", ":", "://", "!", "",
 	}
 	cases := [][2]string{}
