@@ -5,7 +5,6 @@ package render
 
 import (
 	"io"
-	"strings"
 
 	"nero/audit/document"
 	"nero/audit/render/html"
@@ -41,15 +40,6 @@ func Find(name string) (Format, bool) {
 		}
 	}
 	return Format{}, false
-}
-
-// Names are the names of all forms, separated by commas.
-func Names() string {
-	var names []string
-	for _, f := range Formats() {
-		names = append(names, f.Name)
-	}
-	return strings.Join(names, ", ")
 }
 
 // overall is the verdict over models, COULD_NOT_RUN if one could not.

@@ -9,7 +9,6 @@ package facts
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -300,6 +299,3 @@ func product(s []int) int64 {
 	}
 	return n
 }
-
-// Known are the names of the values whose shapes are known, sorted.
-func (f *Facts) Known() []string { return slices.Sorted(maps.Keys(f.Shapes)) }

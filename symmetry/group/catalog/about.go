@@ -20,16 +20,11 @@ type about struct {
 	n, u, v vec3
 }
 
-// Og3 is the group of the rotations and mirrors of space that keep a direction such as that of gravity: the element
-// (angle, mirror) mirrors first if mirror is 1, then turns by angle degrees, counter-clockwise seen from the tip of the
-// direction. The mirror turns u into -u, where u is the axis after that of the direction in the order x, y, z, x; for
-// other directions the axis of coordinates that is farthest from it, made perpendicular. The direction (0, 0, 1) is the
-// preset. The error is for a direction that is 0 or not finite.
-func Og3(direction [3]float64) (group.Group, error) { return aboutAxis(direction, true) }
-
-// SOg3 is the group of the rotations about a direction, [Og3] without mirrors.
-func SOg3(direction [3]float64) (group.Group, error) { return aboutAxis(direction, false) }
-
+// aboutAxis is the group of the rotations of space that keep a direction such as that of gravity, with mirrors or
+// without: the element (angle, mirror) mirrors first if mirror is 1, then turns by angle degrees, counter-clockwise
+// seen from the tip of the direction. The mirror turns u into -u, where u is the axis after that of the direction in
+// the order x, y, z, x; for other directions the axis of coordinates that is farthest from it, made perpendicular. The
+// error is for a direction that is 0 or not finite.
 func aboutAxis(d vec3, mirror bool) (group.Group, error) {
 	big := 0.0
 	for _, x := range d {
