@@ -417,7 +417,7 @@ func (d *driver) unit(v space.Value) (space.Value, error) {
 
 func added(a, b space.Value) (space.Value, error) {
 	x := a.Numbers()
-	y := b.Numbers()
+	y := space.Nearest(b, a).Numbers()
 	if len(x) != len(y) {
 		return nil, fmt.Errorf("%s against %s", a.Form(), b.Form())
 	}

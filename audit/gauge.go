@@ -19,20 +19,12 @@ func (d *driver) measure(ctx context.Context, like space.Value) error {
 		return nil
 	}
 	s := d.subject
-	d.gauge = &scale.Gauge{Whole: s.OutSpec.Type}
+	d.gauge = &scale.Gauge{}
 	names, _ := space.Fields(like)
 	if names == nil {
 		return nil
 	}
 	g := &scale.Gauge{Names: names}
-	for i, name := range names {
-		g.Types = append(g.Types, "")
-		for _, f := range s.OutSpec.Fields {
-			if f.Name == name {
-				g.Types[i] = f.Type
-			}
-		}
-	}
 	var spread scale.Spread
 	cut := s.Cutter()
 	identity := NewMover(s.Plan.In, s.Plan.Group.Identity())

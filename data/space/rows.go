@@ -22,6 +22,9 @@ var rowsKind = Info{
 type Rows struct {
 	N, W int
 	Val  []float64
+	// Type is what the numbers of a row are, see [Spec.Type]; "" where nobody said. Values of which differences are
+	// taken need it, see [Nearest].
+	Type string
 }
 
 // NewRows makes n rows of w zeros.
@@ -51,10 +54,14 @@ func (r *Rows) Style() string {
 }
 
 // Clone is a copy.
-func (r *Rows) Clone() Value { return &Rows{N: r.N, W: r.W, Val: slices.Clone(r.Val)} }
+func (r *Rows) Clone() Value { return &Rows{N: r.N, W: r.W, Val: slices.Clone(r.Val), Type: r.Type} }
 
 // Like is as many rows of zeros.
-func (r *Rows) Like() Value { return NewRows(r.N, r.W) }
+func (r *Rows) Like() Value {
+	o := NewRows(r.N, r.W)
+	o.Type = r.Type
+	return o
+}
 
 // Numbers are Val.
 func (r *Rows) Numbers() []float64 { return r.Val }
@@ -64,7 +71,7 @@ func (r *Rows) Output() []float64 { return r.Val }
 
 // With is as many rows of other numbers.
 func (r *Rows) With(x []float64) (Value, error) {
-	return &Rows{N: r.N, W: r.W, Val: x}, fits(r, len(r.Val), x)
+	return &Rows{N: r.N, W: r.W, Val: x, Type: r.Type}, fits(r, len(r.Val), x)
 }
 
 // Bytes is 8 for each number.
@@ -87,3 +94,11 @@ func (r *Rows) Members() int { return r.N }
 
 // Length is N: rows may stand in the order of time.
 func (r *Rows) Length() int { return r.N }
+
+func (r *Rows) typeName() string { return r.Type }
+
+func (r *Rows) put(i int, row []float64) { copy(r.Row(i), row) }
+
+func (r *Rows) room(w int) typed { return NewRows(r.N, w) }
+
+func (r *Rows) bare() Value { return &Rows{N: r.N, W: r.W, Val: r.Val} }

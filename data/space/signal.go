@@ -22,6 +22,8 @@ type Signal struct {
 	// numbers per second of a channel; 0 if not known
 	Rate float64
 	Val  []float64
+	// Type is what the numbers of a moment are, see [Spec.Type]; "" where nobody said, as in [Rows].
+	Type string
 	// Lo and Hi are the times Lo to Hi-1 of which the numbers are known; both 0 where all are. A signal that was
 	// shifted within its length has others, which a border rule filled in: they are no part of the data, are not among
 	// Parts, and nothing is compared with them, see [Common].
@@ -43,6 +45,7 @@ func (s *Signal) Known() (lo, hi int) {
 func (s *Signal) cut(lo, hi int) *Signal {
 	n := max(0, hi-lo)
 	c := NewSignal(s.C, n, s.Rate)
+	c.Type = s.Type
 	for k := range s.C {
 		copy(c.Val[k*n:(k+1)*n], s.Val[k*s.T+lo:])
 	}
@@ -94,11 +97,15 @@ func (s *Signal) Style() string { return fmt.Sprintf("signal %dx*", s.C) }
 
 // Clone is a copy.
 func (s *Signal) Clone() Value {
-	return &Signal{C: s.C, T: s.T, Rate: s.Rate, Val: slices.Clone(s.Val), Lo: s.Lo, Hi: s.Hi}
+	return &Signal{C: s.C, T: s.T, Rate: s.Rate, Val: slices.Clone(s.Val), Type: s.Type, Lo: s.Lo, Hi: s.Hi}
 }
 
 // Like is zeros of the same length and rate, all known.
-func (s *Signal) Like() Value { return NewSignal(s.C, s.T, s.Rate) }
+func (s *Signal) Like() Value {
+	o := NewSignal(s.C, s.T, s.Rate)
+	o.Type = s.Type
+	return o
+}
 
 // Numbers are Val.
 func (s *Signal) Numbers() []float64 { return s.Val }
@@ -108,7 +115,7 @@ func (s *Signal) Output() []float64 { return s.Val }
 
 // With is a signal of the same length and rate with other numbers, all known.
 func (s *Signal) With(x []float64) (Value, error) {
-	return &Signal{C: s.C, T: s.T, Rate: s.Rate, Val: x}, fits(s, len(s.Val), x)
+	return &Signal{C: s.C, T: s.T, Rate: s.Rate, Val: x, Type: s.Type}, fits(s, len(s.Val), x)
 }
 
 // Bytes is 8 for each number.
@@ -132,8 +139,29 @@ func (s *Signal) Length() int { return s.T }
 // Part is the moments from one to before another, with zeros up to the given length.
 func (s *Signal) Part(from, to, fill int) Value {
 	o := NewSignal(s.C, max(fill, to-from), s.Rate)
+	o.Type = s.Type
 	for c := range s.C {
 		copy(o.Val[c*o.T:(c+1)*o.T], s.Val[c*s.T+from:c*s.T+to])
 	}
 	return o
+}
+
+func (s *Signal) typeName() string { return s.Type }
+
+func (s *Signal) put(i int, row []float64) {
+	for c, a := range row {
+		s.Val[c*s.T+i] = a
+	}
+}
+
+func (s *Signal) room(w int) typed {
+	o := NewSignal(w, s.T, s.Rate)
+	o.Lo, o.Hi = s.Lo, s.Hi
+	return o
+}
+
+func (s *Signal) bare() Value {
+	o := *s
+	o.Type = ""
+	return &o
 }

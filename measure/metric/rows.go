@@ -26,7 +26,7 @@ type diff struct {
 }
 
 func newDiff(c Case) (diff, bool) {
-	a, w := rowsOf(c.At)
+	a, w := rowsOf(written(c.At, c.Truth))
 	b, w2 := rowsOf(c.Truth)
 	if len(a) == 0 || len(a) != len(b) || w != w2 || w == 0 || c.At.Kind() != c.Truth.Kind() {
 		return diff{}, false

@@ -265,3 +265,30 @@ func TestOfField(t *testing.T) {
 		}
 	}
 }
+
+// A heading and one a full turn further are one, and so are both signs of a quaternion.
+func TestNumbersThatAreNotTheOnlyOnes(t *testing.T) {
+	for typ, x := range map[string][2][]float64{
+		space.TypeBoxes:       {{1, 2, 3, 4, 5, 6, -0.1}, {1, 2, 3, 4, 5, 6, 2*math.Pi - 0.1}},
+		space.TypeQuaternions: {{0.5, 0.5, -0.5, 0.5}, {-0.5, -0.5, 0.5, -0.5}},
+	} {
+		a, b := &space.Rows{N: 1, W: len(x[0]), Val: x[0], Type: typ},
+			&space.Rows{N: 1, W: len(x[0]), Val: x[1], Type: typ}
+		c := Case{Got: a, Want: b, At: a, Truth: b, Scale: 1}
+		for _, name := range []string{"absolute", "max_absolute", "relative", "rmse", "mae"} {
+			m, err := Find(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := m.Measure(c); !(d < 1e-12) {
+				t.Errorf("%s of %s: %g", name, typ, d)
+			}
+			c := c
+			c.Got, c.At = space.Bare(a), space.Bare(a)
+			c.Want, c.Truth = space.Bare(b), space.Bare(b)
+			if d := m.Measure(c); !(d > 0.5) {
+				t.Errorf("%s of numbers of no type: %g", name, d)
+			}
+		}
+	}
+}

@@ -133,7 +133,7 @@ func Numbers(v space.Value) []float64 {
 
 // defect is the Euclidean and the largest norm of Got - Want; NaN if they cannot be compared or hold a NaN.
 func defect(c Case) (norm, largest float64) {
-	x, y := Numbers(c.Got), Numbers(c.Want)
+	x, y := Numbers(written(c.Got, c.Want)), Numbers(c.Want)
 	if len(x) == 0 || len(x) != len(y) {
 		return math.NaN(), math.NaN()
 	}
@@ -146,4 +146,12 @@ func defect(c Case) (norm, largest float64) {
 		largest = max(largest, d)
 	}
 	return math.Sqrt(norm), largest
+}
+
+// written is [space.Nearest] of values that may be missing.
+func written(a, b space.Value) space.Value {
+	if a == nil || b == nil {
+		return a
+	}
+	return space.Nearest(a, b)
 }

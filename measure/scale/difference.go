@@ -73,7 +73,7 @@ func Compare(a, b space.Value) (Difference, error) {
 		d := metric.Between(p, q).Distance
 		return Difference{Norm: d, Max: d}, nil
 	}
-	x, y := a.Numbers(), b.Numbers()
+	x, y := space.Nearest(a, b).Numbers(), b.Numbers()
 	if a.Kind() != b.Kind() || len(x) != len(y) {
 		return Difference{}, differ(a, b)
 	}

@@ -3,7 +3,6 @@ package scale
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"nero/data/space"
 )
@@ -19,60 +18,24 @@ type Gauge struct {
 	Scales []float64
 	// Still are the fields that do not vary, so that nothing can be said of their errors.
 	Still []string
-
-	// Types say what the numbers of the fields are, see [space.Spec].Type, and Whole what those of a prediction are
-	// that is no record.
-	Types []string
-	Whole string
 }
 
 // fieldGauge compares one field.
-type fieldGauge struct {
-	scale float64
-	typ   string
-}
+type fieldGauge struct{ scale float64 }
 
 func (g *Gauge) field(i int) fieldGauge {
 	f := fieldGauge{scale: 1}
 	if g != nil && i < len(g.Scales) {
 		f.scale = g.Scales[i]
 	}
-	if g != nil && i < len(g.Types) {
-		f.typ = g.Types[i]
-	}
 	return f
 }
 
-// Compare is [Compare] over the scale of the field. Quaternions stand for one rotation with either sign.
+// Compare is [Compare] over the scale of the field.
 func (f fieldGauge) Compare(a, b space.Value) (Difference, error) {
-	if f.typ == space.TypeQuaternions {
-		a = signed(a, b)
-	}
 	d, err := Compare(a, b)
 	d.Norm, d.Max = d.Norm/f.scale, d.Max/f.scale
 	return d, err
-}
-
-// signed is a with the sign of every row chosen so that it is nearer to that of b.
-func signed(a, b space.Value) space.Value {
-	x, y, ok := space.Both[*space.Rows](a, b)
-	if !ok || x.N != y.N || x.W != y.W {
-		return a
-	}
-	o := &space.Rows{N: x.N, W: x.W, Val: slices.Clone(x.Val)}
-	for i := range o.N {
-		r, q := o.Row(i), y.Row(i)
-		var dot float64
-		for k := range r {
-			dot += r[k] * q[k]
-		}
-		if dot < 0 {
-			for k := range r {
-				r[k] = -r[k]
-			}
-		}
-	}
-	return o
 }
 
 // Compare measures a - b, two predictions of one form; see [Difference]. For records every field counts over its scale,
@@ -81,11 +44,7 @@ func (g *Gauge) Compare(a, b space.Value) (Difference, error) {
 	if names, _ := space.Fields(a); names != nil {
 		return compareRecords(a, b, g)
 	}
-	f := fieldGauge{scale: 1}
-	if g != nil {
-		f.typ = g.Whole
-	}
-	return f.Compare(a, b)
+	return Compare(a, b)
 }
 
 // Numbers are those of a prediction, each over the scale of its field.

@@ -103,6 +103,7 @@ func (s *Spread) Add(v space.Value) error {
 		s.varies = s.varies || err != nil || !(d.Norm == 0)
 		return nil //nolint:nilerr // a value of another form is a value that varies
 	}
+	v = space.Flat(v)
 	if c, ok := v.(space.Counted); ok {
 		for i := range c.Count() {
 			s.rows.Take(c.Row(i))

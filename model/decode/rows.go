@@ -39,11 +39,11 @@ var rowsKind = kind{
 		settle: layRows,
 		padded: func(a *answer) bool { return a.per == space.PerNode },
 		extent: rowsOf,
-		value: func(_ *answer, v []float64, e []int, keep int) space.Value {
+		value: func(a *answer, v []float64, e []int, keep int) space.Value {
 			if keep >= 0 {
-				return &space.Rows{N: keep, W: e[1], Val: v[: keep*e[1] : keep*e[1]]}
+				return &space.Rows{N: keep, W: e[1], Val: v[: keep*e[1] : keep*e[1]], Type: a.Type}
 			}
-			return &space.Rows{N: e[0], W: e[1], Val: v}
+			return &space.Rows{N: e[0], W: e[1], Val: v, Type: a.Type}
 		},
 		unfold: unfoldRows,
 	},

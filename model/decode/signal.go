@@ -48,7 +48,7 @@ var signalKind = kind{
 				what, len(s))
 		},
 		value: func(a *answer, v []float64, e []int, _ int) space.Value {
-			return &space.Signal{C: e[0], T: e[1], Rate: a.Rate, Val: v}
+			return &space.Signal{C: e[0], T: e[1], Rate: a.Rate, Val: v, Type: a.Type}
 		},
 		unfold: func(a *answer, x []float64, e []int, declared int) ([]float64, []int, bool) {
 			switch {

@@ -247,7 +247,7 @@ func (m *Model) Gradient(ctx context.Context, values, cotangents []space.Value) 
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.onnx.Name(), err)
 		}
-		out[i] = v[0]
+		out[i] = space.Bare(v[0])
 	}
 	return out, nil
 }
@@ -414,9 +414,11 @@ func (m *Model) Tangent(ctx context.Context, values, changes []space.Value) ([]s
 	}
 	out := make([]space.Value, len(values))
 	for i := range moved {
-		if out[i], err = m.Read(moved[i], values[i]); err != nil {
+		v, err := m.Read(moved[i], values[i])
+		if err != nil {
 			return nil, err
 		}
+		out[i] = space.Bare(v) // a change is no value of the type
 	}
 	return out, nil
 }

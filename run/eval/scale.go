@@ -27,7 +27,7 @@ type spread struct {
 // add takes one prediction in. It refuses outputs without numbers, and of another length than those before: there is no
 // mean of them, so no distance from it.
 func (s *spread) add(v space.Value) error {
-	if rows := scale.Population(v); rows != nil {
+	if rows := scale.Population(space.Flat(v)); rows != nil {
 		for i := range rows.Count() {
 			if err := s.take(rows.Row(i)); err != nil {
 				return err

@@ -174,7 +174,7 @@ func (a *Rows) mover(g group.Element, v space.Value) (*rowsMover, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &rowsMover{width: x.W}
+	o := &rowsMover{width: x.W, typ: a.typing.name}
 	if o.row, err = a.typing.at(m, parts, x.W); err != nil {
 		return nil, err
 	}
@@ -230,6 +230,7 @@ func (p *places) bytes() int {
 
 type rowsMover struct {
 	width  int
+	typ    string
 	row    *rowMap
 	places *places
 }
@@ -258,6 +259,7 @@ func (m *rowsMover) Move(to, from space.Value) error {
 		return err
 	}
 	m.row.all(d.Val, s.Val, s.N, s.W, p)
+	d.Type = m.typ
 	return nil
 }
 

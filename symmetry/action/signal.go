@@ -459,7 +459,10 @@ func (a *Signal) mover(g group.Element, v space.Value) (*signalMover, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &signalMover{c: x.C, t: x.T, scratch: &a.moves.scratch}
+	o := &signalMover{c: x.C, t: x.T, typ: x.Type, scratch: &a.moves.scratch}
+	if a.typing != nil {
+		o.typ = a.typing.name
+	}
 	if a.still() {
 		o.line, err = newTimeline(Options{Kernel: Nearest, Border: Zero}, x.T, 0, 0, false)
 		return o, err
@@ -491,6 +494,7 @@ func asSignal(v space.Value) (*space.Signal, error) {
 type signalMover struct {
 	line *timeline
 	c, t int
+	typ  string
 	// of the numbers at every time
 	row *rowMap
 	// of the numbers at each time
@@ -518,7 +522,7 @@ func (m *signalMover) Move(to, from space.Value) error {
 	if shared(d.Val, s.Val) {
 		return errAlias
 	}
-	d.Rate = s.Rate
+	d.Rate, d.Type = s.Rate, m.typ
 	d.Lo, d.Hi = m.line.known(s)
 	src := s.Val
 	if m.row != nil || m.flow != nil {

@@ -259,7 +259,7 @@ func rounding(ctx context.Context, p *audit.Pass, ulps float64, second bool) (ro
 func secondDifference(p *audit.Pass, up, middle, down space.Value) (float64, error) {
 	var x [3][]float64
 	for i, v := range []space.Value{up, middle, down} {
-		x[i] = v.Numbers()
+		x[i] = space.Nearest(v, middle).Numbers()
 	}
 	if len(x[0]) != len(x[1]) || len(x[2]) != len(x[1]) {
 		return 0, fmt.Errorf("%w: %s, %s and %s", scale.ErrForm, up.Form(), middle.Form(), down.Form())

@@ -208,7 +208,9 @@ type study struct {
 	// w, in the form of its prediction
 	cot  space.Value
 	unit tangent.Unit
-	base *audit.Mover
+	// predictions have numbers that are not the only ones for what they mean, see [space.Aliased]
+	aliased bool
+	base    *audit.Mover
 	// per input, per way; not yet relative
 	err [][]float64
 	// resampling, of ways that push; NaN where there is none
@@ -308,7 +310,7 @@ func (s *study) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.unit = tangent.UnitOf(p.Subject, y[0])
+	s.unit, s.aliased = tangent.UnitOf(p.Subject, y[0]), space.Aliased(y[0])
 	r := p.Rand("gradient probe", "")
 	s.form, s.whole = smp.Value.Form(), tangent.Whole(p.Subject)
 	if s.cot, err = weights(y[0], r); err != nil {
@@ -421,8 +423,9 @@ func (s *study) measure(ctx context.Context) error {
 }
 
 // pull compares gradients at one input.
-func (s *study) pull(ctx context.Context, m *interior.Model, i int, o *point) error {
+func (s *study) pull(ctx context.Context, m *interior.Model, i int, o *point) (err error) {
 	values, cots := []space.Value{o.x, o.jittered}, []space.Value{o.cot, o.cot}
+	by := []*audit.Mover{nil, nil}
 	for _, w := range s.ways {
 		if !w.pull {
 			continue
@@ -436,7 +439,10 @@ func (s *study) pull(ctx context.Context, m *interior.Model, i int, o *point) er
 		if err != nil {
 			return fmt.Errorf("output at %s: %w", w.g.Label, err)
 		}
-		values, cots = append(values, gx), append(cots, c)
+		values, cots, by = append(values, gx), append(cots, c), append(by, w.out)
+	}
+	if cots, err = s.written(ctx, m, values, by, cots); err != nil {
+		return err
 	}
 	grads, err := s.gradients(ctx, m, values, cots)
 	if err != nil {
@@ -511,6 +517,7 @@ func (s *study) push(ctx context.Context, i int, o *point) error {
 		return fmt.Errorf("sample %s: %w", o.id, err)
 	}
 	values, changes := []space.Value{o.x, o.jittered}, []space.Value{v, v}
+	by := []*audit.Mover{nil, nil}
 	floors := map[int]int{}
 	for k, w := range s.ways {
 		if w.pull {
@@ -520,7 +527,7 @@ func (s *study) push(ctx context.Context, i int, o *point) error {
 		if err != nil {
 			return fmt.Errorf("sample %s at %s: %w", o.id, w.g.Label, err)
 		}
-		values, changes = append(values, gx), append(changes, gv)
+		values, changes, by = append(values, gx), append(changes, gv), append(by, w.out)
 		if gx.Form() != o.raw.Form() {
 			continue // a window that cannot be moved back
 		}
@@ -529,10 +536,13 @@ func (s *study) push(ctx context.Context, i int, o *point) error {
 			return fmt.Errorf("sample %s at %s: %w", o.id, w.g.Label, err)
 		}
 		floors[k] = len(values)
-		values, changes = append(values, hx), append(changes, hv)
+		values, changes, by = append(values, hx), append(changes, hv), append(by, nil)
 	}
 	out, err := s.directional(ctx, s.m, values, changes)
 	if err != nil {
+		return err
+	}
+	if out, err = s.written(ctx, s.m, values, by, out); err != nil {
 		return err
 	}
 	s.p.Progress(len(values))
@@ -569,6 +579,32 @@ func both(m *audit.Mover, x, v space.Value) (gx, gv space.Value, err error) {
 	}
 	gv, err = tangent.Change(m, v)
 	return gx, gv, err
+}
+
+// written are changes of the predictions at values, in the numbers that are nearest to the first prediction moved
+// along, by nil where it is not: a model may answer at one element with a quaternion and at another with its negative.
+// It is its own transpose, so that it serves cotangents as well.
+func (s *study) written(ctx context.Context, m *interior.Model, values []space.Value, by []*audit.Mover,
+	changes []space.Value,
+) ([]space.Value, error) {
+	if !s.aliased {
+		return changes, nil
+	}
+	y, err := m.Predict(ctx, values)
+	if err != nil {
+		return nil, err
+	}
+	out := slices.Clone(changes)
+	for i := range out {
+		near := y[0]
+		if by[i] != nil {
+			if near, err = by[i].Move(near); err != nil {
+				return nil, err
+			}
+		}
+		out[i] = space.Carry(y[i], near, out[i])
+	}
+	return out, nil
 }
 
 // directional are the derivatives of outputs along changes, in the unit in which outputs are compared.

@@ -174,7 +174,12 @@ func (s *study) doubleAt(ctx context.Context, o *point, w way) (float64, error) 
 		if err != nil {
 			return 0, err
 		}
-		g, err := s.gradients(ctx, m, []space.Value{o.x, gx}, []space.Value{o.cot, c})
+		values := []space.Value{o.x, gx}
+		cots, err := s.written(ctx, m, values, []*audit.Mover{nil, w.out}, []space.Value{o.cot, c})
+		if err != nil {
+			return 0, err
+		}
+		g, err := s.gradients(ctx, m, values, cots)
 		if err != nil {
 			return 0, err
 		}
@@ -189,8 +194,12 @@ func (s *study) doubleAt(ctx context.Context, o *point, w way) (float64, error) 
 	if err != nil {
 		return 0, err
 	}
-	d, err := s.directional(ctx, m, []space.Value{o.x, gx}, []space.Value{v, gv})
+	values := []space.Value{o.x, gx}
+	d, err := s.directional(ctx, m, values, []space.Value{v, gv})
 	if err != nil {
+		return 0, err
+	}
+	if d, err = s.written(ctx, m, values, []*audit.Mover{nil, w.out}, d); err != nil {
 		return 0, err
 	}
 	home, err := tangent.Change(w.outBack, d[1])

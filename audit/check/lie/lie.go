@@ -338,7 +338,11 @@ func (s *study) derivatives(ctx context.Context, a sides, raw, x, y space.Value)
 }
 
 // differences are [z(h) - z(-h)]/2h of one generator for a list of steps.
-func (s *study) differences(ctx context.Context, a sides, k int, raw space.Value, hs []float64) ([]space.Value, error) {
+//
+// Predictions are written as near to that at the identity as they can be: with its negative at one side, a quaternion
+// would lead from one to the other.
+func (s *study) differences(ctx context.Context, a sides, k int, o *point, hs []float64) ([]space.Value, error) {
+	raw := o.raw
 	values := make([]space.Value, 0, 2*len(hs))
 	for _, h := range hs {
 		for _, t := range []float64{h, -h} {
@@ -363,6 +367,7 @@ func (s *study) differences(ctx context.Context, a sides, k int, raw space.Value
 		if err != nil {
 			return nil, err
 		}
+		up, down = space.Nearest(up, o.y), space.Nearest(down, o.y)
 		if out[j], err = tangent.Combine(0.5/h, up, -0.5/h, down); err != nil {
 			return nil, err
 		}
@@ -393,7 +398,7 @@ func (s *study) sweep(ctx context.Context) error {
 			}
 		}
 		for k := range s.gens {
-			d, err := s.differences(ctx, s.smooth, k, o.raw, hs)
+			d, err := s.differences(ctx, s.smooth, k, o, hs)
 			if err != nil {
 				return s.at(o, err)
 			}

@@ -63,7 +63,7 @@ func (s *study) local(ctx context.Context, a sides, o *point) ([]space.Value, er
 	out := make([]space.Value, len(s.gens))
 	for k := range s.gens {
 		h := math.Ldexp(first, -s.best[k])
-		d, err := s.differences(ctx, a, k, o.raw, []float64{h, h / 2})
+		d, err := s.differences(ctx, a, k, o, []float64{h, h / 2})
 		if err != nil {
 			return nil, err
 		}

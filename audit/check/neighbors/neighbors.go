@@ -180,7 +180,7 @@ func (t *tester) scan(ctx context.Context, i int) ([]Jump, error) {
 	}
 	x0 := make([][]float64, n+1)
 	for k := range x0 {
-		x0[k] = y[k].Numbers()
+		x0[k] = space.Nearest(y[k], y[0]).Numbers()
 		if len(x0[k]) != len(x0[0]) {
 			return nil, fmt.Errorf("%w: outputs of different form cannot be compared", audit.ErrUntested)
 		}
@@ -235,6 +235,7 @@ func slope(x [][]float64, k, i int) float64 { return (x[k][i] - x[k-1][i] + x[k+
 
 // size is that of a difference of outputs, relative to their scale, and the field of a record that has it.
 func (t *tester) size(like space.Value, d []float64) (float64, string, error) {
+	like = space.Bare(like)
 	v, err := like.With(d)
 	if err != nil {
 		return 0, "", err
@@ -255,7 +256,7 @@ func (t *tester) follow(ctx context.Context, x space.Value, a, b float64, ya, yb
 	j := &Jump{}
 	odd := func(a, b float64, ya, yb space.Value) (float64, string, error) {
 		u := ya.Numbers()
-		v := yb.Numbers()
+		v := space.Nearest(yb, ya).Numbers()
 		d := make([]float64, len(u))
 		for i := range d {
 			d[i] = v[i] - u[i] - per[i]*(b-a)

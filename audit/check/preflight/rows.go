@@ -1,8 +1,6 @@
 package preflight
 
 import (
-	"math"
-
 	"nero/audit"
 	"nero/data/space"
 	"nero/measure/scale"
@@ -73,7 +71,7 @@ func lawOfRows(a action.Action, v space.Value, elements []audit.Element) (law st
 		if err != nil {
 			return "", 0, "", err
 		}
-		if r := min(apart(home, v), double(home, v, apart)); !(r <= lawful) {
+		if r := apart(home, v); !(r <= lawful) {
 			return "ρ(g⁻¹)ρ(g) = 1", r, g.Label, nil
 		}
 		if short {
@@ -91,41 +89,11 @@ func lawOfRows(a action.Action, v space.Value, elements []audit.Element) (law st
 		if err != nil {
 			return "", 0, "", err
 		}
-		if r := min(apart(got, want), double(got, want, apart)); !(r <= lawful) {
+		if r := apart(got, want); !(r <= lawful) {
 			return "ρ(g)ρ(h) = ρ(gh)", r, g.Label + " after " + h.Label, nil
 		}
 	}
 	return "", 0, "", nil
-}
-
-// double is the residual if rows of four numbers are quaternions, of which q and -q are one rotation.
-func double(a, b space.Value, apart func(x, y space.Value) float64) float64 {
-	flip := func(v space.Value) space.Value {
-		x := space.RowsOf(v)
-		if x == nil || x.W != 4 {
-			return v
-		}
-		o := space.NewRows(x.N, x.W)
-		for i := range x.N {
-			sign, r := 1.0, x.Row(i)
-			for _, c := range r {
-				if c != 0 {
-					sign = math.Copysign(1, c)
-					break
-				}
-			}
-			for k, c := range r {
-				o.Row(i)[k] = sign * c
-			}
-		}
-		return o
-	}
-	if r, _ := space.Fields(a); r != nil {
-		if _, _, both := space.Both[*space.Record](a, b); !both {
-			return math.Inf(1)
-		}
-	}
-	return apart(space.Each(a, flip), space.Each(b, flip))
 }
 
 // blank is v with zeros for its numbers.

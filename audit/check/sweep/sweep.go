@@ -454,6 +454,7 @@ func (c *consumer) moved(q audit.Request, y space.Value) error {
 	if err != nil {
 		return err
 	}
+	z = space.Nearest(z, c.base)
 	d, err := c.p.Compare(z, c.base)
 	if err != nil {
 		return err

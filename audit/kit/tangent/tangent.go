@@ -18,7 +18,8 @@ import (
 )
 
 // With is a value that looks like another and has other numbers, which it keeps. Scores become the model's own numbers,
-// not probabilities. The error is for values without numbers that could change a little, such as masks.
+// not probabilities. Types are kept; see [space.Bare] for changes. The error is for values without numbers that could
+// change a little, such as masks.
 func With(like space.Value, x []float64) (space.Value, error) {
 	if _, err := numbers(like); err != nil {
 		return nil, err
@@ -30,8 +31,13 @@ func With(like space.Value, x []float64) (space.Value, error) {
 	return v, err
 }
 
-// Combine is a·x + b·y.
+// Combine is a·x + b·y. With a + b = 0 it is a change: of two values of a type whose numbers are not the only ones,
+// such as headings, it is the smallest that leads from one to the other, see [space.Nearest], and has no type itself.
 func Combine(a float64, x space.Value, b float64, y space.Value) (space.Value, error) {
+	if a+b == 0 {
+		x = space.Nearest(x, y)
+		x, y = space.Bare(x), space.Bare(y)
+	}
 	u, err := numbers(x)
 	if err != nil {
 		return nil, err
@@ -162,11 +168,11 @@ func Normal(like space.Value, r *rand.Rand, whole ...string) (space.Value, error
 
 // Change is how a change of a value moves: by the linear part of the action, ρ(g)v - ρ(g)0, since shifts move positions
 // and leave their differences alone.
+//
+// Headings turn round: of them a change is moved that is so many halves smaller that it is less than half a turn, and
+// then made as large again.
 func Change(m *audit.Mover, v space.Value) (space.Value, error) {
-	gv, err := m.Move(v)
-	if err != nil {
-		return nil, err
-	}
+	v = space.Bare(v)
 	x, err := numbers(v)
 	if err != nil {
 		return nil, err
@@ -178,10 +184,31 @@ func Change(m *audit.Mover, v space.Value) (space.Value, error) {
 	if zero, err = m.Move(zero); err != nil {
 		return nil, err
 	}
-	if !(Norm(zero) > 0) {
-		return gv, nil
+	halves := 1.0
+	if space.Aliased(zero) {
+		for _, a := range x {
+			for math.Abs(a)/halves > 1 && !math.IsInf(a, 0) {
+				halves *= 2
+			}
+		}
 	}
-	return Combine(1, gv, -1, zero)
+	if halves > 1 {
+		small := make([]float64, len(x))
+		for i, a := range x {
+			small[i] = a / halves
+		}
+		if v, err = With(v, small); err != nil {
+			return nil, err
+		}
+	}
+	gv, err := m.Move(v)
+	if err != nil {
+		return nil, err
+	}
+	if !(Norm(zero) > 0) && halves == 1 {
+		return space.Bare(gv), nil
+	}
+	return Combine(halves, gv, -halves, zero)
 }
 
 // Unit carries derivatives between the numbers that a model returns and the unit in which an audit compares outputs:

@@ -1,0 +1,148 @@
+package check_test
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"nero/audit"
+	"nero/audit/audittest"
+	"nero/audit/check/endtoend"
+	"nero/audit/check/gradient"
+	"nero/audit/check/lie"
+	"nero/audit/check/preflight"
+	"nero/data/dataset"
+	"nero/data/space"
+	"nero/data/tensor"
+	"nero/model/decode"
+	"nero/model/onnx"
+	"nero/symmetry/orbit"
+)
+
+// aliased is a model of rows whose numbers are not the only ones for what they mean, on data of the same type.
+func aliased(t *testing.T, typ, group string, rows func(r *rand.Rand) []float64,
+	model func(b *onnx.Builder, x string) string,
+) *audit.Subject {
+	t.Helper()
+	dir := t.TempDir()
+	r := rand.New(rand.NewPCG(3, 5))
+	f, err := os.Create(filepath.Join(dir, "rows.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w := 0
+	for range 80 {
+		var list [][]float64
+		for range 5 {
+			list = append(list, rows(r))
+			w = len(list[0])
+		}
+		if err := json.NewEncoder(f).Encode(map[string]any{"nodes": list}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := onnx.NewBuilder(17)
+	b.Output(model(b, b.Input("nodes", tensor.Float32, "N", "R", w)), tensor.Float32, "N", "R", w)
+	raw, err := b.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "model.onnx")
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return audittest.Open(t, audittest.Files{
+		Model: path, Data: dataset.Spec{Format: "graphs", Images: f.Name()},
+		Types:   map[string]string{"nodes": typ},
+		Outputs: []decode.OutputField{{Name: "out", Type: typ, Per: space.PerNode}},
+		Group:   group, Orbit: orbit.Spec{Haar: 24},
+	})
+}
+
+func floats(b *onnx.Builder, x ...float32) string { return b.Const(tensor.FromFloat32(x, len(x))) }
+
+// boxes are cars with headings in [0, 2π), as many detectors answer; the model lets them drive by their length and turn
+// by 0.1, and swerve by so much where the heading says.
+func boxes(t *testing.T, swerve float32) *audit.Subject {
+	t.Helper()
+	return aliased(t, space.TypeBoxes, "SOg(3)", func(r *rand.Rand) []float64 {
+		return []float64{
+			10 * r.NormFloat64(), 10 * r.NormFloat64(), r.NormFloat64(), 3 + r.Float64(), 1.5 + r.Float64(),
+			1 + r.Float64(), 2 * math.Pi * r.Float64(),
+		}
+	}, func(b *onnx.Builder, x string) string {
+		p := b.Ops("Split", 4, []string{x, b.Ints(2, 1, 3, 1)}, onnx.AttrInt("axis", -1))
+		yaw, size := p[3], b.Op("Slice", []string{p[2], b.Ints(0), b.Ints(1), b.Ints(2)})
+		ahead := b.Op("Concat", []string{b.Op("Cos", []string{yaw}), b.Op("Sin", []string{yaw})},
+			onnx.AttrInt("axis", -1))
+		at := b.Op("Add", []string{p[0], b.Op("Mul", []string{ahead, size})})
+		turned := b.Op("Add", []string{yaw, floats(b, 0.1)})
+		turned = b.Op("Add", []string{turned, b.Op("Mul", []string{b.Op("Sin", []string{yaw}), floats(b, swerve)})})
+		turns := b.Op("Floor", []string{b.Op("Div", []string{turned, floats(b, 2*math.Pi)})})
+		turned = b.Op("Sub", []string{turned, b.Op("Mul", []string{turns, floats(b, 2*math.Pi)})})
+		return b.Op("Concat", []string{at, p[1], p[2], turned}, onnx.AttrInt("axis", -1))
+	})
+}
+
+// quaternions are poses; the model turns each by a fixed rotation of its own frame, and answers with that of both signs
+// whose real part is positive. A tilt adds to one component.
+func quaternions(t *testing.T, tilt float32) *audit.Subject {
+	t.Helper()
+	return aliased(t, space.TypeQuaternions, "SO(3)", func(r *rand.Rand) []float64 {
+		q, n := make([]float64, 4), 0.0
+		for k := range q {
+			q[k] = r.NormFloat64()
+			n = math.Hypot(n, q[k])
+		}
+		for k := range q {
+			q[k] /= n
+		}
+		return q
+	}, func(b *onnx.Builder, x string) string {
+		// q·(0.8, 0.6, 0, 0), as a matrix from the right
+		m := b.Const(tensor.FromFloat32([]float32{
+			0.8, 0.6, 0, 0,
+			-0.6, 0.8, 0, 0,
+			0, 0, 0.8, -0.6,
+			0, 0, 0.6, 0.8,
+		}, 4, 4))
+		y := b.Op("MatMul", []string{x, m})
+		y = b.Op("Add", []string{y, b.Op("Mul", []string{y, floats(b, 0, tilt, 0, 0)})})
+		w := b.Op("Slice", []string{y, b.Ints(0), b.Ints(1), b.Ints(2)})
+		negative := b.Op("Less", []string{w, floats(b, 0)})
+		return b.Op("Where", []string{negative, b.Op("Neg", []string{y}), y})
+	})
+}
+
+// Numbers that are not the only ones for what they mean are compared as what they mean: by the laws of the action, at
+// exact and other elements, in derivatives.
+func TestHeadingsAndQuaternions(t *testing.T) {
+	for name, x := range map[string]struct{ clean, broken *audit.Subject }{
+		"boxes":       {boxes(t, 0), boxes(t, 0.3)},
+		"quaternions": {quaternions(t, 0), quaternions(t, 0.3)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, c := range []*audit.Check{preflight.Check, endtoend.Check, lie.Check, gradient.Check} {
+				clean := audittest.Audit(t, audittest.Fixture{Subject: x.clean}, c)
+				if f := clean.Findings(); len(f) > 0 {
+					t.Errorf("%s: finding of a clean model: %s", c.Name, f[0].Message)
+				}
+				for _, r := range clean.Results {
+					if r.Status != audit.Tested {
+						t.Errorf("%s: %s: %s", r.Check.Name, r.Status, r.Reason)
+					}
+				}
+				if c == preflight.Check {
+					continue
+				}
+				if f := audittest.Audit(t, audittest.Fixture{Subject: x.broken}, c).Findings(); len(f) == 0 {
+					t.Errorf("%s: no finding of a broken model", c.Name)
+				}
+			}
+		})
+	}
+}
