@@ -146,3 +146,38 @@ func TestHeadingsAndQuaternions(t *testing.T) {
 		})
 	}
 }
+
+// points are five points that the model multiplies by the mean of their squares, and draws along one axis if told so.
+func points(t *testing.T, group string, pull float32) *audit.Subject {
+	t.Helper()
+	return aliased(t, space.TypePositions, group, func(r *rand.Rand) []float64 {
+		return []float64{r.NormFloat64(), r.NormFloat64(), r.NormFloat64()}
+	}, func(b *onnx.Builder, x string) string {
+		m := b.Op("ReduceMean", []string{b.Op("Mul", []string{x, x})}, onnx.AttrInts("axes", 1, 2))
+		m = b.Op("Mul", []string{m, x})
+		return b.Op("Add", []string{m, b.Op("Mul", []string{m, floats(b, pull, 0, 0)})})
+	})
+}
+
+// A product has the derivatives of its continuous factors, so that a demand for them is met by having looked.
+func TestDerivativesUnderProducts(t *testing.T) {
+	for _, name := range []string{"SO(3)", "SO(3) x S(5)", "S(5) x O(3)"} {
+		r := audittest.Audit(t, audittest.Fixture{Subject: points(t, name, 0)}, lie.Check)
+		for _, x := range r.Results {
+			if x.Status != audit.Tested {
+				t.Errorf("%s: %s: %s: %s", name, x.Check.Name, x.Status, x.Reason)
+			}
+		}
+		if f := r.Findings(); len(f) > 0 {
+			t.Errorf("%s: finding of a clean model: %s", name, f[0].Message)
+		}
+		r = audittest.Audit(t, audittest.Fixture{Subject: points(t, name, 0.2)}, lie.Check)
+		where := map[string]bool{}
+		for _, f := range r.Findings() {
+			where[f.Location] = true
+		}
+		if len(where) != 2 || where["rotation x"] { // a pull along x survives turns about x
+			t.Errorf("%s: found along %v", name, where)
+		}
+	}
+}

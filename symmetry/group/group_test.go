@@ -819,3 +819,41 @@ func BenchmarkDedupGrid(b *testing.B) {
 		}
 	}
 }
+
+// The one-parameter subgroups of a product are those of its continuous factors: exp(sX)exp(tX) = exp((s+t)X), and the
+// other factors stay where they are.
+func TestContinuousFactors(t *testing.T) {
+	for name, n := range map[string]int{
+		"SE(3) x S(4)": 6, "S(4) x E(3)": 6, "D4 x Brightness": 1, "SO(2) x Time": 1, "SO(2) x Scale": 2, "SO(3)": 3,
+		"C4": 0, "D4 x S(3)": 0, "S(4)": 0,
+	} {
+		g := parse(t, name)
+		l, ok := group.Continuous(g)
+		if ok != (n > 0) {
+			t.Errorf("%s: continuous is %v", name, ok)
+			continue
+		}
+		if !ok {
+			continue
+		}
+		if got := len(l.Generators()); got != n {
+			t.Errorf("%s has %d generators, want %d", name, got, n)
+		}
+		for k := range n {
+			at := func(x float64) group.Element {
+				c := make([]float64, n)
+				c[k] = x
+				return l.Exp(c)
+			}
+			if len(at(0.1)) != len(g.Chart()) {
+				t.Fatalf("%s: an element of %d coordinates", name, len(at(0.1)))
+			}
+			if d := g.Dist(g.Mul(at(0.1), at(0.25)), at(0.35)); !(d < 1e-5) {
+				t.Errorf("%s: exp along %s is %g apart from a homomorphism", name, l.Generators()[k].Name, d)
+			}
+			if d := g.Dist(at(0.25), g.Identity()); !(d > 0) {
+				t.Errorf("%s: nothing moves along %s", name, l.Generators()[k].Name)
+			}
+		}
+	}
+}

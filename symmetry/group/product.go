@@ -339,10 +339,15 @@ func (p finiteProduct) Elements() []Element {
 type lieProduct struct{ *product }
 
 // Generators are those of the factors; names that occur twice are numbered.
-func (p lieProduct) Generators() []Generator {
+func (p lieProduct) Generators() []Generator { return generatorsOf(p.parts) }
+
+// Exp is the exponential map of every factor.
+func (p lieProduct) Exp(t []float64) Element { return expOf(p.parts, t) }
+
+func generatorsOf(parts []Group) []Generator {
 	var out []Generator
 	seen := map[string]int{}
-	for _, g := range p.parts {
+	for _, g := range parts {
 		if l, ok := g.(Lie); ok {
 			for _, x := range l.Generators() {
 				seen[x.Name]++
@@ -356,18 +361,50 @@ func (p lieProduct) Generators() []Generator {
 	return out
 }
 
-// Exp is the exponential map of every factor.
-func (p lieProduct) Exp(t []float64) Element {
-	e := make(Element, 0, len(p.chart))
-	for _, g := range p.parts {
-		if l, ok := g.(Lie); ok {
-			n := len(l.Generators())
-			e = append(e, l.Exp(t[:n:n])...)
-			t = t[n:]
+// expOf is the exponential map of every factor that has one, and the identity of the others.
+func expOf(parts []Group, t []float64) Element {
+	var e Element
+	for _, g := range parts {
+		l, ok := g.(Lie)
+		if !ok {
+			e = append(e, g.Identity()...)
+			continue
 		}
+		n := len(l.Generators())
+		e = append(e, l.Exp(t[:n:n])...)
+		t = t[n:]
 	}
 	return e
 }
+
+// Continuous are the one-parameter subgroups of g: g itself if it is [Lie], of a product those of the factors that are,
+// while the other factors rest at their identity. Motions of space beside permutations of atoms have six of them, and
+// so has every product with one continuous factor. It is not ok for groups without any.
+func Continuous(g Group) (l Lie, ok bool) {
+	if l, ok := g.(Lie); ok {
+		return l, len(l.Generators()) > 0
+	}
+	f, ok := g.(interface{ continuous() Lie })
+	if !ok {
+		return nil, false
+	}
+	l = f.continuous()
+	return l, len(l.Generators()) > 0
+}
+
+// continuousPart is a product of which only some factors have one-parameter subgroups.
+type continuousPart struct {
+	Group
+	parts []Group
+}
+
+func (p *product) continuous() Lie { return continuousPart{p, p.parts} }
+
+// Generators are those of the factors that are [Lie].
+func (c continuousPart) Generators() []Generator { return generatorsOf(c.parts) }
+
+// Exp is the exponential map of those factors, and the identity of the others.
+func (c continuousPart) Exp(t []float64) Element { return expOf(c.parts, t) }
 
 type planarPart struct{ p *product }
 

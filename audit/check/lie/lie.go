@@ -32,6 +32,9 @@ Pictures are moved with cubic splines whatever the plan says, because bilinear r
 continued by reflection at the border (around it for groups that roll), and get a little noise first. How far another kernel (bicubic) disagrees is the
 floor: what is below it is a property of the sampling and not of the model.
 
+Of a product of groups the generators are those of its continuous factors, while the others rest: E(3) x S(24) has the three rotations and
+three shifts of E(3).
+
 Generators with different units have no sum as they are. For pictures they are made comparable by the mean product of their
 displacements over the pixels, <X,Y> = mean X(p)·Y(p) in px²; the total over an orthonormal basis for that product does not
 depend on the basis. Elsewhere a total is given if all units are equal, the generators being taken as orthonormal.
@@ -54,7 +57,7 @@ the floor.`,
 	Optional: true,
 	Run:      run,
 	Work: func(p *audit.Pass) int {
-		g, ok := p.Subject.Plan.Group.(group.Lie)
+		g, ok := group.Continuous(p.Subject.Plan.Group)
 		if !ok {
 			return 0
 		}
@@ -106,8 +109,8 @@ type Generator struct {
 }
 
 func run(ctx context.Context, p *audit.Pass) (any, error) {
-	g, ok := p.Subject.Plan.Group.(group.Lie)
-	if !ok || len(g.Generators()) == 0 {
+	g, ok := group.Continuous(p.Subject.Plan.Group)
+	if !ok {
 		return nil, fmt.Errorf("%w: %s has no one-parameter subgroups", audit.ErrNotApplicable,
 			p.Subject.Plan.Group.Name())
 	}
@@ -137,7 +140,8 @@ type sides struct{ in, out action.Action }
 
 // study is the measurement.
 type study struct {
-	p     *audit.Pass
+	p *audit.Pass
+	// the one-parameter subgroups of the claim
 	g     group.Lie
 	gens  []group.Generator
 	scale float64
@@ -224,15 +228,16 @@ func (s *study) prepare(ctx context.Context) error {
 // kernels are the actions on pictures by splines and by the kernel that is compared with them.
 func (s *study) kernels(shape, window []int) (smooth, rough action.Action, err error) {
 	o := action.Options{Kernel: action.Spline, Border: action.Reflect, Window: window}
-	if _, ok := s.g.(group.Torus); ok {
+	whole := s.p.Subject.Plan.Group
+	if _, ok := whole.(group.Torus); ok {
 		o.Border = action.Circular
 	}
 	spec := space.Spec{Kind: space.KindImage, Shape: shape}
-	if smooth, err = action.NewImage(s.g, spec, o); err != nil {
+	if smooth, err = action.NewImage(whole, spec, o); err != nil {
 		return nil, nil, fmt.Errorf("%w: no smooth action on pictures: %w", audit.ErrUntested, err)
 	}
 	o.Kernel = action.Bicubic
-	if rough, err = action.NewImage(s.g, spec, o); err != nil {
+	if rough, err = action.NewImage(whole, spec, o); err != nil {
 		return nil, nil, fmt.Errorf("%w: no smooth action on pictures: %w", audit.ErrUntested, err)
 	}
 	return smooth, rough, nil

@@ -208,7 +208,7 @@ func unitWord(unit string) string {
 func (s *study) total(r *Result) {
 	n := len(s.gens)
 	metric := mat.NewDense(n, n, nil)
-	switch planar, ok := s.g.(group.Planar); {
+	switch planar, ok := s.p.Subject.Plan.Group.(group.Planar); {
 	case ok && len(s.shape) == 3:
 		r.Product, r.Unit = "mean of X(p)·Y(p) over the pixels, in px²", "1/px²"
 		s.displacements(planar, metric)
@@ -333,7 +333,7 @@ func (s *study) show(r *Result) {
 	if s.forward {
 		note = "Rates are from forward mode; central differences check them."
 	}
-	if out := group.Unreached(s.g); out != "" {
+	if out := group.Unreached(s.p.Subject.Plan.Group); out != "" {
 		note += " Of what exp does not reach derivatives at the identity say nothing: " + out + "."
 	}
 	s.p.Show(audit.Exhibit{Name: "generators", Title: "Local error along each generator", Table: t, Note: note})
