@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"nero/audit"
+	"nero/audit/check/preflight"
 	"nero/audit/kit/stress"
 	"nero/data/space"
 	"nero/symmetry/action"
@@ -123,11 +125,18 @@ func pairsAt(t *stress.Test, i, j, k int) (out []pair, lost int, err error) {
 		}
 		return v
 	}
-	gh := G.Mul(g, h)
 	home := move(x, g, G.Inv(g))
-	list := []pair{
-		{text: "ρ(g⁻¹)ρ(g) = 1 at " + t.Label(j), a: home, b: x},
-		{text: "ρ(g)ρ(h) = ρ(gh) at " + t.Label(j) + " after " + t.Label(k), a: move(x, h, g), b: move(x, gh)},
+	list := []pair{{text: "ρ(g⁻¹)ρ(g) = 1 at " + t.Label(j), a: home, b: x}}
+	// Of a sample with fewer rows than the group permutes a product is one only where a permutation rests.
+	rest, gh := preflight.Resting(G, h, x), G.Mul(g, h)
+	if rest != nil {
+		after := t.Label(k)
+		if !slices.Equal(rest, h) {
+			gh, after = G.Mul(g, rest), after+" without its permutation"
+		}
+		list = append(list, pair{
+			text: "ρ(g)ρ(h) = ρ(gh) at " + t.Label(j) + " after " + after, a: move(x, rest, g), b: move(x, gh),
+		})
 	}
 	// A full turn more is the same element, whoever reduces it.
 	for a, axis := range G.Chart() {

@@ -12,8 +12,7 @@ import (
 const lawful = 1e-6
 
 // lawOfRows returns the first law that an action on rows, edges, pairs or records breaks on the value itself.
-// Permutations of fewer rows than the group has are what is left of larger ones and do not compose, see
-// [group.Permuting]; there the law of products is not tested.
+// Where the value has fewer rows than the group permutes, one of the two permutations of a product rests, see [Resting].
 func lawOfRows(a action.Action, v space.Value, elements []audit.Element) (law string, residual float64, at string,
 	err error,
 ) {
@@ -61,7 +60,6 @@ func lawOfRows(a action.Action, v space.Value, elements []audit.Element) (law st
 	if r := apart(once, v); !(r <= lawful) {
 		return "ρ(e) = 1", r, audit.Label(G, G.Identity()), nil
 	}
-	short := fewer(G, v)
 	for i, g := range elements {
 		mid, err := a.Apply(g.G, v)
 		if err != nil {
@@ -74,10 +72,10 @@ func lawOfRows(a action.Action, v space.Value, elements []audit.Element) (law st
 		if r := apart(home, v); !(r <= lawful) {
 			return "ρ(g⁻¹)ρ(g) = 1", r, g.Label, nil
 		}
-		if short {
+		h := elements[(i+1)%len(elements)]
+		if h.G = Resting(G, h.G, v); h.G == nil {
 			continue
 		}
-		h := elements[(i+1)%len(elements)]
 		if mid, err = a.Apply(h.G, v); err != nil {
 			return "", 0, "", err
 		}
@@ -102,16 +100,39 @@ func blank(v space.Value) (space.Value, error) {
 	return v.With(make([]float64, len(x)))
 }
 
+// Resting is h with the permutations at rest that v has too few rows for, so that ρ(g)ρ(h) = ρ(gh) holds on v for every
+// g: what is left of two permutations when rows are taken out of their cycles does not compose, see [group.Permuting],
+// but with one of them the identity it does. It is h itself for values with all rows, and nil where nothing but the
+// identity would be left to compose with.
+func Resting(G group.Group, h group.Element, v space.Value) group.Element {
+	f, ok := G.(group.Factored)
+	if !ok {
+		if fewer(G, v) {
+			return nil
+		}
+		return h
+	}
+	var out group.Element
+	moves, rests := false, false
+	for i, part := range f.Split(h) {
+		if x := f.Factors()[i]; fewer(x, v) {
+			part, rests = x.Identity(), true
+		} else {
+			moves = true
+		}
+		out = append(out, part...)
+	}
+	switch {
+	case !rests:
+		return h
+	case !moves:
+		return nil
+	}
+	return out
+}
+
 // fewer reports whether a value has fewer rows than the group permutes.
 func fewer(G group.Group, v space.Value) bool {
-	if f, ok := G.(group.Factored); ok {
-		for _, x := range f.Factors() {
-			if fewer(x, v) {
-				return true
-			}
-		}
-		return false
-	}
 	p, ok := G.(group.Permuting)
 	if !ok {
 		return false
