@@ -11,8 +11,8 @@ import (
 // lawful is the largest relative residual of a law on rows: nothing is resampled there, so only rounding may be left.
 const lawful = 1e-6
 
-// lawOfRows returns the first law that an action on rows, edges, pairs or records breaks on the value itself.
-// Where the value has fewer rows than the group permutes, one of the two permutations of a product rests, see [Resting].
+// lawOfRows returns the first law that an action on rows, edges, pairs or records breaks on the value itself. Where the
+// value has fewer rows than the group permutes, one of the two permutations of a product rests, see [Resting].
 func lawOfRows(a action.Action, v space.Value, elements []audit.Element) (law string, residual float64, at string,
 	err error,
 ) {
