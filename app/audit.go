@@ -11,6 +11,7 @@ import (
 	"nero/audit/check"
 	"nero/audit/check/contract"
 	"nero/audit/diagnosis"
+	"nero/audit/document"
 	"nero/run/eval"
 	"nero/run/job"
 	"nero/run/workload"
@@ -51,9 +52,12 @@ const (
 
 // AuditResult holds the reports of an audit.
 type AuditResult struct {
-	// Reports has one for each model, in the order of the study.
+	// Reports has one for each model, in the order of the study, with what its checks hold beyond the document.
 	Reports []*audit.Report
 }
+
+// Document is what the audit leaves behind, as plain data: the content of audit.json, and all that reports are made of.
+func (r *AuditResult) Document() *document.Audit { return audit.Document(r.Reports...) }
 
 // Outcome is the worst of the reports'.
 func (r *AuditResult) Outcome() Outcome {

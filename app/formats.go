@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"nero/audit"
 	"nero/audit/document"
 	"nero/audit/render"
 )
@@ -65,7 +64,7 @@ func CheckAuditFolder(out string) error {
 
 // Write writes the reports in one format.
 func (r *AuditResult) Write(w io.Writer, format string) error {
-	return writeAudit(w, audit.Document(r.Reports...), format)
+	return writeAudit(w, r.Document(), format)
 }
 
 func writeAudit(w io.Writer, d *document.Audit, format string) error {
@@ -78,7 +77,7 @@ func writeAudit(w io.Writer, d *document.Audit, format string) error {
 
 // Save writes the reports into a folder, each format into a file of its own ([AuditFile]).
 func (r *AuditResult) Save(out string, formats ...string) error {
-	return saveAudit(audit.Document(r.Reports...), out, formats)
+	return saveAudit(r.Document(), out, formats)
 }
 
 func saveAudit(d *document.Audit, out string, formats []string) error {

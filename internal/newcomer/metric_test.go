@@ -64,6 +64,15 @@ func TestMetric(t *testing.T) {
 	if list := a.Metrics(); list[len(list)-1].Name != "drift" {
 		t.Errorf("the list ends with %+v", list[len(list)-1])
 	}
+	// A metric may call itself usual: a study that names none shows it behind those of nero.
+	common := *drift
+	common.Usual = true
+	a = &app.App{Parts: app.Parts{Metrics: append(metric.Builtin(), &common)}}
+	silent := study(t, firstTwo(), "C2")
+	silent.Metrics = nil
+	if all := run(t, a, silent).Summary.Metrics; len(all) < 2 || all[len(all)-1].Name != "drift" {
+		t.Errorf("a study that names no metrics shows %+v", all)
+	}
 	if _, err := new(app.App).Run(t.Context(), s, app.RunOptions{Dir: t.TempDir(), Workers: 1}); err == nil {
 		t.Error("a program without the metric knows it")
 	}

@@ -24,6 +24,7 @@ func (g Given) normal() bool  { return g.Normalized }
 func (Given) any() bool       { return true }
 
 // usual lists the metrics of a study that names none, in the order of its curves; the first choice that fits counts.
+// It is a table and not a mark on each metric because the order says something, and references belong to it.
 // Samples that are cut around a key object are judged by it; whole photos by all their boxes, for none of them is the
 // one that is meant. Scores that are no probabilities are an embedding or a regression as likely as a classifier:
 // nothing is said of their largest number.
@@ -53,21 +54,31 @@ type choice struct {
 }
 
 // Usual are the names of the metrics of a study that names none, for outputs of a spec: of records those of each field.
-// An output of a kind without usual metrics gets those that read any list of numbers.
-func Usual(out space.Spec, g Given) []string {
+// First come those of nero, in an order of their own, for a kind without any those that read any list of numbers; then
+// those that call themselves usual, see [Metric.Usual].
+func (all List) Usual(out space.Spec, g Given) []string {
+	var names []string
 	if out.Kind == space.KindRecord {
-		var all []string
 		for _, f := range out.Fields {
-			for _, m := range Usual(f, g) {
-				all = append(all, f.Name+dot+m)
+			for _, m := range all.Usual(f, g) {
+				names = append(names, f.Name+dot+m)
 			}
 		}
-		return all
+		return names
 	}
 	for _, u := range usual[out.Kind] {
 		if u.when(g) {
-			return strings.Fields(u.metrics)
+			names = strings.Fields(u.metrics)
+			break
 		}
 	}
-	return []string{Relative.Name, Absolute.Name}
+	if names == nil {
+		names = []string{Relative.Name, Absolute.Name}
+	}
+	for _, m := range all {
+		if m.Usual && m.Understands(out.Kind) && (g.Labeled || m.Ref != Target) && (g.Normalized || !m.Normalized) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
 }

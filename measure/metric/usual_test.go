@@ -17,7 +17,7 @@ func TestUsual(t *testing.T) {
 	for i := range 8 {
 		g := metric.Given{Labeled: i&1 > 0, Normalized: i&2 > 0, Keyed: i&4 > 0}
 		for _, k := range kinds {
-			names := metric.Usual(space.Spec{Kind: k}, g)
+			names := metric.List(metric.Builtin()).Usual(space.Spec{Kind: k}, g)
 			for _, name := range names {
 				m, err := metric.Find(name)
 				if err != nil || !m.Understands(k) || (m.Normalized && !g.Normalized) ||
@@ -26,7 +26,7 @@ func TestUsual(t *testing.T) {
 				}
 			}
 			record := space.Spec{Kind: space.KindRecord, Fields: []space.Spec{{Name: "a", Kind: k}}}
-			if of := metric.Usual(record, g); len(of) != len(names) || of[0] != "a."+names[0] ||
+			if of := metric.List(metric.Builtin()).Usual(record, g); len(of) != len(names) || of[0] != "a."+names[0] ||
 				slices.Contains(of, "") {
 				t.Errorf("%s as a field: %q, alone %q", k, of, names)
 			}

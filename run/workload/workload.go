@@ -478,7 +478,7 @@ func (w *Workload) metrics(known metric.List) error {
 	plain := !pictures
 	normalized := w.Study.Output.Decode != "raw"
 	if len(w.Study.Metrics) == 0 {
-		w.Study.Metrics = metric.Usual(out, metric.Given{
+		w.Study.Metrics = known.Usual(out, metric.Given{
 			Labeled: labeled, Normalized: normalized, Keyed: len(w.Study.Data.Cut.Size) > 0,
 		})
 	}
