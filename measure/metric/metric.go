@@ -79,8 +79,8 @@ type Metric struct {
 	// OfOutput says that values are in the unit of the output, which stands for the %, such as "%²"; "" for metrics
 	// with a unit of their own. See [Metric.Of].
 	OfOutput string
-	// Usual says that a study that names no metrics shows this one wherever it makes sense, behind those that nero itself
-	// finds usual.
+	// Usual says that a study that names no metrics shows this one wherever it makes sense, behind those that nero
+	// itself finds usual.
 	Usual bool
 	// Normalized says that the scores must be probabilities: on a model's raw numbers there is no value.
 	Normalized bool
