@@ -338,3 +338,18 @@ func after(axis, length int64, part float64, rank int) edit {
 			part))
 	})
 }
+
+// halfSums adds the first n entries of an axis one after the other, and rounds to float16 each time; one entry is left.
+func halfSums(axis, n int64) edit {
+	return value(func(s *sketch, v string) string {
+		sum := ""
+		for i := range n {
+			one := s.op("take", "Slice", []string{v, s.b.Ints(i), s.b.Ints(i + 1), s.b.Ints(axis)})
+			if sum != "" {
+				one = s.add("so-far", sum, one)
+			}
+			sum = half().value(s, one)
+		}
+		return sum
+	})
+}

@@ -2,6 +2,8 @@ package mutation
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"nero/audit"
 	"nero/symmetry/orbit"
@@ -32,6 +34,8 @@ type Mutation struct {
 	prepare func() (ready, error)
 	// Set is which list it is from, and Task what such models are for; both empty in the first list.
 	Set, Task string
+	// of the group, with n for sizes
+	label string
 	// the least relative error in float64, see [broken]
 	least float64
 	// the clean member in float64
@@ -473,6 +477,22 @@ type Score struct {
 	Rest []string
 }
 
+// elsewhere are the causes whose place is no node of the graph but an element, an axis, rows, or a convention.
+var elsewhere = []string{
+	"order", "direction", "centering", "handedness", "convention", "wrong-centre", "irreps", "neighbors", "non-finite",
+	"stochastic", "batch-leak", "collapsed", "sensitive-inputs", "not-a-symmetry", "ties",
+}
+
+// sits reports whether a location is a node of the given name, or one of several that an edit gave that name and a
+// number.
+func sits(location, at string) bool {
+	rest, ok := strings.CutPrefix(location, at)
+	if _, err := strconv.Atoi(strings.TrimPrefix(rest, "-")); !ok || rest != "" && err != nil {
+		return false
+	}
+	return true
+}
+
 // Judge holds a report against what was planted.
 func (m Mutation) Judge(r *audit.Report) Score {
 	s := Score{Verdict: r.Verdict, Found: r.Verdict != audit.Passed}
@@ -485,7 +505,9 @@ func (m Mutation) Judge(r *audit.Report) Score {
 		d := r.Diagnoses[0]
 		s.First, s.Location, s.Confidence = d.ID, d.Location, d.Confidence
 		s.Right = slices.Contains(m.Causes, d.ID)
-		s.Place = s.Right && (len(m.At) == 0 || slices.Contains(m.At, d.Location))
+		s.Place = s.Right &&
+			(len(m.At) == 0 || slices.Contains(elsewhere, d.ID) ||
+				slices.ContainsFunc(m.At, func(at string) bool { return sits(d.Location, at) }))
 		for _, x := range r.Diagnoses[1:] {
 			s.Rest = append(s.Rest, x.ID)
 		}

@@ -113,11 +113,11 @@ func planar() []family {
 		},
 		{
 			name: "shade", task: "colors", doc: "picture to class scores: the mean is taken off before the first layer",
-			group: fixed("Brightness"), orbit: orbit.Spec{Grid: []int{11}, Range: [][]float64{{-0.2, 0.2}}},
+			group: fixed("Brightness"), orbit: orbit.Spec{Grid: []int{11}, Range: [][]float64{{-0.12, 0.12}}},
 			graph: shade, heldOut: variant{111, 9}, tuned: variant{211, 12}, twins: []variant{{321, 8}, {322, 11}},
 			ports: func(n int) ports {
 				return pictures(1, n, decode.OutputSpec{Space: (&space.Scores{}).Kind(), Decode: "logits"},
-					action.Options{Range: []float64{0, 1}}, noise(1, n, 0.5, 0.25))
+					action.Options{Range: []float64{0, 1}}, noise(1, n, 0.5, 0.15))
 			},
 		},
 	}

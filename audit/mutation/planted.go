@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // The lists of planted breaks, as the report names them.
@@ -29,6 +30,9 @@ func Planted() []Mutation {
 		{SetHeldOut, heldOut(), func(f family) variant { return f.heldOut }, func(f family) []variant {
 			return []variant{f.heldOut, f.twins[0]}
 		}},
+		{SetTuned, tuned(), func(f family) variant { return f.tuned }, func(f family) []variant {
+			return []variant{f.tuned, f.twins[1]}
+		}},
 	} {
 		for _, f := range families() {
 			for _, b := range set.list[f.name] {
@@ -52,12 +56,15 @@ func Planted() []Mutation {
 // mutation is a break in a member of a family, or none.
 func (f family) mutation(set string, v variant, b broken) Mutation {
 	group := f.group(v.size)
-	if g, err := parse(group); err == nil {
-		group = g.Name()
+	label := strings.ReplaceAll(f.group(0), "0", "n")
+	if strings.Contains(group, "\n") {
+		group, _, _ = strings.Cut(strings.TrimPrefix(group, "name: "), "\n")
+		label = group
 	}
 	return Mutation{
 		Name: cmp.Or(b.name, "none"), Doc: b.doc, Base: f.name, Group: group, Causes: words(b.causes, " "),
-		Because: b.because, At: words(b.at, " | "), Quiet: b.quiet, Set: set, Task: f.task, least: b.least,
+		Because: b.because, At: words(b.at, " | "), Quiet: b.quiet, Set: set, Task: f.task, label: label,
+		least:   b.least,
 		slack:   f.slack,
 		prepare: func() (ready, error) { return f.ready(v, b.edits) },
 	}

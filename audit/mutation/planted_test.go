@@ -6,13 +6,18 @@ import (
 
 	"nero/audit"
 	"nero/data/space"
+	"nero/internal/slow"
 	"nero/model/onnx"
 )
 
 // Every break is a model that engines take, and errs in float64 by what it says, unless it is about the arithmetic, the
 // batch, chance, jumps or slopes; a change without harm errs by nothing. What the auditor says of them is not asked.
 func TestPlantedBreak(t *testing.T) {
-	for _, m := range Planted() {
+	chosen := Planted()
+	if !slow.Asked {
+		chosen = Third(chosen, 2)
+	}
+	for _, m := range chosen {
 		r, err := m.prepare()
 		if err != nil {
 			t.Error(err)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -89,12 +88,6 @@ func count(n *int, yes bool) {
 func Table(results []Result, bodies []string) string {
 	var b strings.Builder
 	t := Rate(results)
-	share := func(k, n int) string {
-		if n == 0 {
-			return "0 of 0"
-		}
-		return fmt.Sprintf("%d of %d (%.0f %%)", k, n, math.Floor(100*float64(k)/float64(n)))
-	}
 	var parts strings.Builder
 	for _, x := range []struct {
 		name    string
@@ -192,17 +185,6 @@ all of the difference is due to the models. Two rows could not have been right a
 		missed = []string{"Nothing on this list."}
 	}
 	b.WriteString(strings.Join(missed, "\n") + "\n")
-	held := heldOut()
-	n := 0
-	for _, l := range held {
-		n += len(l)
-	}
-	fmt.Fprintf(&b, `
-## Held out
-
-%d more breaks in %d kinds of models were written before any rule was looked at, and are named as held out in the code (`+"`"+`audit/mutation/heldout.go`+"`"+`): rules and weights must not be tuned
-on them. What an audit says of them is what to expect of models that nobody prepared.
-`, n, len(held))
 	b.WriteString("\n## Second causes that count as right\n\n")
 	seen := map[string]bool{}
 	for _, r := range results {

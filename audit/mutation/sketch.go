@@ -5,9 +5,11 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"nero/data/tensor"
 	"nero/model/onnx"
+	"nero/model/onnx/onnxpb"
 )
 
 // sketch writes the graph of a model and asks at each place that the model names whether something else is to stand
@@ -21,6 +23,16 @@ type sketch struct {
 	first string
 	// numbers in one sample of it
 	size int
+	// names of nodes, which an edit of a place that is met twice gives twice
+	given map[string]int
+}
+
+// op adds a node with one output under a name that no other has.
+func (s *sketch) op(name, kind string, in []string, attrs ...*onnxpb.AttributeProto) string {
+	if s.given[name]++; s.given[name] > 1 {
+		name += "-" + strconv.Itoa(s.given[name])
+	}
+	return s.net.op(name, kind, in, attrs...)
 }
 
 // edits are what is changed, by the place where it is.
@@ -97,7 +109,7 @@ func (s *sketch) answer(name, v string, axes ...int) {
 func (f family) draw(v variant, e edits) (*onnx.Model, error) {
 	s := &sketch{
 		net:   &net{onnx.NewBuilder(opset), rand.New(rand.NewPCG(v.seed, 1))},
-		edits: e, seen: map[string]bool{},
+		edits: e, seen: map[string]bool{}, given: map[string]int{},
 	}
 	f.graph(s, v.size)
 	for _, place := range slices.Sorted(maps.Keys(e)) {

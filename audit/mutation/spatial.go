@@ -275,10 +275,13 @@ func degrees(s *sketch, n int) {
 	s.answer("y", s.at("answer", s.join("all", 1, scalar, vector, t)), 9)
 }
 
+// guarded is a denominator that is not 0 for points that are all the same, and too little more to be seen in others.
+func (s *sketch) guarded(v string) string { return s.add("scale", v, s.number(1e-20)) }
+
 // relative are squares of lengths over their mean, [N, P, 1].
 func (s *sketch) relative(c string) (relative, scale string) {
 	sq := s.op("lengths", "ReduceSum", []string{s.mul("squared", c, c), s.b.Ints(2)}, onnx.AttrInt("keepdims", 1))
-	scale = s.at("scale", s.wide("scale", sq, 1))
+	scale = s.at("scale", s.guarded(s.wide("mean-square", sq, 1)))
 	return s.at("relative", s.op("relative", "Div", []string{sq, scale})), scale
 }
 
@@ -296,7 +299,7 @@ func zoom(s *sketch, n int) {
 func ratio(s *sketch, n int) {
 	c := s.at("points", s.input("x", n, 3))
 	_, sq := s.between(c)
-	scale := s.at("scale", s.wide("scale", sq, 1, 2))
+	scale := s.at("scale", s.guarded(s.wide("mean-square", sq, 1, 2)))
 	r := s.at("relative", s.op("relative", "Div", []string{sq, scale}))
 	h := s.at("vector", s.powers(s.tanh("bounded", r), 3, 1, 2))
 	s.answer("y", s.at("answer", s.layer("dense", s.times("gain", h, 6), 3, 4)), 4)

@@ -1,6 +1,7 @@
 package mutation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -131,12 +132,13 @@ func (r ready) open(body Body, twin *Body) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
+	limit := decode.BatchLimit(r.codec)
 	run := func(e engine.Engine) *eval.Model {
 		if r.rolled != nil {
 			e = r.rolled.Engine(e)
 		}
 		return &eval.Model{
-			Name: r.name, Codec: r.codec, Batch: 16,
+			Name: r.name, Codec: r.codec, Batch: cmp.Or(limit, 16), Fixed: limit > 0,
 			Pool: eval.NewPool(e, bytes, engine.Options{Threads: 1}),
 		}
 	}

@@ -90,7 +90,15 @@ func TestAuditOfTheAuditor(t *testing.T) {
 	rates := Rate(results)
 	t.Logf("%+v", rates)
 	if *update && only.String() == "" {
-		if err := os.WriteFile(page, []byte(got), 0o644); err != nil {
+		old, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := got
+		if _, planted := SplitPage(string(old)); planted != "" {
+			text = Splice(got, planted)
+		}
+		if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -115,9 +123,10 @@ func TestAuditOfTheAuditor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	rest, _ := SplitPage(string(want))
 	// How sure the diagnosis is may differ in the last digit between processors.
 	sure := regexp.MustCompile(` \(\d+ %\)`)
-	if sure.ReplaceAllString(string(want), "") != sure.ReplaceAllString(got, "") {
+	if sure.ReplaceAllString(rest, "") != sure.ReplaceAllString(got, "") {
 		t.Errorf("%s is not what the audits say; run with -update and look at what changed", page)
 	}
 }
