@@ -69,8 +69,9 @@ func tuned() map[string][]broken {
 				edits: edits{"maps2": table(0.3, 1, 1, 16, 16)}, causes: "positions", at: "table",
 			},
 			{
-				name: "pooling by two", doc: "the largest of every two pixels, repeated", edits: edits{"maps": coarse(2)},
-				size: 12, causes: "striding", at: "pool | enlarge",
+				name: "pooling by two", doc: "the largest of every two pixels, repeated",
+				edits: edits{"maps": coarse(2)},
+				size:  12, causes: "striding", at: "pool | enlarge",
 			},
 			{
 				name: "branch", doc: "a dense layer of the picture enters every pixel",
@@ -115,7 +116,8 @@ func tuned() map[string][]broken {
 				causes: "nonlinearity", at: "clip | clip-low",
 			},
 			{
-				name: "bias in a vector", doc: "a constant vector is added", edits: edits{"slopes": plus(field, 0, 0.1)},
+				name: "bias in a vector", doc: "a constant vector is added",
+				edits:  edits{"slopes": plus(field, 0, 0.1)},
 				causes: "layer-bug channel direction kernel", at: "bias", because: constantToo,
 			},
 			{
@@ -142,8 +144,9 @@ func tuned() map[string][]broken {
 				causes: "convention output-action", because: frameToo,
 			},
 			{
-				name: "lopsided kernel", doc: "one weight is off", edits: edits{"conv2": nudged(0.4, 2)}, causes: "kernel",
-				at: "conv2",
+				name: "lopsided kernel", doc: "one weight is off", edits: edits{"conv2": nudged(0.4, 2)},
+				causes: "kernel",
+				at:     "conv2",
 			},
 			{
 				name: "pushed", doc: "the first frame is pushed by a pixel", edits: edits{"first": pushed(13)},
@@ -259,7 +262,8 @@ func tuned() map[string][]broken {
 				}}}, causes: "layer-bug kernel nonlinearity", at: "squared-level", because: weightsToo,
 			},
 			{
-				name: "place in the batch", doc: "a number that grows along the batch", edits: edits{"answer": leak(0.02)},
+				name: "place in the batch", doc: "a number that grows along the batch",
+				edits:  edits{"answer": leak(0.02)},
 				causes: "batch-leak", least: -1,
 			},
 		},
@@ -308,7 +312,8 @@ func tuned() map[string][]broken {
 				at: "bias", because: constantToo,
 			},
 			{
-				name: "stretched axis", doc: "y counts more", edits: edits{"vectors": factors([]int{1, 1, 3}, 1, 1.2, 1)},
+				name: "stretched axis", doc: "y counts more",
+				edits:  edits{"vectors": factors([]int{1, 1, 3}, 1, 1.2, 1)},
 				causes: "direction kernel layer-bug channel", because: axisToo, at: "factors",
 			},
 			{
@@ -338,11 +343,13 @@ func tuned() map[string][]broken {
 				}}}, causes: "irreps", because: "",
 			},
 			{
-				name: "componentwise ReLU", doc: "ReLU on the velocities", edits: edits{"velocities": pointwise("Relu")},
+				name: "componentwise ReLU", doc: "ReLU on the velocities",
+				edits:  edits{"velocities": pointwise("Relu")},
 				causes: "nonlinearity", at: "componentwise",
 			},
 			{
-				name: "stretched axis", doc: "z counts more", edits: edits{"momenta": factors([]int{1, 1, 3}, 1, 1, 1.25)},
+				name: "stretched axis", doc: "z counts more",
+				edits:  edits{"momenta": factors([]int{1, 1, 3}, 1, 1, 1.25)},
 				causes: "direction kernel layer-bug", because: axisToo, at: "factors",
 			},
 			{
@@ -365,7 +372,8 @@ func tuned() map[string][]broken {
 				edits: edits{"tensor": turned(0, 2, 1)}, causes: "",
 			},
 			{
-				name: "stretched axis", doc: "x counts more", edits: edits{"centred": factors([]int{1, 1, 3}, 1.2, 1, 1)},
+				name: "stretched axis", doc: "x counts more",
+				edits:  edits{"centred": factors([]int{1, 1, 3}, 1.2, 1, 1)},
 				causes: "direction kernel layer-bug", at: "factors", because: axisToo,
 			},
 		},
@@ -385,7 +393,8 @@ func tuned() map[string][]broken {
 				causes: "nonlinearity", at: "componentwise",
 			},
 			{
-				name: "componentwise tanh", doc: "all components are bounded", edits: edits{"answer": pointwise("Tanh")},
+				name: "componentwise tanh", doc: "all components are bounded",
+				edits:  edits{"answer": pointwise("Tanh")},
 				causes: "nonlinearity componentwise output-action", at: "componentwise", because: pointToo,
 			},
 			{
@@ -427,7 +436,8 @@ func tuned() map[string][]broken {
 				because: pointToo,
 			},
 			{
-				name: "hard cut-off", doc: "distances below a length count nothing", edits: edits{"squares": cutoff(0.5)},
+				name: "hard cut-off", doc: "distances below a length count nothing",
+				edits:  edits{"squares": cutoff(0.5)},
 				causes: "neighbors layer-bug nonlinearity", at: "cutoff | cutoff-mask | cutoff-within",
 				because: "a length of its own breaks magnifications at that layer",
 			},
@@ -607,7 +617,8 @@ func tuned() map[string][]broken {
 				causes: "order", at: "running-sum | running",
 			},
 			{
-				name: "place in the batch", doc: "a number that grows along the batch", edits: edits{"answer": leak(0.02)},
+				name: "place in the batch", doc: "a number that grows along the batch",
+				edits:  edits{"answer": leak(0.02)},
 				causes: "batch-leak", least: -1,
 			},
 			{
@@ -689,7 +700,8 @@ func tuned() map[string][]broken {
 				because: "a number for every moment", at: "factors",
 			},
 			{
-				name: "training mode", doc: "the batch's own mean and deviation", edits: edits{"maps2": batchNorm(0, 2)},
+				name: "training mode", doc: "the batch's own mean and deviation",
+				edits:  edits{"maps2": batchNorm(0, 2)},
 				causes: "training-norm", at: "norm | norm-mean | norm-variance", least: -1,
 			},
 		},
