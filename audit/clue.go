@@ -108,6 +108,15 @@ const (
 	ClueNeighbors ClueName = "neighbors"
 	ClueEnergy    ClueName = "energy" // the energy is not invariant
 	ClueForces    ClueName = "forces" // the forces are not equivariant
+	// ClueBatchScale: a quantisation takes its scale from the whole batch; Location names the node.
+	ClueBatchScale ClueName = "batch-scale"
+	// CluePoses: answers change with the element alone, in one way for all inputs: they name the pose; Text has the
+	// classes.
+	CluePoses ClueName = "poses"
+	// ClueEven: errors are well below the spread of the outputs and much the same at all elements.
+	ClueEven ClueName = "even"
+	// ClueOutlier: few inputs make nearly all of the scale; Location names the first.
+	ClueOutlier ClueName = "outlier"
 	// ClueFineDetail: the error falls where inputs are blurred before the model reads them.
 	ClueFineDetail ClueName = "fine-detail"
 	// ClueInputScale: the inputs are blank or far from the range the model was made for.

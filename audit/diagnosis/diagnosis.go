@@ -49,8 +49,16 @@ type Rule struct {
 	Weigh  []Weight
 	Fix    string
 	Verify string
+	// Instead is what to say in place of Cause and Fix where a clue was seen.
+	Instead []Instead
 	// Benign says that the model is not at fault: the test, the data or the arithmetic is.
 	Benign bool
+}
+
+// Instead is a cause that a clue tells in another way.
+type Instead struct {
+	Clue       audit.ClueName
+	Cause, Fix string
 }
 
 // least is the confidence below which an explanation is not worth a line.
@@ -92,8 +100,12 @@ func Fitting(s audit.Setting) []Rule {
 	return out
 }
 
-// excused reports whether a set that did not pass has the cause by elimination.
+// excused reports whether a set that did not pass has the cause by elimination. Rounding explains no FAIL: where one
+// set is rounding and another fails, what fails is to be explained.
 func excused(r *audit.Report, c audit.Cause) bool {
+	if c == audit.CauseRoundoff && r.Verdict == audit.Failed {
+		return false
+	}
 	for _, s := range r.Sets() {
 		if s.Verdict != audit.Passed && s.Cause == c {
 			return true
@@ -136,6 +148,11 @@ func Weigh(rules []Rule, clues []audit.Clue) []audit.Diagnosis {
 	for _, q := range rules {
 		if !needed(q, best) {
 			continue
+		}
+		for _, o := range q.Instead {
+			if best[o.Clue].Holds {
+				q.Cause, q.Fix = o.Cause, o.Fix
+			}
 		}
 		s := scored{score: q.Prior, d: audit.Diagnosis{ID: q.ID, Cause: q.Cause, Fix: q.Fix, Verify: q.Verify}}
 		for _, w := range q.Weigh {

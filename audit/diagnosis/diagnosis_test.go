@@ -44,6 +44,13 @@ var looks = map[string][]audit.ClueName{
 		audit.ClueOutputLayer, audit.ClueIdentityError, "!" + audit.ClueConvention,
 		"!" + audit.ClueKernelAsymmetry, audit.ClueSingleLayer,
 	},
+	"batch-scale": {
+		audit.ClueBatchScale, audit.ClueBatchCompany, audit.ClueReducedPrecision, "!" + audit.ClueBatchPosition,
+	},
+	"outlier": {audit.ClueOutlier, audit.ClueGradient, audit.ClueForwardHolds},
+	"poses": {
+		audit.CluePoses, audit.ClueStrideParity, audit.ClueKernelAsymmetry, audit.ClueGrows, audit.ClueSlopeViolation,
+	},
 	"non-finite": {audit.ClueNonFinite, audit.ClueOneElement},
 	"stochastic": {
 		audit.ClueRepeats, audit.ClueRandomNode, audit.ClueBatchPosition,
@@ -306,4 +313,45 @@ func TestConfidences(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Rounding excuses what nobody failed for, and never a FAIL.
+func TestRoundingExplainsNoFail(t *testing.T) {
+	r := &audit.Report{
+		Verdict: audit.Failed,
+		Results: []*audit.Result{{
+			Clues: seen(audit.ClueSlopeRounding, audit.ClueCentering),
+			Sets: []*audit.Set{
+				{
+					Name: "exact", Verdict: audit.NeedsAttention, Cause: audit.CauseRoundoff,
+					Worst: audit.Interval{Value: 1e-3},
+				},
+				{
+					Name: "continuous", Verdict: audit.Failed, Cause: audit.CauseViolation,
+					Worst: audit.Interval{Value: 4.79},
+				},
+			},
+		}},
+	}
+	if d := names(diagnosis.Explain(r)); len(d) == 0 || d[0] != "centering" || slices.Contains(d, "rounding") {
+		t.Errorf("a FAIL beside a set of rounding is explained by %v", d)
+	}
+	r.Verdict, r.Results[0].Sets = audit.NeedsAttention, r.Results[0].Sets[:1]
+	r.Results[0].Clues = seen(audit.ClueSlopeRounding)
+	if d := names(diagnosis.Explain(r)); !slices.Contains(d, "rounding") {
+		t.Errorf("a set of rounding alone is explained by %v", d)
+	}
+}
+
+// What augmentation did already is not advised once more.
+func TestAdviceWhereTheErrorIsEven(t *testing.T) {
+	clues := seen(audit.ClueGrows, audit.ClueKernelAsymmetry, "!"+audit.ClueSingleLayer, audit.ClueSlopeViolation)
+	for _, even := range []bool{false, true} {
+		c := audit.Clue{Name: audit.ClueEven, Holds: even, Strength: 0.9}
+		d := diagnosis.Weigh(diagnosis.Rules(), append(slices.Clone(clues), c))
+		if len(d) == 0 || d[0].ID != "unconstrained" ||
+			regexp.MustCompile("^train with").MatchString(d[0].Fix) == even {
+			t.Errorf("even %v: %+v", even, d)
+		}
+	}
 }

@@ -110,6 +110,7 @@ func Rules() []Rule {
 			Needs: []audit.ClueName{audit.ClueTrainingNorm, audit.ClueBatchCompany},
 			Weigh: []Weight{
 				{audit.ClueTrainingNorm, sure, -strong},
+				{audit.ClueBatchScale, -strong, 0},
 				{audit.ClueBatchCompany, strong, -strong},
 				{audit.ClueBatchPosition, -weak, 0},
 				{audit.ClueRepeats, -some, 0},
@@ -118,13 +119,30 @@ func Rules() []Rule {
 			Verify: "the same sample alone and in any company gives the same answer",
 		},
 		{
+			ID: "batch-scale", Quiet: true,
+			Cause: "a quantisation takes its scale from the whole batch: in other company a sample is rounded " +
+				"otherwise",
+			Needs: []audit.ClueName{audit.ClueBatchScale},
+			Musts: []audit.ClueName{audit.ClueBatchCompany},
+			Weigh: []Weight{
+				{audit.ClueBatchScale, strong, -strong},
+				{audit.ClueBatchCompany, strong, 0},
+				{audit.ClueTrainingNorm, -strong, 0},
+				{audit.ClueBatchPosition, -some, weak},
+				{audit.ClueRepeats, -strong, 0},
+			},
+			Fix: "quantise with scales that are stored in the file, or with one for each sample; or run the model on " +
+				"one sample at a time",
+			Verify: "the same sample alone and in any company gives the same answer",
+		},
+		{
 			ID: "batch-leak", Quiet: true,
 			Cause: "an answer depends on its place in the batch or on the batch's size: samples leak into each other",
 			Needs: []audit.ClueName{audit.ClueBatchPosition, audit.ClueBatchSize, audit.ClueBatchCompany},
 			Weigh: []Weight{
 				{audit.ClueBatchPosition, sure, -some},
-				{audit.ClueBatchSize, some, -weak},
-				{audit.ClueBatchCompany, some, 0},
+				{audit.ClueBatchSize, sure, -weak},
+				{audit.ClueBatchCompany, strong, 0},
 				{audit.ClueTrainingNorm, -strong, weak},
 				{audit.ClueRepeats, -strong, 0},
 			},
@@ -138,6 +156,32 @@ func Rules() []Rule {
 			Weigh:  []Weight{{audit.ClueConstant, sure + some, -sure}, {audit.ClueInputScale, strong, 0}},
 			Fix:    "look at the head and at the scale of the inputs; use inputs that the model tells apart",
 			Verify: "the scale s of the outputs is far above rounding",
+		},
+		{
+			ID: "outlier", Quiet: true, Benign: true,
+			Cause: "one input, or a few, are of another size than the rest: the scale that errors are divided by is " +
+				"theirs, and hides what happens to the others",
+			Needs: []audit.ClueName{audit.ClueOutlier},
+			Weigh: []Weight{{audit.ClueOutlier, sure + some, -sure}},
+			Fix: "leave these inputs out, or audit them by themselves; look for a unit or a value that stands for a " +
+				"missing one",
+			Verify: "without them the check controls sees the planted break",
+		},
+		{
+			ID: "poses",
+			Cause: "the model was taught to tell poses apart: its answer names the pose, and changes with it in one " +
+				"way",
+			Needs: []audit.ClueName{audit.CluePoses},
+			Weigh: []Weight{
+				{audit.CluePoses, sure + strong, -sure},
+				{audit.ClueConvention, -sure, 0},
+				{audit.ClueIdentityError, -some, 0},
+				{audit.ClueConstant, -some, 0},
+				{audit.ClueClasses, -some, 0},
+			},
+			Fix: "claim no invariance of a model whose task is the pose: declare that classes are exchanged " +
+				"by the group, or audit what it is used for, such as the answers after it has turned the input upright",
+			Verify: "with the classes exchanged as the group does the answers agree on the whole orbit",
 		},
 		{
 			ID: "rounding", Excuse: audit.CauseRoundoff,
@@ -154,9 +198,17 @@ func Rules() []Rule {
 		},
 		{
 			ID: "reduced-precision", Cause: "part of the model computes in a coarser type than float32",
+			// Engines round differently inside, and derivatives are coarser than values: it shows where all elements
+			// hold.
+			Quiet: true,
 			Needs: []audit.ClueName{audit.ClueReducedPrecision},
 			Weigh: []Weight{
 				{audit.ClueReducedPrecision, sure, -strong},
+				{audit.ClueEngines, some, 0},
+				// Coarse arithmetic answers alike in any company.
+				{audit.ClueBatchCompany, -strong, 0},
+				{audit.ClueBatchPosition, -strong, 0},
+				{audit.ClueBatchSize, -strong, 0},
 				{audit.ClueSlopeViolation, -weak, 0},
 				{audit.ClueFirstLayer, weak, 0},
 			},
@@ -198,7 +250,7 @@ func Rules() []Rule {
 		},
 		{
 			ID: "narrow-defect", Quiet: true,
-			Cause: "a defect at one or a few elements of the orbit, narrower than the plan",
+			Cause: "a defect at one or a few elements of the orbit, or between them, narrower than the plan",
 			Needs: []audit.ClueName{audit.ClueOneElement, audit.ClueNarrowPeak},
 			Weigh: []Weight{
 				{audit.ClueOneElement, strong + some, -some},
@@ -221,6 +273,12 @@ func Rules() []Rule {
 			Weigh: []Weight{
 				{audit.ClueResampling, -strong, 0},
 				{audit.ClueCleanComb, -strong, 0},
+				// The forward pass holds nowhere but where it was looked at: on the plan, in this batch, at this scale.
+				{audit.ClueNarrowPeak, -sure, 0},
+				{audit.ClueBatchSize, -sure, 0},
+				{audit.ClueBatchCompany, -sure, 0},
+				{audit.ClueBatchPosition, -sure, 0},
+				{audit.ClueOutlier, -sure, 0},
 				{audit.ClueForwardHolds, strong, -sure},
 				{audit.ClueGradient, strong, -sure},
 				{audit.ClueNotConservative, some, 0},
@@ -413,7 +471,15 @@ func Rules() []Rule {
 				{audit.ClueSlopeRounding, -strong, 0},
 				{audit.ClueHandedness, -some, 0},
 			},
-			Fix:    "train with the group's augmentation, build the symmetry in, or average the answers over the group",
+			Fix: "train with the group's augmentation, build the symmetry in, or average the answers over the group",
+			Instead: []Instead{{
+				audit.ClueEven,
+				"nothing makes the model symmetric, and training taught it the symmetry in part: what is left is " +
+					"small " +
+					"and much the same all over the orbit, as augmentation leaves it",
+				"build the symmetry in, or average the answers over the group; more augmentation gives little where " +
+					"the error is even already",
+			}},
 			Verify: "audit the new model on the same inputs: nero compare",
 		},
 		{
@@ -576,7 +642,7 @@ func Rules() []Rule {
 			ID: "engines", Quiet: true,
 			Cause:  "two engines disagree: an exported operator means something else, or a kernel is wrong",
 			Needs:  []audit.ClueName{audit.ClueEngines},
-			Weigh:  []Weight{{audit.ClueEngines, strong, -strong}, {audit.ClueReducedPrecision, weak, 0}},
+			Weigh:  []Weight{{audit.ClueEngines, strong, -strong}, {audit.ClueReducedPrecision, -strong, weak}},
 			Fix:    "compare the engines layer by layer; check resize modes, padding and quantisation of the export",
 			Verify: "the engines agree to rounding",
 		},

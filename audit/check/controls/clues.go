@@ -3,6 +3,7 @@ package controls
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"nero/audit"
@@ -105,6 +106,72 @@ func constant(p *audit.Pass, sw *sweep.Result, vacuous bool) {
 				"use inputs that these channels tell apart",
 			},
 		})
+	}
+	p.Clue(c)
+}
+
+// Limits of outliers: how many times the median distance from the middle they have, the share of the squares that they
+// make, and the share of the inputs that they may be.
+const (
+	outlierTimes = 100
+	outlierShare = 0.99
+	outlierFew   = 0.05
+)
+
+// outlier asks whether few inputs make nearly all of the scale that errors are divided by. The middle is the median of
+// each number, which few inputs do not move.
+func outlier(p *audit.Pass, sw *sweep.Result) {
+	t := sw.Table
+	if t == nil || len(t.Samples) < 8 || t.K == 0 {
+		return
+	}
+	n := len(t.Samples)
+	middle, column := make([]float64, t.K), make([]float64, n)
+	for k := range middle {
+		for i := range n {
+			column[i] = t.Base[i*t.K+k]
+		}
+		slices.Sort(column)
+		middle[k] = column[n/2]
+	}
+	square := make([]float64, n)
+	var all float64
+	for i := range square {
+		for k, v := range middle {
+			d := t.Base[i*t.K+k] - v
+			square[i] += d * d
+		}
+		if math.IsNaN(square[i]) {
+			return
+		}
+		all += square[i]
+	}
+	order := slices.Clone(square)
+	slices.Sort(order)
+	slices.Reverse(order)
+	few := max(1, int(outlierFew*float64(n)))
+	typical, limit := math.Sqrt(order[n/2]), outlierTimes*math.Sqrt(order[n/2])
+	var top float64
+	count := 0
+	for _, v := range order[:few] {
+		if math.Sqrt(v) > limit {
+			top, count = top+v, count+1
+		}
+	}
+	c := audit.Clue{
+		Name: audit.ClueOutlier, Holds: count > 0 && typical > 0 && top >= outlierShare*all, Strength: 1,
+		Text: fmt.Sprintf("the farthest output is %.3g from the middle, half of them at most %.3g", math.Sqrt(order[0]),
+			typical),
+		Evidence: []audit.Evidence{
+			audit.Number("distance of the farthest output over the median", math.Sqrt(order[0])/typical,
+				"").Against(outlierTimes),
+			audit.Number("inputs that make the scale", float64(count), ""),
+		},
+	}
+	if c.Holds {
+		at := t.Samples[slices.Index(square, order[0])]
+		c.Location = "sample " + sw.IDs[at]
+		c.Text += fmt.Sprintf(": %d of %d inputs make the scale of all", count, n)
 	}
 	p.Clue(c)
 }

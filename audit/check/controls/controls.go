@@ -92,6 +92,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	r.Facts.Vacuous = !(s > r.Facts.ScaleFloor)
 	if len(sw.IDs) > 1 {
 		constant(p, sw, r.Facts.Vacuous)
+		outlier(p, sw)
 	}
 	if r.Facts.Vacuous {
 		f := audit.Finding{

@@ -424,7 +424,7 @@ func (l *look) clues(r *Result) {
 			text += fmt.Sprintf("; the values of the output are explained by %q, the declaration is %q",
 				l.other.String(), l.out.String())
 		}
-		give(audit.ClueOutputLayer, other, 0.9, w.Name, text)
+		give(audit.ClueOutputLayer, other, 0.9, l.entrance(r.Rows, w).Name, text)
 	}
 }
 

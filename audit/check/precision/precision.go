@@ -58,6 +58,7 @@ var coarse = []struct {
 func run(ctx context.Context, p *audit.Pass) (any, error) {
 	sw, c := audit.ResultOf[*sweep.Result](p, sweep.Check), audit.ResultOf[*controls.Result](p, controls.Check)
 	casts := narrow(p)
+	p.Clue(scaleClue(casts))
 	if p.Subject.Reference == nil {
 		_, err := p.Refer(ctx, nil)
 		p.Clue(castClue(casts))
@@ -300,6 +301,21 @@ func name(n *onnxpb.NodeProto) string {
 		return n.GetOutput()[0]
 	}
 	return n.GetOpType()
+}
+
+// scaleClue says whether a scale is taken from all numbers that a node sees at once, those of other samples among them.
+func scaleClue(casts []cast) audit.Clue {
+	c := audit.Clue{Name: audit.ClueBatchScale, Strength: 1, Text: "no quantisation takes its scale from what it reads"}
+	for _, k := range casts {
+		if k.op == "DynamicQuantizeLinear" {
+			c.Holds, c.Location = true, k.node
+			c.Text = fmt.Sprintf(
+				"%s of node %s takes its scale from the whole of what it reads, of all samples of a batch",
+				k.op, k.node)
+			break
+		}
+	}
+	return c
 }
 
 func castClue(casts []cast) audit.Clue {

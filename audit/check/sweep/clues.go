@@ -75,6 +75,8 @@ func (r *Result) Clues(p *audit.Pass, s *audit.Set) {
 		return
 	}
 	r.oneElement(p, s)
+	r.even(p, s)
+	r.poses(p, s)
 	r.heavyTail(p, s)
 	r.channel(p, s)
 	r.mismatch(p, s)

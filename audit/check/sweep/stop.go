@@ -126,6 +126,7 @@ func (r *Result) cut(n int) {
 	if c := r.Classes; c != nil {
 		c.Base, c.Agree, c.Always, c.Right, c.Robust, c.Adjacent = c.Base[:n], c.Agree[:n], c.Always[:n], c.Right[:n],
 			c.Robust[:n], c.Adjacent[:n]
+		c.At = c.At[:n*m]
 	}
 	if t := r.Table; t != nil {
 		k := 0

@@ -116,6 +116,8 @@ type Classes struct {
 	Adjacent []float64
 	// samples whose class differs from that at the identity, per element
 	Flips []int
+	// At is the class of sample i at element j, in At[i*elements+j]; -1 where it is not known.
+	At []int32
 }
 
 // newClasses knows nothing of any sample yet.
@@ -123,6 +125,10 @@ func newClasses(n, elements int) *Classes {
 	c := &Classes{
 		Base: make([]int, n), Agree: make([]float64, n), Always: make([]bool, n), Right: make([]float64, n),
 		Robust: make([]bool, n), Adjacent: make([]float64, n), Flips: make([]int, elements),
+		At: make([]int32, n*elements),
+	}
+	for k := range c.At {
+		c.At[k] = -1
 	}
 	for i := range n {
 		c.Base[i], c.Agree[i], c.Right[i], c.Adjacent[i] = -1, math.NaN(), math.NaN(), math.NaN()
@@ -489,6 +495,7 @@ func (c *consumer) moved(q audit.Request, y space.Value) error {
 		return nil
 	}
 	k := audit.Class(z)
+	r.Classes.At[q.Sample*len(c.p.Elements)+q.Element] = int32(min(k, math.MaxInt32))
 	w := e.Weight
 	c.weight += w
 	if k == c.class {
