@@ -44,7 +44,7 @@ const (
 	// ClueReducedPrecision: the error has the size of a coarser type than float32, or the graph casts to one.
 	ClueReducedPrecision ClueName = "reduced-precision"
 	ClueResampling       ClueName = "resampling" // the error cannot be told from its resampling floor
-	// the error cannot be told from what content that leaves the frame does
+	// ClueCut: the error cannot be told from what content that leaves the frame does.
 	ClueCut       ClueName = "cut-off"
 	ClueCleanComb ClueName = "clean-comb" // exact elements hold, those between do not
 	ClueEdgeBand  ClueName = "edge-band"  // the error lies at the border of the map

@@ -33,7 +33,7 @@ func aliased(t *testing.T, typ, group string, rows func(r *rand.Rand) []float64,
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // written and read here
 	w := 0
 	for range 80 {
 		var list [][]float64

@@ -17,7 +17,7 @@ func TestNearest(t *testing.T) {
 		n := rapid.IntRange(1, 3).Draw(t, "rows")
 		w := map[string]int{TypeBoxes: 7, TypeQuaternions: 4 * rapid.IntRange(1, 2).Draw(t, "of a row")}[typ]
 		v := &Rows{N: n, W: w, Val: rapid.SliceOfN(number, n*w, n*w).Draw(t, "numbers"), Type: typ}
-		other := v.Clone().(*Rows)
+		other := v.Clone().(*Rows) //nolint:errcheck // of itself
 		for i := range n {
 			switch row := other.Row(i); typ {
 			case TypeBoxes:

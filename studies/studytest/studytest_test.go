@@ -14,11 +14,12 @@ func study() fstest.MapFS {
 		"models/a.onnx": {Data: []byte(strings.Repeat("a", 1234))}, "models/b.onnx": {Data: []byte("b")},
 		"models/notes.txt": {},
 	}
-	card := "# Cards\n"
+	card := strings.Builder{}
+	card.WriteString("# Cards\n")
 	for _, r := range []struct{ name, size string }{{"a.onnx", "1,234"}, {"b.onnx", "1"}} {
-		card += fmt.Sprintf("| x | `%s` | %s | `%s` |\n", r.name, r.size, Digest(f["models/"+r.name].Data))
+		fmt.Fprintf(&card, "| x | `%s` | %s | `%s` |\n", r.name, r.size, Digest(f["models/"+r.name].Data))
 	}
-	f["MODEL_CARDS.md"] = &fstest.MapFile{Data: []byte(card)}
+	f["MODEL_CARDS.md"] = &fstest.MapFile{Data: []byte(card.String())}
 	return f
 }
 

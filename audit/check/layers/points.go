@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"nero/data/space"
@@ -56,7 +57,7 @@ func (m *motion) turns() bool { return m != nil && len(m.parts) > 0 }
 func (m *motion) String() string {
 	size := make([]string, len(m.shape))
 	for i, d := range m.shape {
-		size[i] = fmt.Sprint(d)
+		size[i] = strconv.Itoa(d)
 	}
 	what := "numbers"
 	if len(m.parts) > 0 {
@@ -284,7 +285,7 @@ func (p *points) motionsOf(shape []int) []*motion {
 	}
 	// What moves as a whole before what consists of several.
 	var whole, several [][]component
-	for a := len(shape) - 1; a >= 0; a-- {
+	for a := range slices.Backward(shape) {
 		whole = append(whole, p.whole(shape, a)...)
 		several = append(several, p.several(shape, a)...)
 	}

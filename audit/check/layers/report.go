@@ -314,9 +314,9 @@ func (l *look) entrance(rows []Row, w Row) Row {
 	}
 	if w.Op == "Identity" && len(w.Together) == 0 {
 		if n := l.node(w); n != nil {
-			for i := len(rows) - 1; i >= 0; i-- {
-				if v := l.node(rows[i]); v != nil && slices.Contains(v.GetOutput(), n.GetInput()[0]) {
-					return l.entrance(rows[:i+1], rows[i])
+			for i, row := range slices.Backward(rows) {
+				if v := l.node(row); v != nil && slices.Contains(v.GetOutput(), n.GetInput()[0]) {
+					return l.entrance(rows[:i+1], row)
 				}
 			}
 		}

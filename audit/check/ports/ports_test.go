@@ -2,8 +2,8 @@ package ports_test
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"nero/audit"
@@ -59,7 +59,7 @@ func subject(t *testing.T, name string, f func(x, v *space.Rows) float64) *audit
 			}
 			rec.Values = append(rec.Values, rows)
 		}
-		return dataset.Sample{ID: fmt.Sprint(i), Value: rec}, nil
+		return dataset.Sample{ID: strconv.Itoa(i), Value: rec}, nil
 	}
 	s.Predictor = audit.PredictFunc(func(_ context.Context, values []space.Value) ([]space.Value, error) {
 		out := make([]space.Value, len(values))
