@@ -77,7 +77,7 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 	a.addPrograms(c)
 	addEngine(c, &o.Engine)
 	c.Flags().StringSliceVarP(&formats, "format", "f", []string{"text"},
-		"text, markdown, html, json, junit, sarif, badge; several with -o")
+		strings.Join(app.AuditFormats(), ", ")+"; several with -o")
 	c.Flags().StringVarP(&out, "out", "o", "",
 		"`folder` for audit.txt, audit.md, audit.html, audit.json, audit.junit.xml, audit.sarif; text is still printed")
 	c.Flags().IntVarP(&o.Workers, "workers", "w", workers(), "workers; their number changes no number")

@@ -269,7 +269,7 @@ func studyKeys() []studyKey {
 		},
 		{
 			ofOutput, "output", "",
-			"what the model returns: scores, image, mask, tensor, boxes, field, rows, signal, " +
+			"what the model returns: scores, image, mask, tensor, boxes, field, frames, rows, signal, " +
 				"record (default: scores)",
 			text(func(s *job.Study) *string { return &s.Output.Space }),
 		},

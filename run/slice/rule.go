@@ -107,6 +107,7 @@ var symbols = [][2]string{
 	{",", ","},
 }
 
+// tokens cuts a rule into its symbols, before any of them means something: mistakes of writing are found first.
 func tokens(text string) ([]token, error) {
 	if n := utf8.RuneCountInString(text); n > MaxLength {
 		return nil, mistake(CodeLong, MaxLength, "a rule has at most %d characters, and this has %d", MaxLength, n)
@@ -233,7 +234,7 @@ type term struct {
 
 type sum []term
 
-// Parse reads a rule. The error is a [*RuleError].
+// Parse reads a rule, by the grammar of docs/SLICES.md. The error is a [*RuleError].
 func Parse(text string) (*Rule, error) {
 	list, err := tokens(text)
 	if err != nil {

@@ -565,7 +565,7 @@ func perm(n *onnxpb.NodeProto, rank int) ([]int, error) {
 	for i := range out {
 		out[i] = rank - 1 - i
 		if p != nil {
-			a, err := axis(p[i], rank)
+			a, err := Axis(p[i], rank)
 			if err != nil {
 				return nil, err
 			}
@@ -604,7 +604,7 @@ func concat(c *call) error {
 	if err != nil {
 		return err
 	}
-	a, err := axis(onnx.Int(c.NodeProto, "axis", 0), len(first.shape))
+	a, err := Axis(onnx.Int(c.NodeProto, "axis", 0), len(first.shape))
 	if err != nil {
 		return err
 	}
@@ -639,7 +639,7 @@ func split(c *call) error {
 	if err != nil {
 		return err
 	}
-	a, err := axis(onnx.Int(c.NodeProto, "axis", 0), len(x.shape))
+	a, err := Axis(onnx.Int(c.NodeProto, "axis", 0), len(x.shape))
 	if err != nil {
 		return err
 	}
@@ -718,7 +718,7 @@ func (c *call) cuts() ([]cutting, error) {
 	}
 	var out []cutting
 	for i := range starts {
-		a, err := axis(as[i], len(x.shape))
+		a, err := Axis(as[i], len(x.shape))
 		if err != nil {
 			return nil, err
 		}
@@ -799,7 +799,7 @@ func (c *call) padding() ([][2]int, error) {
 		}
 		as = nil
 		for _, a := range v.ints {
-			k, err := axis(a, rank)
+			k, err := Axis(a, rank)
 			if err != nil {
 				return nil, err
 			}
@@ -957,7 +957,7 @@ func argReduce(c *call) error {
 	if err != nil {
 		return err
 	}
-	a, err := axis(onnx.Int(c.NodeProto, "axis", 0), len(x.shape))
+	a, err := Axis(onnx.Int(c.NodeProto, "axis", 0), len(x.shape))
 	if err != nil {
 		return err
 	}
@@ -974,7 +974,7 @@ func topK(c *call) error {
 	if err != nil {
 		return err
 	}
-	a, err := axis(onnx.Int(c.NodeProto, "axis", -1), len(x.shape))
+	a, err := Axis(onnx.Int(c.NodeProto, "axis", -1), len(x.shape))
 	if err != nil {
 		return err
 	}
@@ -1001,7 +1001,7 @@ func gather(c *call) error {
 	if err != nil {
 		return err
 	}
-	a, err := axis(onnx.Int(c.NodeProto, "axis", 0), len(x.shape))
+	a, err := Axis(onnx.Int(c.NodeProto, "axis", 0), len(x.shape))
 	if err != nil {
 		return err
 	}
@@ -1010,7 +1010,7 @@ func gather(c *call) error {
 	if x.ints != nil && at.ints != nil && len(x.shape) == 1 && len(at.shape) <= 1 {
 		o.ints = []int64{}
 		for _, i := range at.ints {
-			k, err := axis(i, len(x.ints))
+			k, err := Axis(i, len(x.ints))
 			if err != nil {
 				return err
 			}
@@ -1236,7 +1236,7 @@ func oneHot(c *call) error {
 	if len(depth.ints) != 1 || depth.ints[0] < 0 || depth.ints[0] > maxElements {
 		return errors.New("its depth is computed while it runs")
 	}
-	a, err := axis(onnx.Int(c.NodeProto, "axis", -1), len(x.shape)+1)
+	a, err := Axis(onnx.Int(c.NodeProto, "axis", -1), len(x.shape)+1)
 	if err != nil {
 		return err
 	}
@@ -1368,7 +1368,7 @@ func layerNorm(c *call) error {
 		return err
 	}
 	x := c.in[0]
-	a, err := axis(onnx.Int(c.NodeProto, "axis", -1), len(x.shape))
+	a, err := Axis(onnx.Int(c.NodeProto, "axis", -1), len(x.shape))
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func (v *surveyor) follow(top state) field {
 	case "Concat":
 		return v.joined()
 	case "Split":
-		a, err := axis(onnx.Int(v.node, "axis", 0), len(v.shape(v.node.GetInput()[0])))
+		a, err := Axis(onnx.Int(v.node, "axis", 0), len(v.shape(v.node.GetInput()[0])))
 		if err != nil || x.state == grid && slices.Contains(x.at[:], a) || x.state == tokens && a == x.at[0] {
 			return v.lose("cuts the picture apart")
 		}
@@ -55,7 +55,7 @@ func (v *surveyor) follow(top state) field {
 			if v.f.model.Opset() < 13 {
 				def = 1
 			}
-			a, err := axis(onnx.Int(v.node, "axis", def), len(v.shape(v.node.GetInput()[0])))
+			a, err := Axis(onnx.Int(v.node, "axis", def), len(v.shape(v.node.GetInput()[0])))
 			if err != nil || op == "CumSum" {
 				return v.lose("runs along an axis that is not followed")
 			}
@@ -704,7 +704,7 @@ func regroup(in, out []int) []group {
 // joined follows Concat.
 func (v *surveyor) joined() field {
 	rank := len(v.rec.Out[0])
-	a, err := axis(onnx.Int(v.node, "axis", 0), rank)
+	a, err := Axis(onnx.Int(v.node, "axis", 0), rank)
 	if err != nil {
 		return v.lose(err.Error())
 	}
@@ -755,7 +755,7 @@ func (v *surveyor) gathered(x field) field {
 		return x
 	}
 	shape := v.shape(v.node.GetInput()[0])
-	a, err := axis(onnx.Int(v.node, "axis", 0), len(shape))
+	a, err := Axis(onnx.Int(v.node, "axis", 0), len(shape))
 	if err != nil {
 		return v.lose(err.Error())
 	}
@@ -822,7 +822,7 @@ func (v *surveyor) reduced(x field) field {
 	shape := v.shape(v.node.GetInput()[0])
 	var as []int
 	if strings.HasPrefix(v.node.GetOpType(), "Arg") {
-		a, err := axis(onnx.Int(v.node, "axis", 0), len(shape))
+		a, err := Axis(onnx.Int(v.node, "axis", 0), len(shape))
 		if err != nil {
 			return v.lose(err.Error())
 		}

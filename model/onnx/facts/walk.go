@@ -151,8 +151,8 @@ func (c *call) attrOrInput(name string, i int) (v []int64, given bool, err error
 	return nil, false, nil
 }
 
-// axis maps a possibly negative axis into 0..rank-1.
-func axis(a int64, rank int) (int, error) {
+// Axis maps a possibly negative axis into 0..rank-1.
+func Axis(a int64, rank int) (int, error) {
 	if a < 0 {
 		a += int64(rank)
 	}
@@ -166,7 +166,7 @@ func axis(a int64, rank int) (int, error) {
 func axisSet(as []int64, rank int) ([]int, error) {
 	out := make([]int, len(as))
 	for i, a := range as {
-		k, err := axis(a, rank)
+		k, err := Axis(a, rank)
 		if err != nil {
 			return nil, err
 		}

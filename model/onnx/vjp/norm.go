@@ -6,6 +6,7 @@ import (
 
 	"nero/data/tensor"
 	"nero/model/onnx"
+	"nero/model/onnx/facts"
 )
 
 // softmax: y·(d - Σ d·y); its logarithm: d - exp(y)·Σ d.
@@ -244,7 +245,7 @@ func meanVariance(c *call) error {
 	if a := onnx.Attr(c.n, "axes"); a != nil {
 		axes = nil
 		for _, v := range a.GetInts() {
-			k, err := axis(v, len(c.si))
+			k, err := facts.Axis(v, len(c.si))
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 
 	"nero/data/tensor"
 	"nero/model/onnx"
+	"nero/model/onnx/facts"
 	"nero/model/onnx/onnxpb"
 )
 
@@ -202,20 +203,9 @@ func (c *call) giveTo(i int, d func() string) {
 	}
 }
 
-// axis maps a possibly negative axis into 0..rank-1.
-func axis(a int64, rank int) (int, error) {
-	if a < 0 {
-		a += int64(rank)
-	}
-	if a < 0 || a >= int64(rank) {
-		return 0, fmt.Errorf("axis %d of a value with %d axes", a, rank)
-	}
-	return int(a), nil
-}
-
 // axisAttr is the attribute "axis".
 func (c *call) axisAttr(def int64, rank int) (int, error) {
-	return axis(onnx.Int(c.n, "axis", def), rank)
+	return facts.Axis(onnx.Int(c.n, "axis", def), rank)
 }
 
 // ints are the elements of a value that is stored, or put together from stored ones as exporters do.

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"nero/model/onnx"
+	"nero/model/onnx/facts"
 )
 
 var reduceAttrs = []string{"axes", "keepdims", "noop_with_empty_axes"}
@@ -20,7 +21,7 @@ func reduction(c *call) error {
 	case len(given) > 0:
 		axes = nil
 		for _, a := range given {
-			k, err := axis(a, rank)
+			k, err := facts.Axis(a, rank)
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 
 	"nero/data/tensor"
 	"nero/model/onnx"
+	"nero/model/onnx/facts"
 )
 
 // most bounds the elements of a constant that a rule makes.
@@ -29,7 +30,7 @@ func resize(c *call) error {
 	if a := onnx.Attr(c.n, "axes"); a != nil {
 		axes = nil
 		for _, v := range a.GetInts() {
-			k, err := axis(v, r)
+			k, err := facts.Axis(v, r)
 			if err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nero/model/onnx"
+	"nero/model/onnx/facts"
 )
 
 // reshape: operators that only rename positions.
@@ -18,7 +19,7 @@ func transpose(c *call) error {
 	r := len(c.so)
 	inverse := make([]int, r)
 	for i, p := range onnx.Ints(c.n, "perm", nil) {
-		k, err := axis(p, r)
+		k, err := facts.Axis(p, r)
 		if err != nil || i >= r {
 			return fmt.Errorf("perm does not fit a value with %d axes", r)
 		}
@@ -153,7 +154,7 @@ func slice(c *call) error {
 		if !ok {
 			break
 		}
-		a, err := axis(axes[i], len(c.si))
+		a, err := facts.Axis(axes[i], len(c.si))
 		if err != nil {
 			return err
 		}
@@ -191,7 +192,7 @@ func gather(c *call) error {
 	} else if rank == 0 {
 		c.d = c.unsqueeze(c.d, ax)
 	}
-	k, err := axis(idx[0], c.si[ax])
+	k, err := facts.Axis(idx[0], c.si[ax])
 	if err != nil {
 		return err
 	}
