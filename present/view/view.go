@@ -1,6 +1,6 @@
 // Package view turns what a run measured into pictures that are described and not yet drawn: which points, on which
-// scale, with which marks, words and exact numbers. It draws nothing and opens nothing: present/report draws what it says,
-// as SVG and as PNG.
+// scale, with which marks, words and exact numbers. It draws nothing and opens nothing: present/report draws what it
+// says, as SVG and as PNG.
 //
 // The layout follows from the chart of the group, of those in [Layouts]: angles lie on a circle, one other axis on a
 // line, shifts in a map, rotations of space on discs or along their angle, permutations in the order of their values,
