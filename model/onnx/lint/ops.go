@@ -846,10 +846,50 @@ func renewed(as []atom, n int) []atom {
 
 // pool follows MaxPool, AveragePool and LpPool.
 func (t *tracer) pool(x *value) *value {
+	if w, ok := t.rec.Window(); ok && len(w.In) == 1 && len(x.shape) == 3 {
+		return t.pooled(x.lifted(), lift(w)).lowered(t.rec.Out[0])
+	}
 	w, bad := t.window(x)
 	if bad != nil {
 		return bad
 	}
+	return t.pooled(x, w)
+}
+
+// lift makes a window along one axis one along two, the first of which has length 1.
+func lift(w *facts.Window) *facts.Window {
+	before := func(x []int, v int) []int { return append([]int{v}, x...) }
+	return &facts.Window{
+		Kernel: before(w.Kernel, 1), Stride: before(w.Stride, 1), Dilation: before(w.Dilation, 1),
+		Begin: before(w.Begin, 0), End: before(w.End, 0), In: before(w.In, 1), Out: before(w.Out, 1),
+		Transposed: w.Transposed,
+	}
+}
+
+// lifted is a value of three axes with an axis of length 1 before the last.
+func (v *value) lifted() *value {
+	if v.opaque != "" {
+		return v
+	}
+	out := *v
+	out.shape, out.held = slices.Insert(slices.Clone(v.shape), 2, 1), slices.Insert(slices.Clone(v.held), 2, 1)
+	out.atoms = slices.Insert(slices.Clone(v.atoms), 2, plain(1))
+	return &out
+}
+
+// lowered takes that axis away again.
+func (v *value) lowered(shape []int) *value {
+	if v.opaque != "" {
+		return v
+	}
+	out := *v
+	out.shape, out.held = slices.Clone(shape), slices.Delete(slices.Clone(v.held), 2, 3)
+	out.atoms = slices.Delete(slices.Clone(v.atoms), 2, 3)
+	return &out
+}
+
+// pooled pools along the last two of four axes.
+func (t *tracer) pooled(x *value, w *facts.Window) *value {
 	x = x.spread(2, 3)
 	if x.opaque != "" {
 		return x
@@ -882,7 +922,10 @@ func (t *tracer) pool(x *value) *value {
 	}
 	ry, cy := reads(0)
 	rx, cx := reads(1)
-	res := &value{shape: slices.Clone(t.rec.Out[0]), held: []int{x.held[0], x.held[1], w.Out[0], w.Out[1]}}
+	res := &value{
+		shape: []int{x.shape[0], x.shape[1], w.Out[0], w.Out[1]},
+		held:  []int{x.held[0], x.held[1], w.Out[0], w.Out[1]},
+	}
 	res.atoms = [][]atom{x.atoms[0], x.atoms[1], renewed(x.atoms[2], w.Out[0]), renewed(x.atoms[3], w.Out[1])}
 	visit := func(f func(o int, i int32), done func(o, n int)) {
 		for p := range planes {

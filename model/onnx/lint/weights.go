@@ -278,7 +278,12 @@ func (w *weigher) node(i int, n *nodeProto, e Element, in []relation, guess func
 	if slices.Contains(unary, op) {
 		return carry()
 	}
+	if r, ok := w.overChannels(i, n, e, x, xAtoms); ok {
+		return r
+	}
 	switch op {
+	case "Shape", "Size": // lengths, which no motion of the square's picture changes
+		return relation{standing: known}
 	case "Identity", "Dropout", "Cast", "CastLike", "Clip", "Neg", "MaxPool", "AveragePool", "LpPool",
 		"GlobalAveragePool", "GlobalMaxPool",
 		"GlobalLpPool", "Resize", "Upsample", "Flatten", "Reshape", "Squeeze", "Unsqueeze", "MeanVarianceNormalization",
@@ -750,6 +755,26 @@ func reduced(x relation, shape []int, atoms [][]atom, axes []int, lose func() re
 		out[p] = q
 	}
 	return relation{standing: known, perm: short(out)}
+}
+
+// overChannels follows poolings whose windows lie side by side along an axis of channels, as steerable networks are
+// exported: what a reduction over one of two axes of channels does. ok is false for other nodes.
+func (w *weigher) overChannels(i int, n *nodeProto, e Element, x relation, atoms [][]atom) (r relation, ok bool) {
+	if !slices.Contains([]string{"MaxPool", "AveragePool", "LpPool"}, n.GetOpType()) || len(atoms) != 3 ||
+		channels(atoms[2:]) == 1 || channels(atoms) != channels(atoms[2:]) {
+		return r, false
+	}
+	v, known1 := w.l.f.Nodes[i].Window()
+	if !known1 || len(v.In) != 1 || v.Kernel[0] != v.Stride[0] || v.Dilation[0] != 1 || v.Begin[0] != 0 ||
+		v.End[0] != 0 || v.In[0] != v.Out[0]*v.Kernel[0] || v.In[0] != channels(atoms) {
+		return r, false
+	}
+	blocks := [][]atom{plain(v.Out[0]), plain(v.Kernel[0])}
+	return reduced(x, []int{v.Out[0], v.Kernel[0]}, blocks, []int{1}, func() relation {
+		w.lose(i, e, "pools over channels that are not permuted among themselves",
+			"order the channels by groups that the motion permutes, and pool over those")
+		return relation{standing: broken}
+	}), true
 }
 
 // joined follows Concat.
