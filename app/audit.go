@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -124,11 +123,11 @@ func (a *App) Audit(ctx context.Context, s *job.Study, o AuditOptions) (*AuditRe
 	if err != nil {
 		return nil, s.Errorf("audit.params", "%v", err)
 	}
-	ao := audit.Options{Params: params, Outside: check.Outside(), Diagnose: diagnosis.Explain}
+	ao := audit.Options{Params: params, Known: a.Parts.checks(), Outside: check.Outside(), Diagnose: diagnosis.Explain}
 	for _, n := range left {
 		ao.Outside = append(ao.Outside, "left out by request: "+n)
 	}
-	if err := audit.CheckParams(checks, params); err != nil {
+	if err := audit.CheckParams(checks, a.Parts.checks(), params); err != nil {
 		return nil, s.Errorf("audit.params", "%v", err)
 	}
 	before, err := o.Baseline.former(s)
@@ -164,7 +163,7 @@ func (a *App) prepare(s *job.Study, o AuditOptions) (audit.Policy, error) {
 	if err := only(s, o.Only); err != nil {
 		return audit.Policy{}, err
 	}
-	if err := a.sayOutput(s); err != nil {
+	if err := a.Claim(s, o.Command); err != nil {
 		return audit.Policy{}, err
 	}
 	if err := someWorkers(o.Workers); err != nil {
@@ -206,36 +205,6 @@ func (a *App) openAudit(ctx context.Context, s *job.Study, e Engine) (*workload.
 	o := a.options(e)
 	o.Audit = true
 	return a.open(ctx, s, o)
-}
-
-// sayOutput refuses a study that leaves open what the output should do, and says what is taken for granted.
-func (a *App) sayOutput(s *job.Study) error {
-	if s.Output.Action != "" {
-		return nil
-	}
-	for _, f := range s.Output.Fields { // what rows do is said by their type
-		if f.Kind == "signal" || f.Kind == "frames" || f.Kind == "image" {
-			a.notef("%s is taken to move as the input does; say --invariant if it should stay", f.Name)
-		}
-	}
-	if len(s.Output.Fields) > 0 {
-		return nil
-	}
-	switch s.Output.Space {
-	case "", "scores":
-	case "boxes":
-		a.notef("boxes are taken to move as the picture does; say --invariant if they should stay")
-		return nil
-	case "field":
-		a.notef("the vectors of a field are taken to move and to turn as the pictures do; say --invariant if " +
-			"they should stay")
-		return nil
-	default:
-		return errors.New("what should the output do along the orbit? Say --invariant (stay as it is) or " +
-			"--equivariant (move as the input does), or set output.action")
-	}
-	a.notef("scores are taken to be invariant; say --invariant to confirm")
-	return nil
 }
 
 // auditPolicy is the policy that study and options ask for.

@@ -23,8 +23,9 @@ const (
 )
 
 // calibrate sets the threshold of a policy by a model that is known to be good, on the same study: ten times its error
-// on the exact elements, or on the others if there are none. The error is the upper limit of what an audit judges, or
-// the rounding floor where that is larger.
+// on the exact elements, or on the others if there are none, or ten times the rounding floor where that is larger: an error
+// below the floor is not known well enough to be a measure. The error is the upper limit of what an audit judges. Which
+// of the two it was is said, with both numbers.
 func (a *App) calibrate(ctx context.Context, s *job.Study, o AuditOptions, p audit.Policy) (audit.Policy, error) {
 	file := o.Calibrate
 	fail := func(err error) (audit.Policy, error) { return p, fmt.Errorf("--calibrate: %s: %w", file, err) }
@@ -53,7 +54,7 @@ func (a *App) calibrate(ctx context.Context, s *job.Study, o AuditOptions, p aud
 	if err != nil {
 		return fail(err)
 	}
-	e, set, err := known(r)
+	k, err := known(r)
 	if err != nil {
 		return fail(err)
 	}
@@ -61,47 +62,69 @@ func (a *App) calibrate(ctx context.Context, s *job.Study, o AuditOptions, p aud
 	for _, m := range w.Job.Models {
 		digest = m.SHA256
 	}
-	p.Preset, p.Threshold = "", margin*e
-	p.Origin = fmt.Sprintf("%d times the error %s of the reference %s (sha256 %.12s) on the %s of this study", margin,
-		audit.Figures(e), job.NameOf(file), digest, set)
+	p.Preset, p.Threshold = "", margin*max(k.err, k.floor)
+	of := fmt.Sprintf("of the reference %s (sha256 %.12s) on the %s of this study", job.NameOf(file), digest, k.set)
+	switch {
+	case k.err >= k.floor:
+		p.Origin = fmt.Sprintf("%d times the error %s %s, which is above its rounding floor %s", margin,
+			audit.Figures(k.err), of, audit.Figures(k.floor))
+	case k.measured:
+		p.Origin = fmt.Sprintf("%d times the rounding floor %s %s, because its error %s is below that", margin,
+			audit.Figures(k.floor), of, audit.Figures(k.err))
+	default:
+		p.Origin = fmt.Sprintf("%d times the precision %s of float32, because the error %s is 0", margin,
+			audit.Figures(k.floor), of)
+	}
 	a.notef("threshold %s: %s", audit.Figures(p.Threshold), p.Origin)
 	return p, nil
 }
 
+// reference is what is known of a model that sets a limit.
+type reference struct {
+	// upper limit of the error that is judged, and the rounding floor, relative
+	err, floor float64
+	// the floor was measured; else it is the precision of float32
+	measured bool
+	// that they were measured on
+	set string
+}
+
 // known is the error that a reference is known to have, and the set that it was measured on.
-func known(r *audit.Report) (e float64, set string, err error) {
+func known(r *audit.Report) (reference, error) {
 	var of *audit.Set
 	for _, s := range r.Sets() {
 		if of == nil || s.Exact && !of.Exact {
 			of = s
 		}
 	}
+	no := func(format string, args ...any) (reference, error) { return reference{}, fmt.Errorf(format, args...) }
 	switch {
 	case of == nil:
-		return 0, "", errors.New("no set of elements could be judged, so its error is not known")
+		return no("no set of elements could be judged, so its error is not known")
 	case of.NonFinite > 0:
-		return 0, "", fmt.Errorf("%d outputs on the %s are not finite; a reference must be known to be good",
-			of.NonFinite, of.Name)
+		return no("%d outputs on the %s are not finite; a reference must be known to be good", of.NonFinite, of.Name)
 	case of.Cause == audit.CauseVacuous || !(of.Scale > 0):
-		return 0, "", errors.New("its outputs do not vary, so its error says nothing")
+		return no("its outputs do not vary, so its error says nothing")
 	}
-	e = max(of.Worst.Value, of.Worst.Hi) // NaN if there is no limit
-	if f := of.Floors.Rounding; f > e {
-		e = f
+	k := reference{err: max(of.Worst.Value, of.Worst.Hi), set: of.Name} // NaN if there is no limit
+	if math.IsNaN(k.err) {
+		return no("one input gives no interval of its error; use more inputs")
 	}
-	if math.IsNaN(e) {
-		return 0, "", errors.New("one input gives no interval of its error; use more inputs")
+	if f := of.Floors.Rounding; f > 0 {
+		k.floor, k.measured = f, true
 	}
-	if !(e <= saneError) {
+	if e := max(k.err, k.floor); !(e <= saneError) {
 		why := "it does not have the symmetry itself"
-		if of.Cause == audit.CauseResampling {
+		switch {
+		case of.Cause == audit.CauseCut:
+			why = "what leaves the frame alone would give that: use inputs with a margin, or --border circular"
+		case of.Cause == audit.CauseResampling:
 			why = "resampling alone would give that: take exact elements (--orbit lattice), or a finer kernel"
 		}
-		return 0, "", fmt.Errorf("its error on the %s is %s, more than %s: %s", of.Name, audit.Figures(e),
-			audit.Figures(saneError), why)
+		return no("its error on the %s is %s, more than %s: %s", of.Name, audit.Figures(e), audit.Figures(saneError), why)
 	}
-	if e == 0 {
-		e = 1.0 / (1 << 24) // not even the last digit moves: the precision of float32
+	if k.err == 0 && k.floor == 0 {
+		k.floor = 1.0 / (1 << 24) // not even the last digit moves: the precision of float32
 	}
-	return e, of.Name, nil
+	return k, nil
 }

@@ -13,6 +13,7 @@ import (
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/data/tensor"
+	"nero/model/decode"
 	"nero/model/oracle"
 	"nero/run/eval"
 	"nero/run/job"
@@ -89,12 +90,39 @@ func (a *App) inputs(w *workload.Workload, m *eval.Model, workers int) (*audit.S
 		Contract: w.Study.Audit.Contract, EarlyStop: w.Study.Audit.EarlyStop, Basis: basis(w), Drawn: drawn,
 		Roundoff: roundoff(w, m.Name), Rules: a.Parts.Rules, Groups: a.Parts.Groups, Kinds: a.Parts.Kinds,
 	}
+	subject.Author, subject.Parameters = w.Study.Audit.Author, w.Parameters[m.Name]
+	subject.Unaudited = unaudited(w, m)
 	kept := subject.Distinct()
 	differ := make([]int, len(kept))
 	for i, k := range kept {
 		differ[i] = chosen[k]
 	}
 	return subject, differ, nil
+}
+
+// unaudited are the outputs of a model that no prediction holds and that no state hands on.
+func unaudited(w *workload.Workload, m *eval.Model) []string {
+	f := w.File(m.Name)
+	if f == nil {
+		return nil
+	}
+	read := decode.Outputs(m.Codec)
+	for _, s := range w.Study.Input.Recurrent.States {
+		read = append(read, s.Out)
+	}
+	if w.Study.Input.Recurrent.Frame > 0 {
+		read = append(read, w.Study.Input.Recurrent.Output)
+		if w.Study.Input.Recurrent.Output == "" {
+			return nil // it is the only one that is no state
+		}
+	}
+	var out []string
+	for _, p := range f.Signature().Outputs {
+		if !slices.Contains(read, p.Name) {
+			out = append(out, p.Name)
+		}
+	}
+	return out
 }
 
 // about says what is audited and where.

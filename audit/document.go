@@ -55,6 +55,11 @@ func model(r *Report) document.Model {
 		m.Verdict = document.CouldNotRun
 	}
 	whole(&m, r)
+	m.Claim.Symmetry, m.Claim.Ports, m.Claim.Unaudited = symmetryOf(r.Ports), r.Ports, r.Unaudited
+	if r.copies() != "" {
+		m.Claim.Given = r.Given
+	}
+	m.Author, m.Architecture, m.Anomalies, m.FollowUps = r.Author, r.Architecture, r.Anomalies(), r.FollowUps()
 	graded := map[string][]Graded{}
 	for _, f := range r.Graded() {
 		graded[f.Check] = append(graded[f.Check], f)

@@ -308,6 +308,8 @@ type Options struct {
 	// Params sets parameters of checks, "check.parameter" to value; the others have their defaults. "family.parameter"
 	// sets it for every check of a family that has it and is not set by its own name.
 	Params map[string]float64
+	// Known are checks whose parameters may be set although they do not run.
+	Known []*Check
 	// Outside are questions that the audit does not ask, to be listed in the report.
 	Outside []string
 	// Diagnose, if not nil, explains a finished report from its clues.
@@ -442,7 +444,7 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("audit of %s: policy: %w", s.Name, err)
 	}
-	params, err := paramsOf(list, o.Params)
+	params, err := paramsOf(list, o.Params, o.Known)
 	if err != nil {
 		return nil, err
 	}
@@ -464,6 +466,7 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 		Inputs: s.N, Given: s.Given, Distinct: s.N, Scale: math.NaN(), Seed: s.Seed, Outside: o.Outside,
 		About: s.About, Drawn: s.Drawn, Basis: s.Basis, known: s.Groups,
 	}
+	r.Ports, r.Unaudited, r.Architecture, r.Author = s.ports(), s.Unaudited, s.architecture(), s.Author
 	for _, e := range elements {
 		if e.Added {
 			r.Added++
@@ -573,19 +576,29 @@ func reason(err, mark error) string {
 	return strings.TrimSuffix(strings.TrimPrefix(err.Error(), mark.Error()+": "), ": "+mark.Error())
 }
 
-// CheckParams says whether checks, with all that they require, have the parameters and take the values.
-func CheckParams(checks []*Check, params map[string]float64) error {
+// CheckParams says whether checks, with all that they require, have the parameters and take the values. Those of the
+// known checks, which need not run, are no mistake.
+func CheckParams(checks, known []*Check, params map[string]float64) error {
 	list, err := order(checks)
 	if err != nil {
 		return err
 	}
-	_, err = paramsOf(list, params)
+	_, err = paramsOf(list, params, known)
 	return err
 }
 
-func paramsOf(list []*Check, given map[string]float64) (map[*Check]map[string]float64, error) {
+func paramsOf(list []*Check, given map[string]float64, others []*Check) (map[*Check]map[string]float64, error) {
 	params := map[*Check]map[string]float64{}
 	known := map[string]bool{}
+	for _, c := range others { // of checks that are left out: they change nothing, and they exist
+		for _, q := range c.Params {
+			name, v, ok := c.Name+"."+q.Name, 0.0, false
+			if v, ok = given[name]; ok && !(q.Min <= v && v <= q.Max) {
+				return nil, fmt.Errorf("audit: %s is %g; want a number in [%g, %g]", name, v, q.Min, q.Max)
+			}
+			known[name], known[c.Family+"."+q.Name] = true, true
+		}
+	}
 	for _, c := range list {
 		params[c] = map[string]float64{}
 		for _, q := range c.Params {

@@ -192,6 +192,12 @@ type Report struct {
 	// Given is the number of inputs that were chosen, Distinct that of those that are no copies of others. Inputs is
 	// below it where an audit stopped early.
 	Given, Distinct int
+	// Ports are the inputs and outputs with their actions, Unaudited the outputs of the model that were left out.
+	Ports     []Port
+	Unaudited []string
+	// Architecture is nil where there is no graph to look at.
+	Architecture *Architecture
+	Author       string
 	// how the inputs were chosen where that is no plain draw
 	Drawn string
 	// form and unit of the output

@@ -58,6 +58,12 @@ type Subject struct {
 	// can move. Sample is called from one goroutine at a time.
 	N      int
 	Sample func(i int) (dataset.Sample, error)
+	// Unaudited are outputs of the model that the predictor leaves out.
+	Unaudited []string
+	// Parameters are how many numbers of the model training set; 0 if that is not known.
+	Parameters int64
+	// Author answers for the audit; "" if nobody said.
+	Author string
 	// Given is how many samples there were before copies were left out, see [Subject.Distinct]; 0 if nobody looked.
 	Given int
 	// Input says how a value becomes the numbers that the model reads. It sizes the rounding of the input and changes

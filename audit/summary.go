@@ -216,6 +216,10 @@ func (r *Report) Caveats() []string {
 		t += " Between these elements nothing was measured."
 	}
 	c = append(c, t)
+	if len(r.Unaudited) > 0 {
+		c = append(c, fmt.Sprintf("The model has other outputs, of which nothing is said: %s.",
+			strings.Join(r.Unaudited, ", ")))
+	}
 	if t := r.copies(); t != "" {
 		c = append(c, t+", for errors, intervals and certificates alike.")
 	}

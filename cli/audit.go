@@ -34,12 +34,14 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 		Example: "  nero audit model.onnx --data photos --group C4 --invariant\n" +
 			"  nero audit studies/digits/demo.yaml --format text,json,junit -o audit\n" +
 			"  nero audit segment.onnx --data photos --group D4 --output image --equivariant\n" +
-			"  nero audit model.onnx --data photos --group C4 --skip gradient --set layers.samples=16",
+			"  nero audit model.onnx --data photos --group C4 --invariant --skip gradient --set layers.samples=16",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := app.CheckAuditOutput(formats, out); err != nil {
 				return err
 			}
+			o.Command = a.command()
+			sf.claim = func(s *job.Study) error { return a.app.Claim(s, o.Command) }
 			s, err := sf.study(&a.app, args)
 			if err != nil {
 				return err
@@ -47,7 +49,6 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 			if err := kf.lay(s); err != nil {
 				return err
 			}
-			o.Command = a.command()
 			if cmd.Flags().Changed("replay") {
 				return a.replay(cmd.Context(), s, replay, o, formats, out)
 			}
@@ -99,7 +100,8 @@ func addAudit(c *cobra.Command, o *app.AuditOptions) {
 	s.IntVar(&o.Average, "average", 0,
 		"average this many repeats of every prediction, to audit a stochastic model in its mean")
 	s.StringVar(&o.Calibrate, "calibrate", "",
-		"threshold: ten times the error of this reference `model`, known to be good, on the same study")
+		"threshold: ten times the error of this reference `model`, known to be good, on the same study, or ten "+
+			"times its rounding floor where that is larger")
 	s.StringArrayVar(&o.Only, "only", nil, "audit this `model` of the study alone, by its name; repeat for several")
 	s.StringVar(&o.Baseline.File, "baseline", "",
 		"compare with an earlier audit of the same study, its JSON `file`; a regression is FAIL")

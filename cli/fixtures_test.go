@@ -122,6 +122,7 @@ func weights(seed uint64, shape ...int) tensor.Tensor {
 //	image          a convolution with a kernel that is symmetric under D4; pad=zero, circular
 //	rows           dense over an input of two axes, [batch, h*w]
 //	deep           an input of five axes, [batch, c, 1, h, w]
+//	words          strings instead of numbers
 //	twoinputs      two inputs without values
 //	foreignop      an operator of a domain that no engine has
 //	float64        a convolution in float64
@@ -225,6 +226,9 @@ func writeONNX(name string, o *options) error {
 			b.Op("Flatten", []string{b.Op("GlobalAveragePool", []string{y})}),
 			b.Const(weights(seed, c, classes)), b.Const(weights(seed+1, classes)),
 		}), classes)
+	case "words": // answers strings
+		b.Output(b.Op("Cast", []string{dense(x, c*h*w)}, onnx.AttrInt("to", int64(onnxpb.TensorProto_STRING))),
+			tensor.DType(onnxpb.TensorProto_STRING), batch, classes)
 	case "twoinputs":
 		y := b.Input("y", f32, batch, c, h, w)
 		out(dense(b.Op("Add", []string{x, y}), c*h*w), classes)

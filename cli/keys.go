@@ -363,5 +363,9 @@ func auditKeys() []studyKey {
 				return nil
 			}),
 		},
+		{
+			ofAudit, "author", "", "who answers for the audit, `NAME` in its reports",
+			text(func(s *job.Study) *string { return &s.Audit.Author }),
+		},
 	}
 }

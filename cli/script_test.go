@@ -121,6 +121,8 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"replays":  replays,
 		"endpoint": serveModel,
 		"xml":      isXML,
+
+		"for-all-reports": told,
 	}
 	maps.Copy(all, fixtures)
 	maps.Copy(all, moving)
@@ -445,6 +447,26 @@ func small(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	if v, ok := at.(float64); !ok || !(v >= 0 && v <= limit) {
 		ts.Fatalf("%s: %s is %v, want from 0 to %g", args[0], args[1], at, limit)
+	}
+}
+
+// told holds every report in a folder, the HTML page and its neighbors, to words that all of them must have.
+func told(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: for-all-reports FOLDER WORDS...")
+	}
+	for _, name := range []string{
+		"audit.txt", "audit.md", "audit.html", "audit.json", "audit.junit.xml", "audit.sarif",
+	} {
+		text := ts.ReadFile(filepath.Join(args[0], name))
+		for _, w := range args[1:] {
+			if name == "audit.json" && (w == "symmetry type" || w == "architecture") {
+				continue // keys of their own there
+			}
+			if !strings.Contains(text, w) {
+				ts.Fatalf("%s does not say %q", name, w)
+			}
+		}
 	}
 }
 

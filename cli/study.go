@@ -47,7 +47,11 @@ func (f *keyFlags) lay(s *job.Study) error {
 }
 
 // studyFlags are the flags of a whole study.
-type studyFlags struct{ keyFlags }
+type studyFlags struct {
+	keyFlags
+	// claim, if not nil, refuses a study that leaves the claim of an audit open.
+	claim func(*job.Study) error
+}
 
 func (f *studyFlags) add(c *cobra.Command) { f.keyFlags.add(c, studyKeys()) }
 
@@ -85,6 +89,11 @@ func (f *studyFlags) study(a *app.App, args []string) (*job.Study, error) {
 	}
 	if s.Data.Images == "" && !s.Data.Rendered() {
 		return nil, errors.New("no data: give a folder of images, an IDX, npy or npz file with --data")
+	}
+	if f.claim != nil {
+		if err := f.claim(s); err != nil {
+			return nil, err
+		}
 	}
 	if s.Group.Name == "" && !reflect.DeepEqual(s.Group, job.Group{}) {
 		s.Group.Name = job.DefaultGroup // elements of the group that is taken when none is named

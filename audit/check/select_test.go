@@ -67,7 +67,7 @@ func TestSelectFamily(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = audit.CheckParams(members, params)
+		err = audit.CheckParams(members, nil, params)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}

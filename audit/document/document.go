@@ -12,6 +12,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/invopop/jsonschema"
 )
@@ -185,6 +186,64 @@ type Model struct {
 	Largest string `json:"largest_symmetry,omitempty"`
 	// what stands above it and fails
 	Beyond []string `json:"fails_beyond,omitempty"`
+
+	// who is responsible for the audit; "" if nobody said
+	Author string `json:"author,omitempty"`
+	// nil where there is no graph to look at
+	Architecture *Architecture `json:"architecture,omitempty"`
+	// what was unusual, whether or not it changes the verdict
+	Anomalies []string `json:"anomalies,omitempty"`
+	// tests that would decide what is open, or show that a fix helped
+	FollowUps []string `json:"follow_up_tests,omitempty"`
+}
+
+// Specification is what was claimed and looked at, as every report prints it: symmetry type, group, the action of every
+// input and output, what was left out, what the model is made of, who answers for the audit, what was unusual and what
+// to test next. Documents that do not hold a field leave it out.
+func (m *Model) Specification() []Fact {
+	var out []Fact
+	add := func(name, value string) {
+		if value != "" {
+			out = append(out, Fact{name, value})
+		}
+	}
+	c := &m.Claim
+	if c.Symmetry != "" {
+		add("symmetry type", c.Symmetry)
+		add("symmetry", c.Group)
+	}
+	for _, p := range c.Ports {
+		side := "input"
+		if p.Output {
+			side = "output"
+		}
+		if p.Name != "" {
+			side += " " + p.Name
+		}
+		add(side, p.Holds+"; "+p.Action)
+	}
+	add("outputs not audited", strings.Join(c.Unaudited, ", "))
+	if c.Given > c.Inputs {
+		add("inputs given", strconv.Itoa(c.Given)+", copies among them; each content counts once")
+	}
+	if a := m.Architecture; a != nil {
+		made := strconv.Itoa(a.Operators) + " operators (" + strings.Join(a.Kinds, ", ") + ")"
+		if a.Parameters > 0 {
+			made += ", " + strconv.FormatInt(a.Parameters, 10) + " parameters"
+		}
+		add("architecture", made)
+	}
+	add("author", m.Author)
+	if c.Symmetry != "" && len(m.Anomalies) == 0 {
+		add("anomalies", "none seen")
+	}
+	for _, x := range m.Anomalies {
+		add("anomaly", x)
+	}
+	for _, x := range m.FollowUps {
+		add("follow-up test", x)
+	}
+	return out
 }
 
 // Score says how good the audit itself is, from 1 to 5; 3 and more is good. It judges the audit and not the model.
@@ -390,6 +449,36 @@ type Claim struct {
 	Seed     uint64 `json:"seed"`
 	// of the elements, for plots; left out where there are more than two
 	Axes []Axis `json:"axes,omitempty"`
+	// inputs that were chosen, where some of them are copies of others; each content counts once
+	Given int `json:"inputs_given,omitempty"`
+	// how the outputs should move: "invariant", "equivariant", or "invariant and equivariant" where some stay
+	Symmetry string `json:"symmetry,omitempty" jsonschema:"enum=,enum=invariant,enum=equivariant,enum=invariant and equivariant"`
+	// what goes into the model and comes out of it, and how the group moves it
+	Ports []Port `json:"ports,omitempty"`
+	// outputs of the model that this audit does not look at
+	Unaudited []string `json:"outputs_not_audited,omitempty"`
+}
+
+// Port is an input or an output of a model, or a field of one, with its action.
+type Port struct {
+	Name   string `json:"name,omitempty"`
+	Output bool   `json:"output"`
+	// what it holds: a kind of value with its type
+	Holds string `json:"holds"`
+	// how an element moves it, in words
+	Action string `json:"action"`
+	// it stays as it is
+	Invariant bool `json:"invariant"`
+}
+
+// Architecture is what a model is made of.
+type Architecture struct {
+	// nodes of the graph
+	Operators int `json:"operators"`
+	// the most frequent kinds of them with their numbers, such as "Conv 12"
+	Kinds []string `json:"kinds"`
+	// numbers that training set; 0 if that is not known
+	Parameters int64 `json:"parameters,omitempty"`
 }
 
 // Policy holds the limits, and where they come from.

@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"nero/audit/document"
@@ -86,9 +87,9 @@ func writeJUnit(w io.Writer, a *document.Audit) error {
 
 func suite(m *document.Model) junitSuite {
 	s := junitSuite{Name: m.Model}
-	if len(m.About) > 0 {
+	if facts := slices.Concat(m.Specification(), m.About); len(facts) > 0 {
 		s.Properties = &junitProperties{}
-		for _, a := range m.About {
+		for _, a := range facts {
 			s.Properties.Property = append(s.Properties.Property, junitProperty{Name: a.Name, Value: a.Value})
 		}
 	}

@@ -228,6 +228,9 @@ func (d *mdown) tested(m *document.Model) {
 		count(m.Claim.Inputs, "input", "inputs"), m.Claim.Seed, words.Markdown(m.Claim.Output))
 	d.item(0, "limit %s (%s), %s of the inputs may exceed it; confidence %s", m.Policy.Threshold,
 		words.Markdown(m.Policy.Origin), percent(m.Policy.FailureRate), percent(m.Policy.Confidence))
+	for _, a := range m.Specification() {
+		d.item(0, "%s: %s", words.Markdown(a.Name), words.Markdown(a.Value))
+	}
 	for _, a := range m.About {
 		d.item(0, "%s: %s", words.Markdown(a.Name), words.Code(a.Value))
 	}

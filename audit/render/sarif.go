@@ -158,6 +158,8 @@ type sarifModel struct {
 	Reasons   []string             `json:"reasons"`
 	Diagnoses []document.Diagnosis `json:"diagnoses"`
 	About     []document.Fact      `json:"about"`
+	// symmetry type, actions, what was left out, author, anomalies and tests to follow
+	Specification []document.Fact `json:"specification,omitempty"`
 }
 
 func writeSARIF(w io.Writer, a *document.Audit) error {
@@ -175,6 +177,7 @@ func writeSARIF(w io.Writer, a *document.Audit) error {
 		m := &a.Models[i]
 		run.Properties.Models = append(run.Properties.Models, sarifModel{
 			m.Model, overall(a.Models[i : i+1]), m.Claim.Group, m.Reasons, m.Diagnoses, m.About,
+			m.Specification(),
 		})
 		if inv.CommandLine == "" {
 			inv.CommandLine = m.Command

@@ -207,7 +207,7 @@ func (t *text) details(m *document.Model, named bool) {
 		count(m.Claim.Inputs, "input", "inputs"), m.Claim.Seed, m.Claim.Output, scale))
 	t.line(0, fmt.Sprintf("limit %s (%s), %s of the inputs may exceed it; confidence %s", m.Policy.Threshold,
 		m.Policy.Origin, percent(m.Policy.FailureRate), percent(m.Policy.Confidence)))
-	for _, x := range m.About {
+	for _, x := range slices.Concat(m.Specification(), m.About) {
 		t.line(0, x.Name+": "+x.Value)
 	}
 	for _, s := range m.Sets() {

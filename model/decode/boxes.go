@@ -3,6 +3,7 @@ package decode
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -319,6 +320,9 @@ func (b *boxes) declared(name string) ([]int, bool) {
 func (b *boxes) spec() space.Spec {
 	return space.Spec{Name: b.Parts[0].Boxes, Kind: space.KindBoxes, Shape: []int{-1}, Unit: "px"}
 }
+
+// reads are the outputs that hold the boxes, in the order of their names.
+func (b *boxes) reads() []string { return slices.Sorted(maps.Keys(b.ports)) }
 
 func (b *boxes) plain() outputs { return b }
 

@@ -95,7 +95,8 @@ func numbers(x onnx.Port) error {
 		return fmt.Errorf("output %q is a %s, want a tensor", x.Name, x.Kind)
 	}
 	if x.DType != tensor.Undefined && x.DType.Size() == 0 {
-		return fmt.Errorf("output %s cannot be read: want numbers", x)
+		return fmt.Errorf("output %s cannot be read: want numbers; name an output of numbers with output.name "+
+			"(--output-name), or leave out the operator that writes words when the model is exported", x)
 	}
 	return nil
 }

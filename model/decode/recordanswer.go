@@ -498,6 +498,11 @@ func Outputs(c Codec) []string {
 	if r, ok := c.(*record); ok {
 		return r.outputs()
 	}
+	if x, ok := c.(*codec); ok {
+		if several, ok := x.d.(interface{ reads() []string }); ok {
+			return several.reads()
+		}
+	}
 	return []string{c.Out().Name}
 }
 

@@ -524,6 +524,8 @@ type Audit struct {
 	Contract Contract `json:"contract,omitzero" yaml:"contract,omitempty"`
 	// stop adding inputs once the verdict is certain at any time; default false
 	EarlyStop bool `json:"early_stop,omitempty" yaml:"early_stop,omitempty"`
+	// who answers for the audit, as reports name them; default nobody
+	Author string `json:"author,omitempty" yaml:"author,omitempty" jsonschema:"minLength=1"`
 }
 
 // Contract is the statement P(error > Error) <= Rate with confidence Confidence, over inputs like those of the study;

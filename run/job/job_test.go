@@ -94,7 +94,7 @@ func anyJob(t *rapid.T) *Job {
 				[]string{str("layer")},
 				[]string{str("param")},
 				Contract{0.1, 0.2, 0.3},
-				true,
+				true, str("author"),
 			},
 			Seed: rapid.Uint64().Draw(t, "sseed"),
 		},

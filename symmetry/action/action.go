@@ -134,6 +134,16 @@ type Rule struct {
 // Table is the list of rules that a program is built with.
 type Table []Rule
 
+// Doc says in words how values of a kind are moved, by the first rule for them; "" if there is none.
+func (t Table) Doc(k space.Kind) string {
+	for _, r := range t {
+		if r.Space == k {
+			return r.Doc
+		}
+	}
+	return ""
+}
+
 // For returns the action of g on values of s: that of the first rule that covers the pair, or of several where g is a
 // product and the rules commute.
 // The error wraps errors.ErrUnsupported when none does.

@@ -229,7 +229,7 @@ func about(r *document.Model) []document.Fact {
 	if r.Claim.Added > 0 {
 		elements += fmt.Sprintf(", %d exact added by the audit", r.Claim.Added)
 	}
-	out := []document.Fact{
+	out := append(r.Specification(), []document.Fact{
 		{Name: "group", Value: r.Claim.Group},
 		{Name: "elements", Value: elements},
 		{Name: "inputs", Value: strconv.Itoa(r.Claim.Inputs)},
@@ -239,7 +239,7 @@ func about(r *document.Model) []document.Fact {
 		{Name: "inputs that may exceed it", Value: percent(r.Policy.FailureRate)},
 		{Name: "confidence", Value: percent(r.Policy.Confidence)},
 		{Name: "seed", Value: strconv.FormatUint(r.Claim.Seed, 10)},
-	}
+	}...)
 	if r.Policy.Average > 1 {
 		out = append(out, document.Fact{Name: "repeats averaged", Value: strconv.Itoa(r.Policy.Average)})
 	}

@@ -44,6 +44,14 @@ export interface Model {
   largest_symmetry?: string;
   /** what stands above it and fails */
   fails_beyond?: string[];
+  /** who is responsible for the audit; "" if nobody said */
+  author?: string;
+  /** nil where there is no graph to look at */
+  architecture?: Architecture;
+  /** what was unusual, whether or not it changes the verdict */
+  anomalies?: string[];
+  /** tests that would decide what is open, or show that a fix helped */
+  follow_up_tests?: string[];
 }
 
 /** Claim is what was audited: the group with the elements that were visited, the inputs and the output. */
@@ -58,6 +66,14 @@ export interface Claim {
   seed: number;
   /** of the elements, for plots; left out where there are more than two */
   axes?: Axis[];
+  /** inputs that were chosen, where some of them are copies of others; each content counts once */
+  inputs_given?: number;
+  /** how the outputs should move: "invariant", "equivariant", or "invariant and equivariant" where some stay */
+  symmetry?: string;
+  /** what goes into the model and comes out of it, and how the group moves it */
+  ports?: Port[];
+  /** outputs of the model that this audit does not look at */
+  outputs_not_audited?: string[];
 }
 
 /** Policy holds the limits, and where they come from. */
@@ -158,12 +174,34 @@ export interface Score {
   documentation: Num;
 }
 
+/** Architecture is what a model is made of. */
+export interface Architecture {
+  /** nodes of the graph */
+  operators: number;
+  /** the most frequent kinds of them with their numbers, such as "Conv 12" */
+  kinds: string[];
+  /** numbers that training set; 0 if that is not known */
+  parameters?: number;
+}
+
 /** Axis is a coordinate of the elements. */
 export interface Axis {
   name: string;
   unit?: string;
   /** it is an angle, in degrees */
   angle?: boolean;
+}
+
+/** Port is an input or an output of a model, or a field of one, with its action. */
+export interface Port {
+  name?: string;
+  output: boolean;
+  /** what it holds: a kind of value with its type */
+  holds: string;
+  /** how an element moves it, in words */
+  action: string;
+  /** it stays as it is */
+  invariant: boolean;
 }
 
 /** FailOn says which verdicts end a program with exit code 1. */
