@@ -23,9 +23,9 @@ const (
 )
 
 // calibrate sets the threshold of a policy by a model that is known to be good, on the same study: ten times its error
-// on the exact elements, or on the others if there are none, or ten times the rounding floor where that is larger: an error
-// below the floor is not known well enough to be a measure. The error is the upper limit of what an audit judges. Which
-// of the two it was is said, with both numbers.
+// on the exact elements, or on the others if there are none, or ten times the rounding floor where that is larger: an
+// error below the floor is not known well enough to be a measure. The error is the upper limit of what an audit judges.
+// Which of the two it was is said, with both numbers.
 func (a *App) calibrate(ctx context.Context, s *job.Study, o AuditOptions, p audit.Policy) (audit.Policy, error) {
 	file := o.Calibrate
 	fail := func(err error) (audit.Policy, error) { return p, fmt.Errorf("--calibrate: %s: %w", file, err) }
@@ -121,7 +121,8 @@ func known(r *audit.Report) (reference, error) {
 		case of.Cause == audit.CauseResampling:
 			why = "resampling alone would give that: take exact elements (--orbit lattice), or a finer kernel"
 		}
-		return no("its error on the %s is %s, more than %s: %s", of.Name, audit.Figures(e), audit.Figures(saneError), why)
+		return no("its error on the %s is %s, more than %s: %s", of.Name, audit.Figures(e), audit.Figures(saneError),
+			why)
 	}
 	if k.err == 0 && k.floor == 0 {
 		k.floor = 1.0 / (1 << 24) // not even the last digit moves: the precision of float32

@@ -32,7 +32,8 @@ func (a *App) Claim(s *job.Study, command string) error {
 		"(--invariant) or moves with the input (--equivariant)"
 	switch groups := meant(s); {
 	case group && kind == "":
-		what = "no group to audit against: say under which one the model should be symmetric; all are listed by: nero " +
+		what = "no group to audit against: say under which one the model should be symmetric; all are listed by: " +
+			"nero " +
 			"groups"
 		for _, g := range groups {
 			add(g.why, "--group", g.name)
