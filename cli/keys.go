@@ -213,6 +213,26 @@ func studyKeys() []studyKey {
 			count(func(s *job.Study) *int { return &s.Data.Cloud.Points }),
 		},
 		{
+			ofData, "phantoms", "", "so many pictures drawn from formulas, which move without resampling, in place of " +
+				"--data",
+			by((*pflag.FlagSet).IntVarP, func(s *job.Study, n int) error {
+				if n < 1 {
+					return fmt.Errorf("--phantoms is %d, want 1 or more", n)
+				}
+				s.Data = job.Data{Format: "phantoms", Limit: s.Data.Limit, Phantoms: s.Data.Phantoms}
+				s.Data.Phantoms.Count = n
+				return nil
+			}),
+		},
+		{
+			ofData, "phantom-size", "", "height,width of phantoms as the model reads them (default: 32,32)",
+			counts(func(s *job.Study) *[]int { return &s.Data.Phantoms.Size }),
+		},
+		{
+			ofData, "phantom-channels", "", "of phantoms as the model reads them (default: 1)",
+			count(func(s *job.Study) *int { return &s.Data.Phantoms.Channels }),
+		},
+		{
 			ofData, "limit", "n", "at most this many samples (0: all)",
 			count(func(s *job.Study) *int { return &s.Data.Limit }),
 		},

@@ -55,6 +55,8 @@ type Spec struct {
 	Sound Sound
 	// particles: what is rendered
 	Particles Particles
+	// phantoms: what is drawn
+	Phantoms Phantoms
 	// molecules: symbols of the atoms that the models know; others are refused; none for all
 	Elements []string
 	// Fields are the fields that samples have, in this order, where not the natural ones are wanted: clouds, molecules,
@@ -114,6 +116,21 @@ type Particles struct {
 	// where the mean flow goes, and the standard deviation of it from flow to flow, in degrees
 	Heading, Turn float64
 	Seed          uint64
+}
+
+// Phantoms says which pictures are drawn from formulas. Zeros stand for what package phantom takes as usual.
+type Phantoms struct {
+	// number of pictures; 0 for 64
+	Count int
+	// kinds of formula, taken in turn; none for all
+	Kinds []string
+	// height and width; zeros for 32 x 32
+	Size [2]int
+	// 0 for 1
+	Channels int
+	// fraction of the Nyquist frequency below which the spectrum stays; 0 for 0.5
+	Band float64
+	Seed uint64
 }
 
 // Cut makes a sample of every key object of a photo: the piece of Size around the box's centre, both coordinates of

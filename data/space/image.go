@@ -24,6 +24,45 @@ var imageKind = Info{
 type Image struct {
 	C, H, W int
 	Pix     []float64
+	// Formula is what the picture was drawn from, nil for all that are no drawings. Whoever changes intensities leaves
+	// it out.
+	Formula *Formula
+}
+
+// Formula is a picture that is known at every point and not at its pixels alone, so that it can be drawn moved without
+// resampling anything. Pixel (row r, column c) of channel k shows At(k, x, y) with x = X[0] + X[1]·c + X[2]·r and
+// y = Y[0] + Y[1]·c + Y[2]·r.
+type Formula struct {
+	At   func(channel int, x, y float64) float64
+	X, Y [3]float64
+}
+
+// Moved is the formula of a picture whose pixel (r, c) shows what lies at column x[0] + x[1]·c + x[2]·r and row
+// y[0] + y[1]·c + y[2]·r of this one. Products are rounded one by one, on every machine alike.
+func (f *Formula) Moved(x, y [3]float64) *Formula {
+	o := &Formula{At: f.At}
+	for i := range 3 {
+		o.X[i] = float64(f.X[1]*x[i]) + float64(f.X[2]*y[i])
+		o.Y[i] = float64(f.Y[1]*x[i]) + float64(f.Y[2]*y[i])
+	}
+	o.X[0] += f.X[0]
+	o.Y[0] += f.Y[0]
+	return o
+}
+
+// Draw fills a picture in, and says in it what it was drawn from.
+func (f *Formula) Draw(m *Image) {
+	for k := range m.C {
+		plane := m.Plane(k)
+		for r := range m.H {
+			for c := range m.W {
+				x := f.X[0] + float64(f.X[1]*float64(c)) + float64(f.X[2]*float64(r))
+				y := f.Y[0] + float64(f.Y[1]*float64(c)) + float64(f.Y[2]*float64(r))
+				plane[r*m.W+c] = f.At(k, x, y)
+			}
+		}
+	}
+	m.Formula = f
 }
 
 // NewImage makes an image of zeros.
@@ -47,7 +86,9 @@ func (m *Image) Form() string { return "image " + m.size() }
 func (m *Image) size() string { return fmt.Sprintf("%dx%dx%d", m.C, m.H, m.W) }
 
 // Clone is a copy.
-func (m *Image) Clone() Value { return &Image{C: m.C, H: m.H, W: m.W, Pix: slices.Clone(m.Pix)} }
+func (m *Image) Clone() Value {
+	return &Image{C: m.C, H: m.H, W: m.W, Pix: slices.Clone(m.Pix), Formula: m.Formula}
+}
 
 // Like is a black image of the same size.
 func (m *Image) Like() Value { return NewImage(m.C, m.H, m.W) }

@@ -102,7 +102,7 @@ func (m Model) MarshalJSON() ([]byte, error) {
 // Data names the samples.
 type Data struct {
 	// default guessed from the path
-	Format string `json:"format,omitempty" yaml:"format,omitempty" jsonschema:"enum=idx,enum=folder,enum=npy,enum=npz,enum=voc,enum=coco,enum=pairs,enum=particles,enum=clouds,enum=molecules,enum=graphs,enum=signals" more:"format"`
+	Format string `json:"format,omitempty" yaml:"format,omitempty" jsonschema:"enum=idx,enum=folder,enum=npy,enum=npz,enum=voc,enum=coco,enum=pairs,enum=particles,enum=phantoms,enum=clouds,enum=molecules,enum=graphs,enum=signals" more:"format"`
 	// path of the image file, or of the folder
 	Images string `json:"images,omitempty" yaml:"images,omitempty" jsonschema:"minLength=1" study:"short"`
 	// path of the labels: IDX, npy, or CSV with columns file,label
@@ -143,6 +143,8 @@ type Data struct {
 	Cut Cut `json:"cut,omitzero" yaml:"cut,omitempty"`
 	// format particles: image pairs rendered from known flows
 	Particles Particles `json:"particles,omitzero" yaml:"particles,omitempty"`
+	// format phantoms: pictures drawn from formulas, which move without resampling
+	Phantoms Phantoms `json:"phantoms,omitzero" yaml:"phantoms,omitempty"`
 	// format clouds: how shapes become points
 	Cloud Cloud `json:"cloud,omitzero" yaml:"cloud,omitempty"`
 	// format signals: how recordings become signals
@@ -227,6 +229,23 @@ type Particles struct {
 	Turn float64 `json:"turn,omitempty" yaml:"turn,omitempty" jsonschema:"exclusiveMinimum=0,maximum=360"`
 	// part of the mean flow in flows that know none of their own; default 0.5
 	Mean float64 `json:"mean,omitempty" yaml:"mean,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"`
+	// default 0
+	Seed uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`
+}
+
+// Phantoms are smooth pictures drawn from formulas. An element of a group draws them anew where it moves them, so that
+// no error comes from resampling them.
+type Phantoms struct {
+	// number of pictures; default 64
+	Count int `json:"count,omitempty" yaml:"count,omitempty" jsonschema:"minimum=1,maximum=1000000"`
+	// kinds of formula, taken in turn: sums of plane waves, round spots, soft ellipses; default all
+	Kinds []string `json:"kinds,omitempty" yaml:"kinds,omitempty" jsonschema:"minItems=1,uniqueItems,enum=waves,enum=gaussians,enum=ellipses"`
+	// height and width, as the models read them; default [32, 32]
+	Size []int `json:"size,omitempty" yaml:"size,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=1,maximum=8192"`
+	// as the models read them; default 1
+	Channels int `json:"channels,omitempty" yaml:"channels,omitempty" jsonschema:"minimum=1,maximum=4096"`
+	// share of the Nyquist frequency (half a cycle per pixel) below which the spectrum stays; default 0.5
+	Band float64 `json:"band,omitempty" yaml:"band,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"`
 	// default 0
 	Seed uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`
 }

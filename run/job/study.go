@@ -216,18 +216,24 @@ func DataFormats() []string {
 }
 
 // Rendered tells whether the samples are made from the settings, so that there is no file of them.
-func (d Data) Rendered() bool { return d.Format == "particles" }
+func (d Data) Rendered() bool { return d.Format == "particles" || d.Format == "phantoms" }
 
 // checkData reports settings of the data that do not go together.
 func (s *Study) checkData(report func(path, message string)) {
 	d := s.Data
 	switch {
 	case d.Rendered() && (d.Images != "" || d.Targets != ""):
-		report("data.images", "format particles renders its pictures; leave images and targets out")
+		report("data.images", "format "+d.Format+" renders its pictures; leave images and targets out")
 	case !d.Rendered() && d.Images == "":
 		report("data.images", "missing; add images: FILE or FOLDER")
-	case !d.Rendered() && !reflect.ValueOf(d.Particles).IsZero():
-		report("data.particles", "is for format particles; set data.format: particles, or leave it out")
+	}
+	for _, x := range []struct {
+		name string
+		of   any
+	}{{"particles", d.Particles}, {"phantoms", d.Phantoms}} {
+		if d.Format != x.name && !reflect.ValueOf(x.of).IsZero() {
+			report("data."+x.name, "is for format "+x.name+"; set data.format: "+x.name+", or leave it out")
+		}
 	}
 	if d.Split != "" && d.Format != "voc" {
 		report("data.split",

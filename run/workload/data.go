@@ -5,13 +5,16 @@ import (
 	"nero/data/particle"
 	"nero/data/space"
 	"nero/run/job"
+	"nero/symmetry/action/phantom"
 )
 
 // none is how a study says that labels or targets are to be left alone.
 const none = "none"
 
 // Formats are the formats of data that a study may name or leave to be guessed.
-func Formats() dataset.Formats { return append(dataset.Builtin(), particle.Format) }
+func Formats() dataset.Formats {
+	return append(dataset.Builtin(), particle.Format, phantom.Format)
+}
 
 // OpenData opens the data of a study: its samples as they are before anything moves, with pieces, zoom and rendering.
 // The formats are nil for [Formats].
@@ -47,6 +50,9 @@ func dataSpec(s *job.Study) dataset.Spec {
 		Shift: p.Shift, Mean: p.Mean, Heading: p.Heading, Turn: p.Turn, Seed: p.Seed,
 	}
 	pair(&spec.Particles.Size, p.Size)
+	f := d.Phantoms
+	spec.Phantoms = dataset.Phantoms{Count: f.Count, Kinds: f.Kinds, Channels: f.Channels, Band: f.Band, Seed: f.Seed}
+	pair(&spec.Phantoms.Size, f.Size)
 	spec.Elements = d.Elements
 	for _, p := range s.Input.Fields {
 		if p.Value == nil {
@@ -65,6 +71,16 @@ func dataSpec(s *job.Study) dataset.Spec {
 		spec.Cut.Area = [2]float64(d.Cut.Area)
 	}
 	return spec
+}
+
+// drawn is what helps where phantoms do not fit a model, behind the reason; "" for other data.
+func (w *Workload) drawn() string {
+	if w.Study.Data.Format != phantom.Format.Name {
+		return ""
+	}
+	return "; phantoms are drawn in any size: set data.phantoms.size to [height, width] and data.phantoms.channels to " +
+		"what the model reads. A model that reads no grid of pixels has no use for them: give it data of its own, such " +
+		"as clouds, graphs or signals"
 }
 
 func pair(to *[2]int, from []int) {

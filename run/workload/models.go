@@ -101,7 +101,7 @@ func (w *Workload) readModels(ctx context.Context, in space.Spec, o Options) ([]
 		}
 		codec, err := w.codec(f.signature(), in, o)
 		if err != nil {
-			return nil, w.Study.Errorf(at, "%s: %v", place, err)
+			return nil, w.Study.Errorf(at, "%s: %v%s", place, err, w.drawn())
 		}
 		for _, n := range decode.Notes(codec) {
 			w.note("%s: %s", m.Name, n)

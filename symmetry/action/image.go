@@ -156,6 +156,10 @@ type Image struct {
 // and left to a whole pixel if the lengths differ by an odd number, the window moves by -t, and the group turns about
 // the window's centre. Where it leaves the picture the border rule fills in; [Leaves] tells those elements.
 //
+// A picture that knows the formula it was drawn from, [space.Formula], is drawn anew where the element says, with
+// neither kernel nor border: nothing is resampled, and what enters is what the formula has there. Under the border rule
+// circular, by which pictures repeat and formulas do not, it moves as any other.
+//
 // s.Shape is (C, H, W), -1 or an empty shape admitting any length; elements that swap the axes count as exact only if
 // the shape says that the picture is square. A [group.Torus] such as Roll(h,w) takes pictures of its own size and the
 // rule Circular, which is then the default. The error wraps errors.ErrUnsupported if g does not act on the plane, or
@@ -267,6 +271,10 @@ func (m *imageMover) Move(to, from space.Value) error {
 	}
 	if shared(d.Pix, s.Pix) {
 		return errAlias
+	}
+	if d.Formula = nil; s.Formula != nil && w.border != Circular {
+		s.Formula.Moved([3]float64{w.x0, w.xc, w.xr}, [3]float64{w.y0, w.yc, w.yr}).Draw(d)
+		return nil
 	}
 	w.planes(d.Pix, s.Pix, m.c, nil)
 	return nil

@@ -179,16 +179,16 @@ func newWarp(m affine, o Options, hs, ws int, scratch *buffers) (*warp, error) {
 	if max(math.Abs(m.t[0]), math.Abs(m.t[1])) > maxReach {
 		return nil, fmt.Errorf("the shift by (%g, %g) pixels is too far", m.t[0], m.t[1])
 	}
-	if o.Kernel != Up3 && m.lattice(w.h, w.w) {
-		w.byIndex(m, oy, ox)
-		return w, nil
-	}
 	det := m.a[0][0]*m.a[1][1] - m.a[0][1]*m.a[1][0]
 	w.xc, w.xr = m.a[1][1]/det, -m.a[0][1]/det
 	w.yc, w.yr = -m.a[1][0]/det, m.a[0][0]/det
 	cx, cy := float64(w.w-1)/2, float64(w.h-1)/2
 	w.x0 = float64(ox) + (cx - w.xc*(cx+m.t[0]) - w.xr*(cy+m.t[1]))
 	w.y0 = float64(oy) + (cy - w.yc*(cx+m.t[0]) - w.yr*(cy+m.t[1]))
+	if o.Kernel != Up3 && m.lattice(w.h, w.w) {
+		w.byIndex(m, oy, ox)
+		return w, nil
+	}
 	reach := max(math.Abs(w.x0)+math.Abs(w.xc)*float64(w.w)+math.Abs(w.xr)*float64(w.h),
 		math.Abs(w.y0)+math.Abs(w.yc)*float64(w.w)+math.Abs(w.yr)*float64(w.h))
 	if !(reach <= maxReach) {
