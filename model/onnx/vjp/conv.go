@@ -184,27 +184,16 @@ func convTranspose(c *call) error {
 	return nil
 }
 
-// averagePool: every window spreads its share evenly.
-func averagePool(c *call) error {
-	w, err := c.windowOf(c.si, c.so, narrow(onnx.Ints(c.n, "kernel_shape", nil)))
-	if err != nil {
-		return err
-	}
-	if _, err := tensor.CheckedCount(append([]int{c.si[1]}, w.Kernel...), most); err != nil {
-		return fmt.Errorf("its kernel: %w", err)
-	}
-	if _, err := tensor.CheckedCount(w.Out, most); err != nil {
-		return err
-	}
-	counted := onnx.Int(c.n, "count_include_pad", 0) != 0
-	over := false // a window runs over the padded end, as ceil_mode allows
-	counts := []float64{1}
+// counts are how many of its places each window counts: those in the picture, and the padded ones too if all is true.
+// over says that a window runs over the padded end, as ceil_mode allows.
+func (w *window) counts(all bool) (counts []float64, over bool) {
+	counts = []float64{1}
 	for i := range w.Kernel {
 		line := make([]float64, w.Out[i])
 		for o := range line {
 			for k := range w.Kernel[i] {
 				p := o*w.Stride[i] + k*w.Dilation[i] - w.Begin[i]
-				if counted || p >= 0 && p < w.In[i] {
+				if all || p >= 0 && p < w.In[i] {
 					line[o]++
 				}
 				over = over || p >= w.In[i]+w.End[i]
@@ -218,13 +207,39 @@ func averagePool(c *call) error {
 		}
 		counts = next
 	}
-	if over && counted {
-		return errors.New("a window runs over the padded end (ceil_mode with count_include_pad), where engines count " +
-			"differently")
+	return counts, over
+}
+
+// averagePool: every window spreads its share evenly.
+func averagePool(c *call) error {
+	w, err := c.windowOf(c.si, c.so, narrow(onnx.Ints(c.n, "kernel_shape", nil)))
+	if err != nil {
+		return err
 	}
+	if _, err := tensor.CheckedCount(append([]int{c.si[1]}, w.Kernel...), most); err != nil {
+		return fmt.Errorf("its kernel: %w", err)
+	}
+	if _, err := tensor.CheckedCount(w.Out, most); err != nil {
+		return err
+	}
+	counted := onnx.Int(c.n, "count_include_pad", 0) != 0
+	counts, over := w.counts(counted)
 	d := c.d
 	full := float64(tensor.Count(w.Kernel))
-	if slices.ContainsFunc(counts, func(n float64) bool { return n != full }) {
+	if over && counted {
+		// Engines differ in whether they count what lies behind the padded end. The mean of ones, padded by zeros, is
+		// the share of the window that lies in the picture, as this engine counts.
+		inside := make([]float64, len(counts))
+		valid, _ := w.counts(false)
+		for i, n := range valid {
+			if n > 0 {
+				inside[i] = 1 / n
+			}
+		}
+		ones := c.op("Expand", c.num(1), c.list(append([]int{1, 1}, w.In...)...))
+		share := c.with("AveragePool", []string{ones}, c.n.GetAttribute()...)
+		d, full = c.mul(d, c.mul(share, c.array(inside, w.Out...))), 1
+	} else if slices.ContainsFunc(counts, func(n float64) bool { return n != full }) {
 		inverse := make([]float64, len(counts))
 		for i, n := range counts {
 			inverse[i] = 1 / n

@@ -387,6 +387,10 @@ func (s *sweep) call(n *onnxpb.NodeProto) (*call, error) {
 	if !standard(n) {
 		return nil, fmt.Errorf("operators of %s have no gradient rules here", n.GetDomain())
 	}
+	if n.GetOpType() == "If" {
+		return nil, errors.New("its condition follows from data, not from stored tensors and shapes: which branch is " +
+			"taken, and so the gradient, may differ from one input to the next")
+	}
 	r, ok := rules[n.GetOpType()]
 	if !ok {
 		return nil, errors.New("the operator has no gradient rule; those that have one are listed by vjp.Supported")

@@ -180,7 +180,34 @@ func Build(m *onnx.Model, shapes map[string][]int, r Request) (*Result, error) {
 	return res, nil
 }
 
+// decided is the model without the Ifs that its shapes decide, see [facts.Decide], and the shapes of all its values.
+func decided(m *onnx.Model, shapes map[string][]int) (*onnx.Model, map[string][]int, error) {
+	in := map[string][]int{}
+	for _, p := range m.Signature().Inputs {
+		s, ok := shapes[p.Name]
+		if !ok {
+			return m, shapes, nil
+		}
+		in[p.Name] = s
+	}
+	d, err := facts.Decide(m, in)
+	if err != nil || d == m {
+		return m, shapes, err
+	}
+	f, err := facts.Infer(d, in, shapes)
+	if err != nil {
+		return nil, nil, err
+	}
+	all := maps.Clone(f.Shapes)
+	maps.Copy(all, shapes)
+	return d, all, nil
+}
+
 func build(m *onnx.Model, shapes map[string][]int, r Request) (*Result, error) {
+	m, shapes, err := decided(m, shapes)
+	if err != nil {
+		return nil, err
+	}
 	s, note, err := newSweep(m, shapes)
 	if err != nil {
 		return nil, err

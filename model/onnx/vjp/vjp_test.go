@@ -461,8 +461,9 @@ func TestSubgraphsAreOnThePath(t *testing.T) {
 			}
 			return &onnxpb.AttributeProto{Name: &name, Type: onnxpb.AttributeProto_GRAPH.Enum(), G: g}
 		}
-		return b.Op("If", []string{b.Const(tensor.Tensor{DType: tensor.Bool, Raw: []byte{1}})}, branch("Exp"),
-			branch("Neg"))
+		some := b.Op("ReduceMax", []string{"x"}, onnx.AttrInt("keepdims", 0))
+		return b.Op("If", []string{b.Op("Greater", []string{some, b.Const(tensor.FromFloat32([]float32{0}))})},
+			branch("Exp"), branch("Neg"))
 	})
 	var refused *vjp.UnsupportedError
 	if _, err := vjp.Build(m, map[string][]int{"x": {4, 2}, m.Signature().Outputs[0].Name: {4, 2}},
