@@ -213,7 +213,8 @@ func studyKeys() []studyKey {
 			count(func(s *job.Study) *int { return &s.Data.Cloud.Points }),
 		},
 		{
-			ofData, "phantoms", "", "so many pictures drawn from formulas, which move without resampling, in place of " +
+			ofData, "phantoms", "",
+			"so many pictures drawn from formulas, which move without resampling, in place of " +
 				"--data",
 			by((*pflag.FlagSet).IntVarP, func(s *job.Study, n int) error {
 				if n < 1 {

@@ -78,8 +78,10 @@ func (w *Workload) drawn() string {
 	if w.Study.Data.Format != phantom.Format.Name {
 		return ""
 	}
-	return "; phantoms are drawn in any size: set data.phantoms.size to [height, width] and data.phantoms.channels to " +
-		"what the model reads. A model that reads no grid of pixels has no use for them: give it data of its own, such " +
+	return "; phantoms are drawn in any size: set data.phantoms.size to [height, width] and data.phantoms.channels " +
+		"to " +
+		"what the model reads. A model that reads no grid of pixels has no use for them: give it data of its own, " +
+		"such " +
 		"as clouds, graphs or signals"
 }
 
