@@ -11,6 +11,7 @@ import (
 	"nero/model/onnx"
 	"nero/model/onnx/onnxpb"
 	"nero/symmetry/feature"
+	"nero/symmetry/group"
 )
 
 // Shares that tell a single layer from an error that grows.
@@ -269,11 +270,13 @@ func (l *look) class(w Row) (clue audit.ClueName, what string, remedies []string
 			"if it stands on channels that the group exchanges, share its weights among them",
 		}
 	case pointwise[w.Op] && n != nil && l.constants(n):
-		if l.h > 0 {
-			clue = audit.CluePositions
+		if l.placed(n) {
+			return audit.CluePositions, "an operation with stored numbers, such as positions", []string{
+				"drop the table of positions, or use relative positions, or make it symmetric under " + l.group.Name(),
+			}
 		}
-		return clue, "an operation with stored numbers, such as positions", []string{
-			"drop the table of positions, or use relative positions, or make it symmetric under " + l.group.Name(),
+		return "", "an operation with stored numbers", []string{
+			"drop these numbers, or make them symmetric under " + l.group.Name(),
 		}
 	case linear[w.Op]:
 		return "", "the operator " + w.Op,
@@ -329,9 +332,35 @@ var cutters = []string{"Slice", "Pad", "Gather", "Split", "Transpose"}
 
 // constants tells whether a node with two or more inputs reads stored numbers.
 func (l *look) constants(n *onnxpb.NodeProto) bool {
-	in := n.GetInput()
-	return len(in) > 1 && slices.ContainsFunc(in, func(v string) bool {
-		return v != "" && !l.varies[v] && !slices.Contains(l.m.Inputs(), v)
+	return len(n.GetInput()) > 1 && slices.ContainsFunc(n.GetInput(), l.constant)
+}
+
+// constant tells that a value is the same for all inputs, and none of them.
+func (l *look) constant(v string) bool {
+	return v != "" && !l.varies[v] && !slices.Contains(l.m.Inputs(), v)
+}
+
+// placed tells whether stored numbers that a node reads may be those of places: of a picture, or of moments where the
+// group shifts time. One number for each channel, where channels come before places, is none of a place.
+func (l *look) placed(n *onnxpb.NodeProto) bool {
+	axes := 0 // of places, the last ones of a map
+	_, moments := l.group.(group.Shifting)
+	in := l.shapes[l.m.Inputs()[0]]
+	switch k := len(in); {
+	case l.h > 0 && k == 4 && in[2] == l.h && in[3] == l.w:
+		axes = 2
+	case l.h == 0 && moments && k == 3 && in[2] > 1:
+		axes = 1
+	default:
+		return l.h > 0
+	}
+	if len(n.GetOutput()) == 0 || len(l.shapes[n.GetOutput()[0]]) != axes+2 {
+		return l.h > 0
+	}
+	return slices.ContainsFunc(n.GetInput(), func(v string) bool {
+		s, known := l.shapes[v]
+		return l.constant(v) && (!known || slices.ContainsFunc(s[max(len(s)-axes, 0):],
+			func(d int) bool { return d > 1 }))
 	})
 }
 

@@ -243,8 +243,8 @@ func (c *reader) kind(l graph.Loss) string {
 		return byCrop
 	case l.Op == "Pad", l.Level == graph.LevelRoll && window && strings.Contains(l.Reason, "padding"):
 		return byPadding
-	case l.Op == "Gemm", l.Op == "MatMul", strings.Contains(l.Reason, "table"):
-		return byPositions
+	case l.Op == "Gemm", l.Op == "MatMul", l.Level != graph.LevelWeights && strings.Contains(l.Reason, "table"):
+		return byPositions // stored numbers that are those of places are among the risks
 	case l.Level == graph.LevelWeights:
 		return byKernel
 	case l.Level == graph.LevelRoll && window && strings.Contains(l.Reason, "go around the border"):
