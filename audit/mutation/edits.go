@@ -2,7 +2,6 @@ package mutation
 
 import (
 	"math"
-	"slices"
 
 	"nero/data/tensor"
 	"nero/model/onnx"
@@ -68,11 +67,6 @@ func factors(shape []int, x ...float32) edit {
 
 func plus(shape []int, x ...float32) edit {
 	return value(func(s *sketch, v string) string { return s.add("bias", v, s.floats(x, shape...)) })
-}
-
-// mixed multiplies rows from the right by a matrix of w columns.
-func mixed(w int, m ...float32) edit {
-	return value(func(s *sketch, v string) string { return s.product("mixed", v, s.floats(m, len(m)/w, w)) })
 }
 
 // turned exchanges axes.
@@ -279,15 +273,6 @@ func every(n, first int, d float32) edit {
 	return edit{weights: func(w []float32) {
 		for i := first; i < len(w); i += n {
 			w[i] += d
-		}
-	}}
-}
-
-// reversed puts the weights of every kernel of n numbers in the opposite order.
-func reversed(n int) edit {
-	return edit{weights: func(w []float32) {
-		for i := 0; i+n <= len(w); i += n {
-			slices.Reverse(w[i : i+n])
 		}
 	}}
 }

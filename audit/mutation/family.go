@@ -135,18 +135,15 @@ func perNode(typ string) decode.OutputField {
 	return decode.OutputField{Name: "y", Type: typ, Per: space.PerNode}
 }
 
-// spots draws a picture of a few smooth spots well inside the border, on a given ground.
-func spots(c, side int, ground, height float64) func(*rand.Rand) *space.Image {
+// spots draws a picture of a few smooth spots well inside the border.
+func spots(c, side int) func(*rand.Rand) *space.Image {
 	return func(r *rand.Rand) *space.Image {
 		m := space.NewImage(c, side, side)
-		for i := range m.Pix {
-			m.Pix[i] = ground
-		}
 		n := side * side
 		for range 4 * c {
 			ch := r.IntN(c)
 			cy, cx := (0.3+0.4*r.Float64())*float64(side-1), (0.3+0.4*r.Float64())*float64(side-1)
-			w, h := 0.8+0.6*r.Float64(), height*(1+2*r.Float64())
+			w, h := 0.8+0.6*r.Float64(), 1+2*r.Float64()
 			for k := range n {
 				y, x := float64(k/side)-cy, float64(k%side)-cx
 				if min(k/side, k%side, side-1-k/side, side-1-k%side) >= 2 { // a picture pushed by a pixel loses nothing

@@ -22,7 +22,7 @@ func planar() []family {
 			ports: func(n int) ports {
 				return pictures(1, n, decode.OutputSpec{Space: (&space.Scores{}).Kind(), Decode: "logits"},
 					action.Options{},
-					spots(1, n, 0, 1))
+					spots(1, n))
 			},
 		},
 		{
@@ -31,7 +31,7 @@ func planar() []family {
 			twins: []variant{{303, 10}, {304, 17}},
 			ports: func(n int) ports {
 				return pictures(1, n, decode.OutputSpec{Space: (&space.Image{}).Kind()}, action.Options{},
-					spots(1, n, 0, 1))
+					spots(1, n))
 			},
 		},
 		{
@@ -52,7 +52,7 @@ func planar() []family {
 			ports: func(n int) ports {
 				return pictures(1, n, decode.OutputSpec{Space: (&space.Tensor{}).Kind(), Type: "regular"},
 					action.Options{},
-					spots(1, n, 0, 1))
+					spots(1, n))
 			},
 		},
 		{
@@ -62,7 +62,7 @@ func planar() []family {
 			twins: []variant{{309, 10}, {310, 15}},
 			ports: func(n int) ports {
 				return pictures(1, n, decode.OutputSpec{Space: (&space.Field{}).Kind()}, action.Options{},
-					spots(1, n, 0, 1))
+					spots(1, n))
 			},
 		},
 		{
@@ -77,7 +77,7 @@ func planar() []family {
 			twins: []variant{{313, 9}, {314, 16}},
 			ports: func(n int) ports {
 				return pictures(1, n, decode.OutputSpec{Space: (&space.Mask{}).Kind()}, action.Options{},
-					spots(1, n, 0, 1))
+					spots(1, n))
 			},
 		},
 		{
@@ -89,7 +89,7 @@ func planar() []family {
 				return pictures(1, n, decode.OutputSpec{Space: (&space.Boxes{}).Kind(), Boxes: decode.BoxesSpec{
 					Parts: []decode.BoxesPart{{Boxes: "boxes", Scores: "scores"}}, Form: "cxcywh",
 					Activation: "sigmoid", Limit: 0.3, Overlap: 0.2,
-				}}, action.Options{}, spots(1, n, 0, 1))
+				}}, action.Options{}, spots(1, n))
 			},
 		},
 		{
@@ -129,12 +129,12 @@ func (s *sketch) symmetric(out, in, side int) []float32 { return s.kernels(out, 
 // labels is the classifier; odd sides put the grid of the pooling on the centre.
 func labels(s *sketch, side int) {
 	h := s.at("input", s.input("x", 1, side, side))
-	h = s.at("conv1 out", s.convolve("conv1", h, s.symmetric(4, 1, 3), 4, 1, 3, 2))
+	h = s.at("conv1 out", s.convolve("conv1", h, s.symmetric(4, 1, 3), 4, 1, 3))
 	h = s.at("maps", s.op("relu1", "Relu", []string{h}))
 	h = s.op("pool", "AveragePool", []string{h}, onnx.AttrInts("kernel_shape", 3, 3), onnx.AttrInts("strides", 2, 2),
 		onnx.AttrInts("pads", 1, 1, 1, 1), onnx.AttrInt("count_include_pad", 1))
 	h = s.at("pooled", h)
-	h = s.at("conv2 out", s.convolve("conv2", h, s.symmetric(6, 4, 3), 6, 4, 3, 2))
+	h = s.at("conv2 out", s.convolve("conv2", h, s.symmetric(6, 4, 3), 6, 4, 3))
 	h = s.at("maps2", s.op("relu2", "Relu", []string{h}))
 	h = s.at("vector", s.mean("mean", h, 2, 3))
 	y := s.layer("dense", s.times("gain", h, 8), 6, 5)
@@ -143,9 +143,9 @@ func labels(s *sketch, side int) {
 
 func paint(s *sketch, side int) {
 	h := s.at("input", s.input("x", 1, side, side))
-	h = s.at("conv1 out", s.convolve("conv1", h, s.symmetric(5, 1, 3), 5, 1, 3, 2))
+	h = s.at("conv1 out", s.convolve("conv1", h, s.symmetric(5, 1, 3), 5, 1, 3))
 	h = s.at("maps", s.tanh("bounded", h))
-	y := s.convolve("conv2", h, s.symmetric(2, 5, 5), 2, 5, 5, 2)
+	y := s.convolve("conv2", h, s.symmetric(2, 5, 5), 2, 5, 5)
 	s.answer("y", s.at("answer", y), 2, side, side)
 }
 
@@ -212,8 +212,8 @@ func (s *sketch) gradient(name, h string) string {
 
 func quiver(s *sketch, side int) {
 	h := s.at("input", s.input("x", 1, side, side))
-	a := s.at("scalars", s.tanh("bounded1", s.convolve("conv1", h, s.symmetric(1, 1, 3), 1, 1, 3, 2)))
-	b := s.at("potential", s.tanh("bounded2", s.convolve("conv2", h, s.symmetric(1, 1, 5), 1, 1, 5, 2)))
+	a := s.at("scalars", s.tanh("bounded1", s.convolve("conv1", h, s.symmetric(1, 1, 3), 1, 1, 3)))
+	b := s.at("potential", s.tanh("bounded2", s.convolve("conv2", h, s.symmetric(1, 1, 5), 1, 1, 5)))
 	v := s.at("slopes", s.gradient("slope", b))
 	s.answer("y", s.at("answer", s.mul("gated", v, a)), 2, side, side)
 }
@@ -229,7 +229,7 @@ func twoFrames(side int) ports {
 		draw: func(r *rand.Rand) space.Value {
 			f := &space.Frames{}
 			for range 2 {
-				f.Images = append(f.Images, spots(1, side, 0, 1)(r))
+				f.Images = append(f.Images, spots(1, side)(r))
 			}
 			return f
 		},
@@ -245,7 +245,7 @@ func motion(s *sketch, side int) {
 	a, b := s.at("first", frame("first", 0)), s.at("second", frame("second", 1))
 	both := s.at("sum", s.add("sum", a, b))
 	change := s.at("change", s.sub("change", b, a))
-	m := s.at("maps", s.tanh("bounded", s.convolve("conv1", both, s.symmetric(1, 1, 3), 1, 1, 3, 2)))
+	m := s.at("maps", s.tanh("bounded", s.convolve("conv1", both, s.symmetric(1, 1, 3), 1, 1, 3)))
 	v := s.at("slopes", s.gradient("slope", m))
 	c := s.tanh("bounded2", s.op("conv2", "Conv",
 		[]string{change, s.floats(s.weights("conv2", s.symmetric(1, 1, 3)), 1, 1, 3, 3)},
@@ -255,9 +255,9 @@ func motion(s *sketch, side int) {
 
 func regions(s *sketch, side int) {
 	h := s.at("input", s.input("x", 1, side, side))
-	h = s.at("conv1 out", s.convolve("conv1", h, s.symmetric(4, 1, 3), 4, 1, 3, 2))
+	h = s.at("conv1 out", s.convolve("conv1", h, s.symmetric(4, 1, 3), 4, 1, 3))
 	h = s.at("maps", s.tanh("bounded", h))
-	y := s.convolve("conv2", h, s.symmetric(3, 4, 5), 3, 4, 5, 2)
+	y := s.convolve("conv2", h, s.symmetric(3, 4, 5), 3, 4, 5)
 	s.answer("y", s.at("answer", y), 3, side, side)
 }
 
@@ -270,12 +270,12 @@ func tall(n *net) (w, h []float32) {
 // finder is a detector with one place in each pixel.
 func finder(s *sketch, side int) {
 	x := s.at("input", s.input("x", 1, side, side))
-	f := s.at("maps", s.tanh("bounded", s.convolve("conv1", x, s.symmetric(1, 1, 3), 1, 1, 3, 2)))
+	f := s.at("maps", s.tanh("bounded", s.convolve("conv1", x, s.symmetric(1, 1, 3), 1, 1, 3)))
 	bright := s.symmetric(1, 1, 3) // of positive weights, so that boxes stand at spots alone
 	for i, w := range bright {
 		bright[i] = max(w, -w)
 	}
-	sure := s.at("confidence", s.add("sure", s.convolve("conv2", x, bright, 1, 1, 3, 2), s.number(-2.5)))
+	sure := s.at("confidence", s.add("sure", s.convolve("conv2", x, bright, 1, 1, 3), s.number(-2.5)))
 	off := s.at("offsets", s.tanh("near", s.gradient("slope", f)))
 	w, h := tall(s.net)
 	size := s.op("sizes", "Conv", []string{f, s.floats(s.weights("sizes", append(w, h...)), 2, 1, 3, 3)},
@@ -304,7 +304,7 @@ func hue(s *sketch, side int) {
 	d := s.at("chroma", s.sub("chroma", x, grey))
 	sq := s.at("saturation", s.wide("saturation", s.mul("chroma-squared", d, d), 1))
 	h := s.join("invariants", 1, grey, s.times("saturation-gain", sq, 20))
-	h = s.at("conv1 out", s.convolve("conv1", h, s.normal(6*2*9, 0.5), 6, 2, 3, 2))
+	h = s.at("conv1 out", s.convolve("conv1", h, s.normal(6*2*9, 0.5), 6, 2, 3))
 	h = s.at("vector", s.mean("mean", s.op("relu1", "Relu", []string{h}), 2, 3))
 	s.answer("y", s.at("answer", s.layer("dense", s.times("gain", h, 8), 6, 4)), 4)
 }
@@ -326,7 +326,7 @@ func inks(s *sketch, side int) {
 func shade(s *sketch, side int) {
 	x := s.at("input", s.input("x", 1, side, side))
 	h := s.at("contrast", s.sub("contrast", x, s.at("level", s.wide("level", x, 1, 2, 3))))
-	h = s.at("conv1 out", s.convolve("conv1", h, s.normal(5*9, 0.8), 5, 1, 3, 2))
+	h = s.at("conv1 out", s.convolve("conv1", h, s.normal(5*9, 0.8), 5, 1, 3))
 	h = s.at("vector", s.mean("mean", s.op("relu1", "Relu", []string{h}), 2, 3))
 	s.answer("y", s.at("answer", s.layer("dense", s.times("gain", h, 8), 5, 4)), 4)
 }

@@ -169,13 +169,12 @@ func (s *sketch) layer(name, v string, in, out int) string {
 	return s.add(name+"-bias", s.product(name, v, s.floats(w, in, out)), s.floats(s.normal(out, 0.1), out))
 }
 
-// convolve is a convolution with zeros beyond the border, whose weights are a place with its name. dim 2 is for
-// pictures, 1 for signals.
-func (s *sketch) convolve(name, v string, w []float32, out, in, side, dim int) string {
-	return s.padded(name, v, w, out, in, side, dim, (side-1)/2)
+// convolve is a convolution of pictures with zeros beyond the border, whose weights are a place with its name.
+func (s *sketch) convolve(name, v string, w []float32, out, in, side int) string {
+	return s.padded(name, v, w, out, in, side, 2, (side-1)/2)
 }
 
-// padded is convolve with pad zeros on every side.
+// padded is a convolution with pad zeros on every side; dim 2 is for pictures, 1 for signals.
 func (s *sketch) padded(name, v string, w []float32, out, in, side, dim, pad int) string {
 	shape, kernel, pads := []int{out, in}, []int64{}, []int64{}
 	for range dim {

@@ -13,20 +13,20 @@ import (
 // spatial are the families of points, vectors and tensors of space, of matrix groups and of groups that users define.
 func spatialFamilies() []family {
 	haar := orbit.Spec{Haar: 12}
-	points := func(typ string, out decode.OutputField) func(int) ports {
-		return func(n int) ports { return records(rowsSpec("x", n, 3, typ), rows(n, 3, 0.7, 1), out) }
+	points := func(out decode.OutputField) func(int) ports {
+		return func(n int) ports { return records(rowsSpec("x", n, 3, space.TypePositions), rows(n, 3, 0.7, 1), out) }
 	}
 	return []family{
 		{
 			name: "shells", task: "points in space", doc: "points to numbers: a soft histogram of distances",
 			group: fixed("E(3)"), orbit: haar, graph: shells, heldOut: variant{401, 6}, tuned: variant{501, 7},
 			twins: []variant{{601, 5}, {602, 10}}, slack: 1e-9,
-			ports: points(space.TypePositions, perSample(space.TypeUnchanged)),
+			ports: points(perSample(space.TypeUnchanged)),
 		},
 		{
 			name: "pull", task: "vectors", doc: "points to a vector at each: differences weighted by distances",
 			group: fixed("O(3)"), orbit: haar, graph: pull, heldOut: variant{402, 6}, tuned: variant{502, 5},
-			twins: []variant{{603, 4}, {604, 8}}, ports: points(space.TypePositions, perNode(space.TypeVectors)),
+			twins: []variant{{603, 4}, {604, 8}}, ports: points(perNode(space.TypeVectors)),
 		},
 		{
 			name: "spin", task: "vectors", doc: "places and velocities to an axial vector: weighted angular momentum",
@@ -47,25 +47,25 @@ func spatialFamilies() []family {
 		{
 			name: "stress", task: "tensors", doc: "points to a tensor: products of coordinates about the centre",
 			group: fixed("O(3)"), orbit: haar, graph: stress, heldOut: variant{404, 6}, tuned: variant{504, 5},
-			twins: []variant{{607, 4}, {608, 8}}, ports: points(space.TypePositions, perSample(space.TypeTensors)),
+			twins: []variant{{607, 4}, {608, 8}}, ports: points(perSample(space.TypeTensors)),
 		},
 		{
 			name: "degrees", task: "irreps", doc: "points to 1x0e+1x1o+1x2e: harmonics of the points about the centre",
 			group: fixed("O(3)"), orbit: haar, graph: degrees, heldOut: variant{405, 6}, tuned: variant{505, 7},
 			twins: []variant{{609, 5}, {610, 9}}, slack: 1e-6,
-			ports: points(space.TypePositions, perSample("1x0e+1x1o+1x2e")),
+			ports: points(perSample("1x0e+1x1o+1x2e")),
 		},
 		{
 			name: "zoom", task: "scale", doc: "points to a vector that grows with them: weights of relative distances",
 			group: fixed("Scale(3)"), orbit: orbit.Spec{Grid: []int{9}}, graph: zoom, heldOut: variant{406, 6},
 			tuned: variant{506, 8}, twins: []variant{{611, 5}, {612, 9}},
-			ports: points(space.TypePositions, perSample(space.TypeVectors)),
+			ports: points(perSample(space.TypeVectors)),
 		},
 		{
 			name: "ratio", task: "scale", doc: "points to numbers: distances over their root mean square",
 			group: fixed("Scale(3)"), orbit: orbit.Spec{Grid: []int{9}}, graph: ratio, heldOut: variant{407, 6},
 			tuned: variant{507, 7}, twins: []variant{{613, 5}, {614, 9}},
-			ports: points(space.TypePositions, perSample(space.TypeUnchanged)),
+			ports: points(perSample(space.TypeUnchanged)),
 		},
 		{
 			name: "headings", task: "boxes in space",
@@ -328,7 +328,7 @@ func headings(s *sketch, n int) {
 }
 
 // forms are the products of all pairs of rows under a matrix, bounded, as columns of powers.
-func (s *sketch) forms(x string, n, w int, form []float32, times float64) string {
+func (s *sketch) forms(x string, w int, form []float32, times float64) string {
 	other := s.product("form", x, s.floats(s.weights("form", form), w, w))
 	g := s.at("products", s.product("products", other, s.transpose("across", x, 0, 2, 1)))
 	return s.at("vector", s.powers(s.at("bounded", s.tanh("bounded", s.times("by", g, times))), 4, 1, 2))
@@ -336,19 +336,19 @@ func (s *sketch) forms(x string, n, w int, form []float32, times float64) string
 
 func areas(s *sketch, n int) {
 	x := s.at("rows", s.input("x", n, 2))
-	h := s.forms(x, n, 2, []float32{0, 1, -1, 0}, 0.5)
+	h := s.forms(x, 2, []float32{0, 1, -1, 0}, 0.5)
 	s.answer("y", s.at("answer", s.layer("dense", s.times("gain", h, 6), 4, 3)), 3)
 }
 
 func events(s *sketch, n int) {
 	x := s.at("rows", s.input("x", n, 4))
-	h := s.forms(x, n, 4, []float32{1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1}, 0.5)
+	h := s.forms(x, 4, []float32{1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1}, 0.5)
 	s.answer("y", s.at("answer", s.layer("dense", s.times("gain", h, 6), 4, 3)), 3)
 }
 
 func boosts(s *sketch, n int) {
 	x := s.at("rows", s.input("x", n, 2))
-	h := s.forms(x, n, 2, []float32{1, 0, 0, -1}, 0.6)
+	h := s.forms(x, 2, []float32{1, 0, 0, -1}, 0.6)
 	s.answer("y", s.at("answer", s.layer("dense", s.times("gain", h, 6), 4, 3)), 3)
 }
 
