@@ -9,6 +9,7 @@ import (
 	"nero/audit"
 	"nero/audit/check"
 	"nero/audit/check/contract"
+	compared "nero/audit/check/forms"
 	"nero/audit/diagnosis"
 	"nero/audit/document"
 	"nero/run/eval"
@@ -32,6 +33,12 @@ type AuditOptions struct {
 	Calibrate string
 	// Baseline compares with an earlier audit.
 	Baseline Baseline
+	// Before is the file of the model as it was, such as before training: it is audited as the model is, and the two
+	// audits are compared as with a baseline, whose Allow counts. Empty for none.
+	Before string
+	// Forms are files of other forms of the one model that is audited, such as in float16: all are audited alike, and
+	// their answers compared with those of the model.
+	Forms []string
 	// Command is the command line that reports give to repeat the audit; empty for none.
 	Command string
 }
@@ -106,6 +113,10 @@ func (r *AuditResult) Brief() string {
 // Audit audits every model of a study. Defaults are filled in in the study. The error is for what ends the whole audit;
 // what ends that of one model is in its report.
 func (a *App) Audit(ctx context.Context, s *job.Study, o AuditOptions) (*AuditResult, error) {
+	forms, err := o.forms(s)
+	if err != nil {
+		return nil, err
+	}
 	policy, err := a.prepare(s, o)
 	if err != nil {
 		return nil, err
@@ -125,12 +136,15 @@ func (a *App) Audit(ctx context.Context, s *job.Study, o AuditOptions) (*AuditRe
 	}
 	ao := audit.Options{Params: params, Known: a.Parts.checks(), Outside: check.Outside(), Diagnose: diagnosis.Explain}
 	for _, n := range left {
+		if len(forms) > 0 && n == compared.Check.Name {
+			continue
+		}
 		ao.Outside = append(ao.Outside, "left out by request: "+n)
 	}
 	if err := audit.CheckParams(checks, a.Parts.checks(), params); err != nil {
 		return nil, s.Errorf("audit.params", "%v", err)
 	}
-	before, err := o.Baseline.former(s)
+	before, err := a.earlier(ctx, s, o, forms)
 	if err != nil {
 		return nil, err
 	}
@@ -139,9 +153,10 @@ func (a *App) Audit(ctx context.Context, s *job.Study, o AuditOptions) (*AuditRe
 		return nil, err
 	}
 	defer w.Close() //nolint:errcheck // nothing is lost
+	checks = forms.suite(w, checks)
 	all := &AuditResult{}
 	for _, m := range w.Eval.Models {
-		r, err := a.auditModel(ctx, w, m, policy, checks, ao, before, o)
+		r, err := a.auditModel(ctx, w, m, policy, forms.asked(m.Name, checks), ao, before, forms, o)
 		if err != nil {
 			return nil, err
 		}
@@ -159,9 +174,6 @@ func (a *App) prepare(s *job.Study, o AuditOptions) (audit.Policy, error) {
 		if _, err := a.Parts.metrics().Find(name); err != nil {
 			return audit.Policy{}, s.Errorf(fmt.Sprintf("metrics[%d]", i), "%v", err)
 		}
-	}
-	if err := only(s, o.Only); err != nil {
-		return audit.Policy{}, err
 	}
 	if err := a.Claim(s, o.Command); err != nil {
 		return audit.Policy{}, err
@@ -236,13 +248,14 @@ func (a *App) auditPolicy(s *job.Study, o AuditOptions) (audit.Policy, error) {
 // auditModel audits one model. The error is for what ends the whole audit; what ends that of the model alone is in the
 // report.
 func (a *App) auditModel(ctx context.Context, w *workload.Workload, m *eval.Model, policy audit.Policy,
-	checks []*audit.Check, ao audit.Options, before former, o AuditOptions,
+	checks []*audit.Check, ao audit.Options, before former, forms exported, o AuditOptions,
 ) (*audit.Report, error) {
 	subject, done, err := a.subject(w, m, o.Workers)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
+	forms.equip(w, subject, o.Workers)
 	if err := before.differ(subject, policy); err != nil {
 		return nil, err
 	}

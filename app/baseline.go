@@ -118,46 +118,51 @@ func someAllowance(allow float64) error {
 	return nil
 }
 
-// former are the earlier audits of the models of a study, by the names that they have now; nil if none were asked for.
-type former map[string]*baseline.Model
+// former are the earlier audits of the models of a study; the zero former says that none were asked for.
+type former struct {
+	// the flag that asked for them
+	flag string
+	// by the names that they have now
+	models map[string]*baseline.Model
+}
 
 // former reads the baseline and finds the models of the study in it.
 func (f Baseline) former(s *job.Study) (former, error) {
 	if f.File == "" {
 		if f.Model != "" {
-			return nil, errors.New("--baseline-model: want --baseline FILE with it")
+			return former{}, errors.New("--baseline-model: want --baseline FILE with it")
 		}
-		return nil, nil //nolint:nilnil // no baseline is no error
+		return former{}, nil
 	}
 	if err := someAllowance(f.Allow); err != nil {
-		return nil, err
+		return former{}, err
 	}
 	b, err := readAudit(f.File)
 	if err != nil {
-		return nil, fmt.Errorf("--baseline: %w", err)
+		return former{}, fmt.Errorf("--baseline: %w", err)
 	}
 	if f.Model != "" && len(s.Models) != 1 {
-		return nil, fmt.Errorf("--baseline-model is for one model, and %d are audited: choose one with --only",
+		return former{}, fmt.Errorf("--baseline-model is for one model, and %d are audited: choose one with --only",
 			len(s.Models))
 	}
-	all := former{}
+	all := former{"--baseline", map[string]*baseline.Model{}}
 	for _, m := range s.Models {
 		name := or(f.Model, m.Name)
 		old, err := b.Model(name)
 		if err != nil {
-			return nil, fmt.Errorf("--baseline: %w; name it with --baseline-model", err)
+			return former{}, fmt.Errorf("--baseline: %w; name it with --baseline-model", err)
 		}
 		if old.Error != "" {
-			return nil, fmt.Errorf("--baseline: %s: the audit of %s could not run: %s", f.File, name, old.Error)
+			return former{}, fmt.Errorf("--baseline: %s: the audit of %s could not run: %s", f.File, name, old.Error)
 		}
-		all[m.Name] = old
+		all.models[m.Name] = old
 	}
 	return all, nil
 }
 
 // differ says before an audit runs that its baseline is of another study.
 func (f former) differ(s *audit.Subject, p audit.Policy) error {
-	old, ok := f[s.Name]
+	old, ok := f.models[s.Name]
 	if !ok {
 		return nil
 	}
@@ -168,13 +173,13 @@ func (f former) differ(s *audit.Subject, p audit.Policy) error {
 	if d == nil {
 		return nil
 	}
-	return fmt.Errorf("--baseline: model %s: %w with the audit before: %s", s.Name, baseline.ErrNotComparable,
+	return fmt.Errorf("%s: model %s: %w with the audit before: %s", f.flag, s.Name, baseline.ErrNotComparable,
 		strings.Join(d, "; "))
 }
 
 // compare adds to a report what became of the model since the baseline.
 func (f former) compare(r *audit.Report, allow float64) error {
-	old, ok := f[r.Model]
+	old, ok := f.models[r.Model]
 	if !ok || r.Error != "" {
 		return nil
 	}
@@ -184,7 +189,7 @@ func (f former) compare(r *audit.Report, allow float64) error {
 	}
 	c, err := baseline.Compare(old, now.Models[0], baseline.Options{Allow: allow})
 	if err != nil {
-		return fmt.Errorf("--baseline: %w", err)
+		return fmt.Errorf("%s: %w", f.flag, err)
 	}
 	r.Append(c.Result())
 	return nil

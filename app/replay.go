@@ -50,9 +50,11 @@ type Replayed struct {
 
 // Replay measures one sample at one element again, as an audit with the same options would.
 func (a *App) Replay(ctx context.Context, s *job.Study, at Place, o AuditOptions) (*Replayed, error) {
-	if err := only(s, o.Only); err != nil {
+	forms, err := o.forms(s)
+	if err != nil {
 		return nil, err
 	}
+	forms.choose(s, &o)
 	if len(s.Models) > 1 {
 		return nil, fmt.Errorf("--replay is of one model: choose it with --only, one of %s",
 			strings.Join(modelNames(s), ", "))

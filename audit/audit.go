@@ -76,6 +76,9 @@ type Param struct {
 	Min float64 `json:"min"`
 	// largest value allowed
 	Max float64 `json:"max"`
+	// Least is how far a count is lowered by itself where the predictions of a model are expensive; 0 if it never is.
+	// Whoever sets the parameter gets what was set.
+	Least float64 `json:"least,omitempty"`
 }
 
 // ErrNotApplicable marks a question that does not arise, such as flipped decisions of a model without classes. It does

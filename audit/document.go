@@ -32,6 +32,7 @@ func Document(reports ...*Report) *document.Audit {
 	if d.Verdict == "" {
 		d.Verdict = overall
 	}
+	d.Forms = formsOf(reports)
 	return d
 }
 

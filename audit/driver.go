@@ -480,6 +480,7 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 			Check: c, Subject: s, Policy: p, Elements: elements,
 			params: params[c], results: results, out: &Result{Check: c}, driver: d,
 		}
+		passes[i].afford(o.Params)
 		if c.Work != nil {
 			d.total += c.Work(passes[i]) * max(p.Average, 1)
 		}

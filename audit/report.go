@@ -226,6 +226,9 @@ type Report struct {
 	// above it and fails, such as "O(3): handedness"; empty if nobody looked.
 	Largest string
 	Beyond  []string
+	// Forms compares the exported forms of the model with the first of them, which is this one; nil if there are no
+	// others.
+	Forms []FormOf
 	// Gallery shows worst cases as pictures.
 	Gallery []Case
 }

@@ -79,6 +79,9 @@ type Subject struct {
 	OutputUnit string
 	// Roundoff is the unit roundoff of the model's arithmetic; 0 means float32, 2⁻²⁴.
 	Roundoff float64
+	// Cost is how many multiply-adds one prediction takes, as counted in the graph; 0 if it is not known. Checks that
+	// explain what others judge take fewer inputs of a model with expensive predictions, see [Param.Least].
+	Cost int64
 	// Seed decides every random choice. Equal subjects with equal seeds give equal reports.
 	Seed uint64
 	// Chunk is how many values one Predict receives at most; 0 means 256. Fewer are sent when the values are large.
@@ -102,6 +105,10 @@ type Subject struct {
 	// Twin is the same model on another engine, TwinName that engine. Nil if there is none; NoTwin says why.
 	Twin             Predictor
 	TwinName, NoTwin string
+	// Forms are other exported forms of the model, and Bytes the size of its own file; nil and 0 where nobody compares
+	// forms.
+	Forms []Form
+	Bytes int64
 	// Contract is what must hold of inputs like these beyond the policy; the zero Contract demands nothing.
 	Contract job.Contract
 	// EarlyStop lets an audit do with fewer samples: it stops adding them once it is certain, at any time, whether the

@@ -30,11 +30,17 @@ a planted asymmetry how small a violation it would have found. It looks for the 
 derivatives along the group, unusual inputs and other conventions, says what the graph alone allows, and names the most likely
 cause with what speaks for and against it. 'nero checks' lists what is asked.
 
+--form audits other exported forms of the same model, such as float16 and int8, with the same inputs, elements and seeds, and lays
+verdicts, errors, answers and sizes side by side. --before audits the model as it was, such as before training, and says in pairs of
+inputs what improved, what did not change and what became worse.
+
 Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through; 2 the audit could not run.`,
 		Example: "  nero audit model.onnx --data photos --group C4 --invariant\n" +
 			"  nero audit studies/digits/demo.yaml --format text,json,junit -o audit\n" +
 			"  nero audit segment.onnx --data photos --group D4 --output image --equivariant\n" +
-			"  nero audit model.onnx --data photos --group C4 --invariant --skip gradient --set layers.samples=16",
+			"  nero audit model.onnx --data photos --group C4 --invariant --skip gradient --set layers.samples=16\n" +
+			"  nero audit study.yaml --form model-f16.onnx --form model-int8.onnx\n" +
+			"  nero audit study.yaml --before model-epoch1.onnx",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := app.CheckAuditOutput(formats, out); err != nil {
@@ -107,8 +113,13 @@ func addAudit(c *cobra.Command, o *app.AuditOptions) {
 		"compare with an earlier audit of the same study, its JSON `file`; a regression is FAIL")
 	s.StringVar(&o.Baseline.Model, "baseline-model", "",
 		"`name` that the model has in the baseline (default: the same)")
+	s.StringVar(&o.Before, "before", "",
+		"audit this `model` too, the one that there was before, and compare in pairs; a regression is FAIL")
+	s.StringArrayVar(&o.Forms, "form", nil,
+		"audit this `file` too, another exported form of the model, and compare their answers; repeat for several")
 	addAllow(c, &o.Baseline.Allow)
-	ofAudit.holds(s, "average", "calibrate", "only", "baseline", "baseline-model", "allow-regression")
+	ofAudit.holds(s, "average", "calibrate", "only", "form", "before", "baseline", "baseline-model",
+		"allow-regression")
 	s.StringVar(&o.FailOn, "fail-on", "attention",
 		"what ends with exit code 1: attention (and FAIL), fail, nothing")
 	ofResult.holds(s, "fail-on")
@@ -176,7 +187,7 @@ func (a *App) command() string {
 			skip = false
 		case slices.Contains([]string{
 			"-o", "--out", "-f", "--format", "--baseline", "--baseline-model",
-			"--allow-regression", "--fail-on", "-w", "--workers",
+			"--before", "--allow-regression", "--fail-on", "-w", "--workers",
 		}, name):
 			skip = !with
 		case w == "-q" || w == "--quiet":

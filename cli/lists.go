@@ -100,8 +100,11 @@ not stand in the way of PASS, unless --require names it.`,
 				for _, c := range all {
 					fmt.Fprintf(a.Out, "%-11s %-8s  %s\n", c.Name, c.Role, c.Summary)
 				}
-				fmt.Fprintf(a.Out, "\nMore on one: nero checks NAME. Not asked by any: %s.\n",
-					strings.Join(app.Unasked(), "; "))
+				fmt.Fprint(a.Out, "\nMore on one: nero checks NAME.")
+				if left := app.Unasked(); len(left) > 0 {
+					fmt.Fprintf(a.Out, " Not asked by any: %s.", strings.Join(left, "; "))
+				}
+				fmt.Fprintln(a.Out)
 				return nil
 			}
 			for i, c := range all {

@@ -67,6 +67,9 @@ type FindingChange struct {
 	Severity      audit.Severity
 	// the messages; "" where there is none
 	Before, After string
+	// Pair compares the largest errors of its set in pairs by input; nil for a finding that is not about the errors of
+	// a set that was judged both times.
+	Pair *Change
 }
 
 // Number is a number that is told but not judged, such as an accuracy.
@@ -277,6 +280,13 @@ func (c *Comparison) findings(before, after *Model) {
 				Check: f.Check, Category: f.Category, Set: f.Set, Location: f.Location, Status: New,
 				Severity: f.Severity, After: f.Message,
 			})
+		}
+	}
+	for i := range c.Findings {
+		f := &c.Findings[i]
+		if k := slices.IndexFunc(c.Sets, func(s SetChange) bool { return s.Name == f.Set }); k >= 0 &&
+			f.Category.OfSet {
+			f.Pair = &c.Sets[k].Largest
 		}
 	}
 }

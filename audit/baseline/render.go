@@ -71,12 +71,23 @@ func (c *Comparison) Result() *audit.Result {
 			{Name: "finding"},
 			{Name: "set"},
 			{Name: "became"},
+			{
+				Name: "before by now",
+				Doc:  "of the largest errors on the set, in pairs by input; above 1 is an improvement",
+			},
+			{Name: "at least"},
+			{Name: "at most"},
 			{Name: "message"},
 		}}
 		for _, f := range c.Findings {
+			factor, least, most := audit.Word(""), audit.Word(""), audit.Word("")
+			if x := f.Pair; x != nil {
+				factor = audit.Num(x.Before / x.After)
+				least, most = audit.Num(x.Factor.Low), audit.Num(x.Factor.High)
+			}
 			t.Rows = append(t.Rows, []audit.Cell{
 				audit.Word(f.Check + ": " + f.Category.Title), audit.Word(f.Set),
-				audit.Word(string(f.Status)), audit.Word(f.last()),
+				audit.Word(string(f.Status)), factor, least, most, audit.Word(f.last()),
 			})
 		}
 		r.Exhibits = append(r.Exhibits, audit.Exhibit{Name: "findings", Title: "What became of the findings", Table: t})
@@ -340,6 +351,8 @@ func JSON(w io.Writer, cs ...*Comparison) error {
 		Severity string `json:"severity"`
 		Before   string `json:"before,omitempty"`
 		After    string `json:"after,omitempty"`
+		// of its set; left out where the finding is of no set that was judged both times
+		Pair *jChange `json:"largest_error,omitempty"`
 	}
 	type jNumber struct {
 		Name   string   `json:"name"`
@@ -385,9 +398,14 @@ func JSON(w io.Writer, cs ...*Comparison) error {
 			})
 		}
 		for _, f := range c.Findings {
+			var pair *jChange
+			if f.Pair != nil {
+				x := changeOf(*f.Pair)
+				pair = &x
+			}
 			m.Findings = append(m.Findings, jFinding{
 				f.Check, f.Category.Name, f.Set, f.Location, f.Status,
-				string(f.Severity), f.Before, f.After,
+				string(f.Severity), f.Before, f.After, pair,
 			})
 		}
 		for _, a := range c.Accuracy {

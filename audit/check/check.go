@@ -14,6 +14,7 @@ import (
 	"nero/audit/check/engines"
 	"nero/audit/check/extremes"
 	"nero/audit/check/forces"
+	"nero/audit/check/forms"
 	"nero/audit/check/gradient"
 	"nero/audit/check/irreps"
 	"nero/audit/check/lattice"
@@ -46,14 +47,12 @@ func All() []*audit.Check {
 		lint.Check, order.Check, neighbors.Check, moving.Check, warmup.Check, laws.Check, ends.Check,
 		company.Check, engines.Check, shifts.Check, smooth.Check, border.Check, extremes.Check, sizes.Check,
 		layers.Check, lie.Check,
-		gradient.Check, forces.Check,
+		gradient.Check, forces.Check, forms.Check,
 	}
 }
 
 // Outside are the questions about equivariance that none of the checks asks. A report says so: what was not asked was
 // not passed.
 func Outside() []string {
-	return []string{
-		"exported forms",
-	}
+	return nil
 }

@@ -150,6 +150,8 @@ type Audit struct {
 	// of the program that audited: 0, 1 or 2
 	Exit   int     `json:"exit_code" jsonschema:"minimum=0,maximum=2"`
 	Models []Model `json:"models"`
+	// the forms of one model side by side; left out where none were compared
+	Forms *Forms `json:"forms,omitempty"`
 	// Infinite has the places of numbers that are null because they are infinite, such as
 	// "models.0.checks.2.sets.0.scale", led by a minus for -Inf. [Write] fills it in and [Read] puts the infinities
 	// back.

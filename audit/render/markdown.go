@@ -24,6 +24,7 @@ func writeMarkdown(w io.Writer, a *document.Audit) error {
 	var d mdown
 	d.p("## Equivariance audit: %s", overall(a.Models))
 	d.overview(a.Models)
+	d.forms(a.Forms)
 	var rest []string
 	for i := range a.Models {
 		d.lead(&a.Models[i])

@@ -26,6 +26,7 @@ func writeText(w io.Writer, a *document.Audit) error {
 		t.head(&a.Models[i])
 	}
 	t.table(a.Models)
+	t.forms(a.Forms)
 	for i := range a.Models {
 		t.details(&a.Models[i], len(a.Models) > 1)
 	}

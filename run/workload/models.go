@@ -186,6 +186,7 @@ func (w *Workload) openModel(ctx context.Context, m *eval.Model, model *onnx.Mod
 	}
 	f := infer(ctx, model, x, o.Engine)
 	w.Parameters[m.Name] = f.Parameters
+	w.Cost[m.Name] = f.MACs / int64(max(fixed, 1))
 	if fixed > 0 {
 		m.Batch, m.Fixed = fixed, true
 		if fixed == 1 {

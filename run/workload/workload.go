@@ -83,6 +83,8 @@ type Workload struct {
 	Classes []string
 	// Parameters is the number of parameters of each model, by name; 0 where the file does not tell.
 	Parameters map[string]int64
+	// Cost is how many multiply-adds each model takes for one sample; 0 where the graph does not tell.
+	Cost map[string]int64
 	// Notes are choices that were made for the user: sentences to show.
 	Notes []string
 
@@ -228,7 +230,10 @@ func (in *input) size() (h, w int) {
 
 // openInput opens the data of a study and finds how the group moves them: all that can be said without the models.
 func openInput(s *job.Study, o Options) (*Workload, *input, error) {
-	w := &Workload{Study: s, Parameters: map[string]int64{}, opened: map[string]*loaded{}, kinds: o.Kinds}
+	w := &Workload{
+		Study: s, Parameters: map[string]int64{}, Cost: map[string]int64{}, opened: map[string]*loaded{},
+		kinds: o.Kinds,
+	}
 	if err := w.openData(o.Formats); err != nil {
 		return nil, nil, err
 	}

@@ -34,15 +34,21 @@ A variant passes if the interval of its error lies below the threshold, or if th
 it is said to move, so that a test that became empty does not pass. Content near the border is blanked while other centres are tried, and the
 declared centre must fail with the same inputs.`,
 	Params: []audit.Param{
-		{Name: "samples", Doc: "Inputs on which a variant must pass.", Default: 12, Min: 3, Max: 1000},
-		{Name: "elements", Doc: "Elements on which a variant must pass.", Default: 8, Min: 1, Max: 1000},
+		{Name: "samples", Doc: "Inputs on which a variant must pass.", Default: 12, Min: 3, Max: 1000, Least: 3},
+		{Name: "elements", Doc: "Elements on which a variant must pass.", Default: 8, Min: 1, Max: 1000, Least: 3},
 		{Name: "first", Doc: "Inputs on which variants are sorted out first.", Default: 1, Min: 1, Max: 100},
 	},
 	Requires: []*audit.Check{sweep.Check, controls.Check},
 	Uses:     []*audit.Check{lattice.Check},
 	Optional: true,
 	Run:      run,
+	Work: func(p *audit.Pass) int {
+		return usual * min(int(p.Param("samples")), p.Subject.N) * (1 + len(p.PickElements(int(p.Param("elements")))))
+	},
 }
+
+// usual is about how many variants are tried on all inputs and elements where the claim fails.
+const usual = 3
 
 // Result is what the search came to.
 type Result struct {

@@ -39,11 +39,11 @@ against the gradient of the latter: a force that is not the gradient of its ener
 	Params: []audit.Param{
 		{
 			Name: "samples", Doc: "Inputs at which derivatives are taken, spread over the data.", Default: 16, Min: 2,
-			Max: 10000,
+			Max: 10000, Least: 3,
 		},
 		{
 			Name: "elements", Doc: "Elements of each set at which derivatives are taken, spread over it.", Default: 6,
-			Min: 1, Max: 1000,
+			Min: 1, Max: 1000, Least: 2,
 		},
 		{
 			Name: "factor", Doc: "Limit of the relative error of derivatives, as a multiple of the threshold. " +

@@ -39,16 +39,16 @@ together with it. Values whose first axis counts the rows of a set, or the nodes
 	Params: []audit.Param{
 		{
 			Name: "samples", Doc: "inputs that are followed through the layers", Unit: "inputs", Default: 8, Min: 2,
-			Max: 4096,
+			Max: 4096, Least: 2,
 		},
 		{
 			Name: "elements", Doc: "elements that each of them is moved by, exact ones if there are any",
 			Unit:    "elements",
-			Default: 4, Min: 1, Max: 256,
+			Default: 4, Min: 1, Max: 256, Least: 2,
 		},
 		{
 			Name: "cuts", Doc: "places at which contributions are measured; layers between two of them share one",
-			Unit: "places", Default: 96, Min: 1, Max: 10000,
+			Unit: "places", Default: 96, Min: 1, Max: 10000, Least: 24,
 		},
 		{
 			Name: "share", Doc: "least signed share of a layer that is named as the first that breaks", Default: 0.05,

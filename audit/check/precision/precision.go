@@ -26,10 +26,13 @@ rounding, up to 4 it is a violation, between them part of each. It also measures
 is what rounding does to the model. An error of the size of float16 or bfloat16, or a cast to such a type, is named. Where an operator is not
 known to the evaluator, the floors of repeats and one-ulp changes stand in, and the report says so.`,
 	Params: []audit.Param{
-		{Name: "samples", Doc: "Inputs evaluated in float64, spread over the data.", Default: 8, Min: 2, Max: 10000},
+		{
+			Name: "samples", Doc: "Inputs evaluated in float64, spread over the data.", Default: 8, Min: 2, Max: 10000,
+			Least: 3,
+		},
 		{
 			Name: "elements", Doc: "Elements of each set evaluated in float64, spread over it.", Default: 4, Min: 1,
-			Max: 1000,
+			Max: 1000, Least: 2,
 		},
 	},
 	Requires: []*audit.Check{sweep.Check, controls.Check},

@@ -24,7 +24,10 @@ and hardly at all where there is none. Weights that are not symmetric, positions
 under turns and mirrors of the grid and reflects at the border, so it adds no error to a model that has none.`,
 	Family: stress.Family,
 	Params: []audit.Param{
-		{Name: "samples", Doc: "Inputs of the question, spread over the data.", Default: 12, Min: 3, Max: 1000},
+		{
+			Name: "samples", Doc: "Inputs of the question, spread over the data.", Default: 12, Min: 3, Max: 1000,
+			Least: 3,
+		},
 		stress.Elements,
 	},
 	Requires: stress.Requires(),

@@ -32,10 +32,10 @@ func Requires() []*audit.Check {
 var (
 	// Samples is how many inputs a check takes.
 	Samples = audit.Param{
-		Name: "samples", Doc: "Inputs of the question, spread over the data.", Default: 4, Min: 2, Max: 1000,
+		Name: "samples", Doc: "Inputs of the question, spread over the data.", Default: 4, Min: 2, Max: 1000, Least: 2,
 	}
 	// Elements is how many elements a check takes.
-	Elements = audit.Param{Name: "elements", Doc: "Elements of the question.", Default: 4, Min: 1, Max: 1000}
+	Elements = audit.Param{Name: "elements", Doc: "Elements of the question.", Default: 4, Min: 1, Max: 1000, Least: 2}
 )
 
 // Answer is what a check came to.

@@ -54,6 +54,7 @@ func Write(w io.Writer, a *document.Audit) error {
 	if len(a.Models) > 1 {
 		v.Overview = overview(a.Models)
 	}
+	v.Forms = formsOf(a.Forms)
 	var b strings.Builder
 	if err := t.Execute(&b, v); err != nil {
 		return fmt.Errorf("html: %w", err)
@@ -87,7 +88,7 @@ func verdict(models []document.Model) string {
 type view struct {
 	Title, Policy, Verdict, Words string
 	Style                         template.CSS
-	Overview                      *grid
+	Overview, Forms               *grid
 	Models                        []model
 }
 
@@ -285,6 +286,27 @@ func overview(models []document.Model) *grid {
 			{Text: size, Number: true},
 			word(why),
 		})
+	}
+	return g
+}
+
+// formsOf has a row per form of one model; nil where none were compared.
+func formsOf(f *document.Forms) *grid {
+	if f == nil {
+		return nil
+	}
+	g := &grid{Caption: "Forms of " + f.Of, Foot: f.Note()}
+	number := func(i int) bool { return i > 1 } // after name and verdict
+	for i, h := range document.FormsHead() {
+		g.Head = append(g.Head, cell{Text: h, Number: number(i)})
+	}
+	for k := range f.Forms {
+		var row []cell
+		for i, c := range f.Forms[k].Cells() {
+			row = append(row, cell{Text: c, Number: number(i)})
+		}
+		row[0].Doc = f.Forms[k].Error
+		g.Rows = append(g.Rows, row)
 	}
 	return g
 }

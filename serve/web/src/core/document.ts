@@ -9,6 +9,8 @@ export interface Audit {
   /** of the program that audited: 0, 1 or 2 */
   exit_code: number;
   models: Model[];
+  /** the forms of one model side by side; left out where none were compared */
+  forms?: Forms;
   /** Infinite has the places of numbers that are null because they are infinite, such as "models.0.checks.2.sets.0.scale", led by a minus for -Inf. [Write] fills it in and [Read] puts the infinities back. */
   infinite?: string[];
 }
@@ -52,6 +54,18 @@ export interface Model {
   anomalies?: string[];
   /** tests that would decide what is open, or show that a fix helped */
   follow_up_tests?: string[];
+}
+
+/** Forms lays the forms in which one model was exported side by side. All were audited with the same inputs, elements and seeds. */
+export interface Forms {
+  /** the first form, with whose answers those of the others are compared */
+  of: string;
+  /** inputs whose answers are compared */
+  inputs: number;
+  /** of the intervals */
+  confidence: Num;
+  /** the first one first */
+  forms: Form[];
 }
 
 /** Claim is what was audited: the group with the elements that were visited, the inputs and the output. */
@@ -182,6 +196,27 @@ export interface Architecture {
   kinds: string[];
   /** numbers that training set; 0 if that is not known */
   parameters?: number;
+}
+
+/** Form is one form of a model. */
+export interface Form {
+  model: string;
+  verdict: Verdict;
+  /** of its file; left out where it is not known */
+  bytes?: number;
+  /** set of elements with the worst verdict, and among such with the largest error */
+  set?: string;
+  unit?: string;
+  /** mean over inputs of the largest error on that set */
+  largest_error: Interval;
+  /** of that set */
+  floor?: Num;
+  /** from the first form; left out for the first, and where there are no answers */
+  apart?: Apart;
+  /** share of inputs of the same class as the first form says; left out where there are no classes */
+  same_class?: Interval;
+  /** why there is no verdict, or no answer to compare */
+  error?: string;
 }
 
 /** Axis is a coordinate of the elements. */
@@ -320,6 +355,24 @@ export interface Image {
   refused?: string;
 }
 
+/** Interval is an estimate over n inputs with its confidence limits, null where the data allow none. */
+export interface Interval {
+  value: Num;
+  lo: Num;
+  hi: Num;
+  n: number;
+}
+
+/** Apart says how far the answers of a form to unmoved inputs are from those of the first, over the scale of the first form's outputs. */
+export interface Apart {
+  /** over inputs */
+  mean: Interval;
+  most: Num;
+  at?: Where;
+  /** inputs without a finite difference */
+  non_finite: number;
+}
+
 /** Stats describes a list of values. All numbers are null when the list is empty. */
 export interface Stats {
   n: number;
@@ -329,14 +382,6 @@ export interface Stats {
   p95: Num;
   p99: Num;
   max: Num;
-}
-
-/** Interval is an estimate over n inputs with its confidence limits, null where the data allow none. */
-export interface Interval {
-  value: Num;
-  lo: Num;
-  hi: Num;
-  n: number;
 }
 
 /** Step is one step of the elimination that leads to a cause. */
