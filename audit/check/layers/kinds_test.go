@@ -342,3 +342,33 @@ func TestMask(t *testing.T) {
 		t.Errorf("the output moves as %q (%s)", w.Rep, w.Origin)
 	}
 }
+
+// A number for each channel that differs among the turns of a field is no table of positions.
+func TestGainOfChannels(t *testing.T) {
+	g := parse(t, "C4")
+	build := func(uneven float64) *onnx.Model {
+		n := newNet(6)
+		var w []float64
+		base := []float64{1, 0.3, -0.5, 0.2, -1, 0.7, 0.1, -0.4, 0.6}
+		for k := range 4 {
+			w = append(w, turned(k, base)...)
+		}
+		n.x = n.name("lift",
+			n.b.Op("Conv", []string{n.x, n.stored([]int{4, 1, 3, 3}, func(i int) float64 { return w[i] })},
+				onnx.AttrInts("pads", 1, 1, 1, 1)))
+		n.x = n.name("gain", n.b.Op("Mul", []string{
+			n.x, n.stored([]int{1, 4, 1, 1}, func(i int) float64 { return 1 + uneven*float64(i) }),
+		}))
+		n.c = 4
+		n.op("relu", "Relu").op("pool", "GlobalAveragePool").op("flatten", "Flatten")
+		n.x = n.name("sum", n.b.Op("ReduceMean", []string{n.x}, onnx.AttrInts("axes", 1), onnx.AttrInt("keepdims", 1)))
+		return n.model(t, 1)
+	}
+	found, _ := blamed(t, audittest.Fixture{Subject: subject(t, "uneven", g, build(0.2), vector, action.Trivial{G: g})},
+		audittest.Fixture{Subject: subject(t, "even", g, build(0), vector, action.Trivial{G: g})}, "gain", "")
+	for _, c := range found.Clues {
+		if c.Name == audit.CluePositions && c.Holds {
+			t.Errorf("a gain of channels is called positions: %s", c.Text)
+		}
+	}
+}
