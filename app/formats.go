@@ -56,10 +56,16 @@ func CheckAuditOutput(formats []string, out string) error {
 
 // CheckAuditFolder says before an audit runs whether its reports can be written into a folder.
 func CheckAuditFolder(out string) error {
-	if err := ownFolder(out, auditFiles()...); err != nil {
+	if err := writable(out); err != nil { // not after minutes of work
 		return err
 	}
-	return writable(out) // not after minutes of work
+	for _, name := range auditFiles() {
+		if info, err := os.Stat(filepath.Join(out, name)); err == nil && info.IsDir() {
+			return fmt.Errorf("-o %s: %s is a folder, and a report is to be written there; move it away, or give another "+
+				"folder", out, filepath.Join(out, name))
+		}
+	}
+	return ownFolder(out, auditFiles()...)
 }
 
 // Write writes the reports in one format.
@@ -81,7 +87,7 @@ func (r *AuditResult) Save(out string, formats ...string) error {
 }
 
 func saveAudit(d *document.Audit, out string, formats []string) error {
-	if err := ownFolder(out, auditFiles()...); err != nil {
+	if err := CheckAuditFolder(out); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(out, 0o755); err != nil {

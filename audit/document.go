@@ -17,21 +17,10 @@ type number = document.Number
 // written into a file or to be read by people in one of the forms of audit/render.
 func Document(reports ...*Report) *document.Audit {
 	d := &document.Audit{Format: document.Format, Exit: ExitCode(reports...), Models: []document.Model{}}
-	overall := Passed
 	for _, r := range reports {
 		d.Models = append(d.Models, model(r))
-		if r.Error != "" {
-			d.Verdict = document.CouldNotRun
-			continue
-		}
-		overall = document.Worse(overall, r.Verdict)
 	}
-	if len(reports) == 0 {
-		d.Verdict = document.CouldNotRun
-	}
-	if d.Verdict == "" {
-		d.Verdict = overall
-	}
+	d.Verdict = document.Overall(d.Models)
 	d.Forms = formsOf(reports)
 	return d
 }

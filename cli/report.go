@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"nero/app"
@@ -45,7 +46,17 @@ as the audit itself wrote in that format.`,
 				if !cmd.Flags().Changed("out") {
 					out = ""
 				}
+				for _, name := range append(slices.Clone(onePage), "audit") {
+					if cmd.Flags().Changed(name) {
+						return fmt.Errorf("--%s is for the report of a run, and --format writes an audit: leave one away",
+							name)
+					}
+				}
 				return a.reportAudit(args, formats, out)
+			}
+			if len(args) == 1 && strings.EqualFold(filepath.Ext(args[0]), ".json") {
+				return fmt.Errorf("%s is a file; a run is a folder, and an audit needs --format, such as --format markdown",
+					args[0])
 			}
 			page := strings.EqualFold(filepath.Ext(out), ".html") || strings.EqualFold(filepath.Ext(out), ".htm")
 			if page {
@@ -119,6 +130,11 @@ func (a *App) reportAudit(args, formats []string, out string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("%d audits are given; with --format give one file, as 'nero audit --format json' wrote it",
 			len(args))
+	}
+	if out != "" {
+		if err := app.CheckAuditFolder(out); err != nil {
+			return err
+		}
 	}
 	d, err := app.ReadAudit(args[0])
 	if err != nil {

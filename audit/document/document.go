@@ -47,6 +47,22 @@ func Worse(a, b Verdict) Verdict {
 	return a
 }
 
+// Overall is the verdict over models: the worst, and [CouldNotRun] where one of them could not be audited or where there
+// is none.
+func Overall(models []Model) Verdict {
+	if len(models) == 0 {
+		return CouldNotRun
+	}
+	v := Passed
+	for i := range models {
+		if models[i].Error != "" {
+			return CouldNotRun
+		}
+		v = Worse(v, models[i].Verdict)
+	}
+	return v
+}
+
 // FailOn says which verdicts end a program with exit code 1.
 type FailOn string
 

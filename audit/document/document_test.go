@@ -56,7 +56,7 @@ func TestInfinite(t *testing.T) {
 	a := &document.Audit{
 		Format: document.Format, Verdict: document.Failed,
 		Models: []document.Model{{
-			Model: "m",
+			Model: "m", Verdict: document.Failed,
 			Checks: []document.Check{{
 				Check: "c", Measures: []document.Evidence{{Name: "x", Value: nan, Lo: &minus, Limit: &inf}},
 				Sets: []document.Set{{Name: "s", Detectable: inf}},
@@ -109,7 +109,7 @@ func TestInfinite(t *testing.T) {
 func TestRead(t *testing.T) {
 	whole := string(read(t, old))
 	exhibit := func(s string) string {
-		return `{"format":1,"verdict":"PASS","models":[{"model":"m","checks":[{"check":"c","exhibits":[` + s + `]}]}]}`
+		return `{"format":1,"verdict":"PASS","models":[{"model":"m","verdict":"PASS","checks":[{"check":"c","exhibits":[` + s + `]}]}]}`
 	}
 	for in, want := range map[string]string{
 		"":                         "the file is empty",
@@ -140,7 +140,7 @@ func TestRead(t *testing.T) {
 
 // Whatever is read can be written, and is then read as the same.
 func FuzzRead(f *testing.F) {
-	f.Add([]byte(`{"format":1,"verdict":"PASS","models":[{"model":"m","checks":[{"check":"c","sets":[{"name":"s"}]}]}]}`))
+	f.Add([]byte(`{"format":1,"verdict":"PASS","models":[{"model":"m","verdict":"PASS","checks":[{"check":"c","sets":[{"name":"s"}]}]}]}`))
 	f.Add([]byte(`{"format":1,"models":[{"model":"m","error":"x"}],"infinite":["models.0.claim.scale"]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		a, err := document.Read("f", b)

@@ -98,15 +98,29 @@ func place(b []byte, err error) error {
 		return fmt.Errorf("%s: %w", at(s.Offset), err)
 	}
 	if u, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("%s: %s is a %s, want %s", at(u.Offset), u.Field, u.Value, u.Type)
+		where := u.Field
+		if where == "" {
+			where = "the whole file"
+		}
+		return fmt.Errorf("%s: %s is of another kind than expected: %s", at(u.Offset), where, u.Value)
 	}
 	return err
 }
 
 // check says what cannot be: lists that belong together and differ in length, places that are none, errors below 0.
 func (a *Audit) check() error {
-	if a.Verdict != "" && !known(a.Verdict) {
+	switch worst := Overall(a.Models); {
+	case a.Verdict != "" && !known(a.Verdict):
 		return fmt.Errorf("verdict %q is none", a.Verdict)
+	case len(a.Models) == 0 && a.Verdict != CouldNotRun:
+		return errors.New("it holds no model")
+	case a.Exit < 0 || a.Exit > 2:
+		return fmt.Errorf("exit_code is %d, and an audit ends with 0, 1 or 2", a.Exit)
+	case slices.ContainsFunc(a.Models, func(m Model) bool { return m.Error == "" && !known(m.Verdict) }):
+		i := slices.IndexFunc(a.Models, func(m Model) bool { return m.Error == "" && !known(m.Verdict) })
+		return fmt.Errorf("models[%d]: verdict %q is none", i, a.Models[i].Verdict)
+	case a.Verdict != "" && a.Verdict != worst:
+		return fmt.Errorf("its verdict is %s, and that of its models together %s", a.Verdict, worst)
 	}
 	for i := range a.Models {
 		m := &a.Models[i]

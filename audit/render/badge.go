@@ -24,8 +24,8 @@ type badge struct {
 }
 
 func writeBadge(w io.Writer, a *document.Audit) error {
-	b := badge{Version: 1, Label: "equivariance", Message: string(overall(a.Models))}
-	switch overall(a.Models) {
+	b := badge{Version: 1, Label: "equivariance", Message: string(document.Overall(a.Models))}
+	switch document.Overall(a.Models) {
 	case document.Passed:
 		b.Color = "brightgreen"
 	case document.Failed:
@@ -41,7 +41,7 @@ func writeBadge(w io.Writer, a *document.Audit) error {
 	if len(a.Models) > 1 {
 		count := map[document.Verdict]int{}
 		for i := range a.Models {
-			count[overall(a.Models[i:i+1])]++
+			count[document.Overall(a.Models[i:i+1])]++
 		}
 		var parts []string
 		for _, v := range []document.Verdict{

@@ -22,7 +22,7 @@ const mostMarkdown = 60_000
 
 func writeMarkdown(w io.Writer, a *document.Audit) error {
 	var d mdown
-	d.p("## Equivariance audit: %s", overall(a.Models))
+	d.p("## Equivariance audit: %s", document.Overall(a.Models))
 	d.overview(a.Models)
 	d.forms(a.Forms)
 	var rest []string

@@ -42,21 +42,6 @@ func Find(name string) (Format, bool) {
 	return Format{}, false
 }
 
-// overall is the verdict over models, COULD_NOT_RUN if one could not.
-func overall(models []document.Model) document.Verdict {
-	if len(models) == 0 {
-		return document.CouldNotRun
-	}
-	v := document.Passed
-	for i := range models {
-		if models[i].Error != "" {
-			return document.CouldNotRun
-		}
-		v = document.Worse(v, models[i].Verdict)
-	}
-	return v
-}
-
 func count(n int, one, many string) string { return words.Plural(n, one, many) }
 
 func percent(n document.Number) string { return words.Percent(float64(n)) }

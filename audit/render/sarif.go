@@ -166,7 +166,7 @@ func writeSARIF(w io.Writer, a *document.Audit) error {
 	run := sarifRun{
 		Tool: sarifTool{sarifDriver{Name: "nero", Rules: []sarifRule{}}}, Automation: sarifAutomation{"nero/audit/"},
 		Columns: "unicodeCodePoints", Results: []sarifResult{},
-		Properties: sarifRunBag{Verdict: overall(a.Models), Models: []sarifModel{}},
+		Properties: sarifRunBag{Verdict: document.Overall(a.Models), Models: []sarifModel{}},
 	}
 	inv := sarifInvocation{
 		Successful: len(a.Models) > 0, ExitCode: a.Exit, Notifications: []sarifNotification{},
@@ -176,7 +176,7 @@ func writeSARIF(w io.Writer, a *document.Audit) error {
 	for i := range a.Models {
 		m := &a.Models[i]
 		run.Properties.Models = append(run.Properties.Models, sarifModel{
-			m.Model, overall(a.Models[i : i+1]), m.Claim.Group, m.Reasons, m.Diagnoses, m.About,
+			m.Model, document.Overall(a.Models[i : i+1]), m.Claim.Group, m.Reasons, m.Diagnoses, m.About,
 			m.Specification(),
 		})
 		if inv.CommandLine == "" {

@@ -29,7 +29,7 @@ func auditOf(models []string, sample, element, data, group string) string {
 			panic(err)
 		}
 		all = append(all, fmt.Sprintf(
-			`{"model":%s,"claim":{"group":%q},"basis":[{"name":"input","value":"scale 1"},{"name":"data","value":"sha256 %s"}],"about":[{"name":"sha256","value":%q},{"name":"parameters","value":"123"},{"name":"file","value":"/secret/place/m.onnx"}],
+			`{"model":%s,"verdict":"FAIL","claim":{"group":%q},"basis":[{"name":"input","value":"scale 1"},{"name":"data","value":"sha256 %s"}],"about":[{"name":"sha256","value":%q},{"name":"parameters","value":"123"},{"name":"file","value":"/secret/place/m.onnx"}],
 			"checks":[{"check":"c","sets":[{"worst":%s}],"findings":[{"worst":%s},{}]}],"worst_cases":[{"where":{"sample":"nobody","coordinates":[0]}}],
 			"gallery":[{"where":%s,"replay":"nero audit /secret/place/m.onnx --replay 1@2"}]}`, name, group, data, digest(m), at, at, at))
 	}
