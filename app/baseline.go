@@ -89,7 +89,8 @@ func ReadAudit(name string) (*Stored, error) {
 		}
 	}
 	if !info.Mode().IsRegular() { // a pipe or a device may never end
-		return nil, fmt.Errorf("%s is no file; want the JSON of an audit, as 'nero audit --format json' writes it", name)
+		return nil, fmt.Errorf("%s is no file; want the JSON of an audit, as 'nero audit --format json' writes it",
+			name)
 	}
 	if info.Size() > document.MaxSize {
 		return nil, fmt.Errorf("%s: %d bytes; the JSON of an audit has at most %d", name, info.Size(), document.MaxSize)

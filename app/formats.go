@@ -61,7 +61,8 @@ func CheckAuditFolder(out string) error {
 	}
 	for _, name := range auditFiles() {
 		if info, err := os.Stat(filepath.Join(out, name)); err == nil && info.IsDir() {
-			return fmt.Errorf("-o %s: %s is a folder, and a report is to be written there; move it away, or give another "+
+			return fmt.Errorf("-o %s: %s is a folder, and a report is to be written there; move it away, or give "+
+				"another "+
 				"folder", out, filepath.Join(out, name))
 		}
 	}

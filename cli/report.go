@@ -48,14 +48,16 @@ as the audit itself wrote in that format.`,
 				}
 				for _, name := range append(slices.Clone(onePage), "audit") {
 					if cmd.Flags().Changed(name) {
-						return fmt.Errorf("--%s is for the report of a run, and --format writes an audit: leave one away",
+						return fmt.Errorf("--%s is for the report of a run, and --format writes an audit: leave one "+
+							"away",
 							name)
 					}
 				}
 				return a.reportAudit(args, formats, out)
 			}
 			if len(args) == 1 && strings.EqualFold(filepath.Ext(args[0]), ".json") {
-				return fmt.Errorf("%s is a file; a run is a folder, and an audit needs --format, such as --format markdown",
+				return fmt.Errorf("%s is a file; a run is a folder, and an audit needs --format, such as --format "+
+					"markdown",
 					args[0])
 			}
 			page := strings.EqualFold(filepath.Ext(out), ".html") || strings.EqualFold(filepath.Ext(out), ".htm")

@@ -47,8 +47,8 @@ func Worse(a, b Verdict) Verdict {
 	return a
 }
 
-// Overall is the verdict over models: the worst, and [CouldNotRun] where one of them could not be audited or where there
-// is none.
+// Overall is the verdict over models: the worst, and [CouldNotRun] where one of them could not be audited or where
+// there is none.
 func Overall(models []Model) Verdict {
 	if len(models) == 0 {
 		return CouldNotRun
