@@ -82,8 +82,11 @@ func (a *App) inputs(w *workload.Workload, m *eval.Model, workers int) (*audit.S
 		rand.New(rand.NewPCG(w.Study.Seed, earlyOrder)).Shuffle(len(chosen),
 			func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
 	}
+	others := members(w, chosen)
 	subject := &audit.Subject{
-		Name: m.Name, Predictor: eval.Predictor{Model: m, Workers: workers},
+		Members: len(others), Member: func(i int) (dataset.Sample, error) { return w.Data.Sample(others[i]) },
+		Declared: w.Scored,
+		Name:     m.Name, Predictor: eval.Predictor{Model: m, Workers: workers},
 		Plan: thin(w.Eval.Plan, w.Study.Audit.Elements),
 		N:    len(chosen), Sample: func(i int) (dataset.Sample, error) { return w.Eval.At(chosen[i]) },
 		Input: w.Study.Input, Seed: w.Study.Seed, Layers: w.Study.Audit.Layers, About: a.about(w, m.Name),
@@ -123,6 +126,33 @@ func unaudited(w *workload.Workload, m *eval.Model) []string {
 			out = append(out, p.Name)
 		}
 	}
+	return out
+}
+
+// memberOrder is the stream of random numbers of the order of inputs that the scale is measured on.
+const memberOrder = 1<<63 + 2
+
+// members are the samples of the data that an audit does not look at, in random order: all of them, whatever part of
+// the data the study is limited to, but for data that the study balances by class, where they would tip the balance.
+func members(w *workload.Workload, chosen []int) []int {
+	if w.Study.Data.Balance != "" {
+		return nil
+	}
+	used := make(map[int]bool, len(chosen))
+	for _, i := range chosen {
+		if w.Eval.Samples != nil {
+			i = w.Eval.Samples[i]
+		}
+		used[i] = true
+	}
+	var out []int
+	for i := range w.Data.Len() {
+		if !used[i] {
+			out = append(out, i)
+		}
+	}
+	rand.New(rand.NewPCG(w.Study.Seed, memberOrder)).Shuffle(len(out),
+		func(i, j int) { out[i], out[j] = out[j], out[i] })
 	return out
 }
 

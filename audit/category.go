@@ -149,6 +149,12 @@ var (
 		Doc:      "Too few inputs to say whether the contract of the study is met.",
 		Severity: Low, Verdict: NeedsAttention,
 	}
+	// Decisions stands for classes that change with the element for too many inputs.
+	Decisions = &Category{
+		Name: "decisions", Title: "class changes",
+		Doc:      "The class with the largest score changes with the element for too many inputs.",
+		Severity: Medium, Verdict: NeedsAttention,
+	}
 	// Regression stands for a model that is worse than the baseline.
 	Regression = &Category{
 		Name: "regression", Title: "worse than the baseline", Doc: "Worse than the baseline.",
@@ -167,7 +173,7 @@ func Categories() []*Category {
 		NonFinite, Shape, NonRepeatable, BatchDependent, ActionLaw, Convention, Vacuous, Uninformative, IdentityControl,
 		PositiveControl, CutOff, Violation, Resampling, Roundoff, Undecided, Gradient, Layer, Stress, Engines,
 		Prediction,
-		Contract, ContractOpen, Regression, Explanation,
+		Contract, ContractOpen, Decisions, Regression, Explanation,
 	}
 }
 

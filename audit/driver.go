@@ -73,6 +73,10 @@ func (p *Pass) Report(f Finding) { p.out.Findings = append(p.out.Findings, f) }
 // Measure records a number that is worth showing whether or not anything is wrong.
 func (p *Pass) Measure(e ...Evidence) { p.out.Measures = append(p.out.Measures, e...) }
 
+// Abstain says that the check, if it reports nothing, does not vouch for the model either: what it measured decides
+// nothing.
+func (p *Pass) Abstain() { p.out.abstained = true }
+
 // Shorten leaves the checks that run after this one with the first n samples.
 func (p *Pass) Shorten(n int) { p.Subject.N = min(n, p.Subject.N) }
 
@@ -168,6 +172,9 @@ type Request struct {
 func (p *Pass) Predict(ctx context.Context, requests iter.Seq2[Request, error],
 	each func(Request, space.Value) error,
 ) error {
+	if err := p.driver.measure(ctx); err != nil { // before samples are read ahead
+		return err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	type chunk struct {
 		requests []Request
@@ -265,6 +272,9 @@ func (c *Cutter) Add(bytes int) bool {
 // PredictBatch sends a few values through the model in micro-batches of the given size, 0 for the predictor's own.
 // The error wraps errors.ErrUnsupported if the predictor has no choice of size.
 func (p *Pass) PredictBatch(ctx context.Context, size int, values []space.Value) ([]space.Value, error) {
+	if err := p.driver.measure(ctx); err != nil {
+		return nil, err
+	}
 	if size == 0 {
 		return p.driver.predict(ctx, values)
 	}
@@ -322,6 +332,10 @@ type driver struct {
 	done    int
 	total   int
 	gauge   *scale.Gauge
+	// predictions behind the scales of the gauge
+	surveyed int
+	// pairs that the audit looks at, about
+	sweep int
 }
 
 func (d *driver) predict(ctx context.Context, values []space.Value) ([]space.Value, error) {
@@ -331,6 +345,18 @@ func (d *driver) predict(ctx context.Context, values []space.Value) ([]space.Val
 
 // through makes one prediction per value, averaged over repeats and in the unit of the subject.
 func (d *driver) through(ctx context.Context, values []space.Value,
+	f func([]space.Value) ([]space.Value, error),
+) ([]space.Value, error) {
+	out, err := d.answers(ctx, values, f)
+	if err != nil {
+		return nil, err
+	}
+	d.count(len(values))
+	return out, nil
+}
+
+// answers makes them without measuring their scale.
+func (d *driver) answers(ctx context.Context, values []space.Value,
 	f func([]space.Value) ([]space.Value, error),
 ) ([]space.Value, error) {
 	repeats := max(d.policy.Average, 1)
@@ -345,11 +371,6 @@ func (d *driver) through(ctx context.Context, values []space.Value,
 		}
 		if len(out) != len(values) {
 			return nil, fmt.Errorf("model %s: %d predictions for %d inputs", d.subject.Name, len(out), len(values))
-		}
-		if len(out) > 0 {
-			if err := d.measure(ctx, out[0]); err != nil {
-				return nil, err
-			}
 		}
 		for i, v := range out {
 			if out[i], err = d.unit(v); err != nil {
@@ -379,7 +400,6 @@ func (d *driver) through(ctx context.Context, values []space.Value,
 			}
 		}
 	}
-	d.count(len(values))
 	return sum, nil
 }
 
@@ -459,8 +479,8 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 		}
 	}
 	s.Distinct()
-	d := &driver{subject: s, policy: p}
 	elements := elementsOf(s.Plan)
+	d := &driver{subject: s, policy: p, sweep: s.N * len(elements)}
 	r := &Report{
 		Model: s.Name, Policy: p, Group: s.Plan.Group.Name(), Measure: s.Plan.Measure, Planned: len(s.Plan.Elements),
 		Inputs: s.N, Given: s.Given, Distinct: s.N, Scale: math.NaN(), Seed: s.Seed, Outside: o.Outside,
@@ -666,6 +686,9 @@ func (r *Report) conclude() {
 			}
 		}
 		r.Verdict = document.Worse(r.Verdict, c.Verdict)
+		if c.abstained && c.Verdict == Passed {
+			c.Verdict = ""
+		}
 		switch c.Status {
 		case Tested:
 			continue

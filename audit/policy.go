@@ -208,9 +208,10 @@ func LevelOf(e, u float64) Level {
 //
 // Two statements are held against their limits: the mean over inputs of the largest error on the orbit against the
 // threshold, and the share of inputs whose largest error exceeds the threshold against the failure rate. PASS needs
-// both upper bounds below their limits, so it needs no correction for there being two. One lower bound above its limit
-// is FAIL, unless the error cannot be told from rounding, from resampling the input, from what the border cuts off or
-// from the model's own noise: then it is NEEDS_ATTENTION, because the test and not the model may be at fault. So is
+// both upper bounds below their limits, so it needs no correction for there being two. What it claims is the share: no
+// bound of the mean holds for inputs that are too rare to be among those tested. One lower bound above its limit is
+// FAIL, unless the error cannot be told from rounding, from resampling the input, from what the border cuts off or from
+// the model's own noise: then it is NEEDS_ATTENTION, because the test and not the model may be at fault. So is
 // everything in between, with the number of inputs that would decide.
 func (p *Policy) Judge(s *Set) (Verdict, string) {
 	switch {
@@ -227,8 +228,7 @@ func (p *Policy) Judge(s *Set) (Verdict, string) {
 	mean, share := s.Worst, s.Exceed
 	switch {
 	case mean.Hi < p.Threshold && share.Hi <= p.FailureRate:
-		return Passed, fmt.Sprintf("largest error %s (at most %s) < %s", num(mean.Value), num(mean.Hi),
-			num(p.Threshold))
+		return Passed, p.passed(s)
 	case mean.Lo > p.Threshold || share.Lo > p.FailureRate:
 		above := fmt.Sprintf("largest error %s (at least %s) > %s", num(mean.Value), num(mean.Lo), num(p.Threshold))
 		if !(mean.Lo > p.Threshold) {
@@ -258,6 +258,22 @@ func (p *Policy) Judge(s *Set) (Verdict, string) {
 		why += fmt.Sprintf("; about %d inputs would decide", n)
 	}
 	return NeedsAttention, why
+}
+
+// passed says what PASS means: how many inputs of those like the tested ones may err by more than the limit. It says
+// nothing of how much these err, so nothing of the mean over all inputs: what is rare enough was not seen.
+func (p *Policy) passed(s *Set) string {
+	who := "no input"
+	if s.Exceeding > 0 {
+		who = plural(s.Exceeding, "input", "inputs")
+	}
+	errs := "errs"
+	if s.Exceeding > 1 {
+		errs = "err"
+	}
+	return fmt.Sprintf("%s of %d %s by more than %s, so at most %s of those like them do; largest error %s in the "+
+		"mean "+
+		"of those tested", who, s.Exceed.N, errs, num(p.Threshold), percent(s.Exceed.Hi), num(s.Worst.Value))
 }
 
 // needs is about how many inputs in all would decide a set that is undecided, 0 when no number would.

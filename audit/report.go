@@ -35,8 +35,11 @@ type Result struct {
 	Clues    []Clue
 	// Certified are sentences with their confidence that belong in the certificate.
 	Certified []string
-	// the worst that sets and findings of this check leave possible; "" if it was not tested and found nothing
+	// the worst that sets and findings of this check leave possible; "" if it was not tested and found nothing, and if
+	// it abstained and found nothing
 	Verdict Verdict
+
+	abstained bool
 }
 
 // Units of errors that are shares: they are not divided by a scale.
@@ -87,8 +90,9 @@ type Set struct {
 	// measured, +Inf if none was detected.
 	Detectable float64
 	Profile    []Point
-	// Fields are the errors of the fields of outputs that are records, nil for other outputs; the errors of the set are
-	// those of the field that errs most, pair by pair.
+	// Fields are the errors of the parts of the output that are judged by themselves, fields of records and channels,
+	// nil for outputs of one part. Mean and Worst are those of the part that errs most, but that the ends of Worst hold
+	// for all parts together; the errors of pairs and the share of inputs are those of the largest part, pair by pair.
 	Fields  []FieldError
 	Steps   []Step
 	Cause   Cause
@@ -110,9 +114,12 @@ type Cut struct {
 	Ratio Interval
 }
 
-// FieldError is the error of one field of an output that is a record, relative to its own scale.
+// FieldError is the error of one part of an output, relative to its own scale.
 type FieldError struct {
+	// such as "energy" or "channel 3"; "" for the scores themselves, beside what they have in common
 	Name string
+	// it does not vary, so that its errors say nothing
+	Still bool
 	// s of the field, in its unit
 	Scale float64
 	Mean  Interval
@@ -123,7 +130,33 @@ type FieldError struct {
 	At Where
 }
 
-// Field is the field that errs most, as judged; "" if outputs are no records.
+// Scaled counts the inputs whose largest error exceeds the threshold, and how many do so at both limits of the scale.
+// Largest gives the error of an input over the scale times a factor that it is told how to choose.
+func (s *Set) Scaled(largest func(i int, factor func(lo, hi float64) float64) float64, n int, p Policy) {
+	known, least, most := 0, 0, 0
+	s.Exceeding = 0
+	for i := range n {
+		x := largest(i, func(float64, float64) float64 { return 1 })
+		if math.IsNaN(x) {
+			continue
+		}
+		known++
+		if x > p.Threshold {
+			s.Exceeding++
+		}
+		if largest(i, func(_, hi float64) float64 { return hi }) > p.Threshold {
+			least++
+		}
+		if largest(i, func(lo, _ float64) float64 { return lo }) > p.Threshold {
+			most++
+		}
+	}
+	s.Exceed = ShareInterval(s.Exceeding, known, p.Confidence)
+	s.Exceed.Lo = min(s.Exceed.Lo, ShareInterval(least, known, p.Confidence).Lo)
+	s.Exceed.Hi = max(s.Exceed.Hi, ShareInterval(most, known, p.Confidence).Hi)
+}
+
+// Field is the part that errs most, as judged; "" if outputs are one part.
 func (s *Set) Field() string {
 	best := -1
 	for i, f := range s.Fields {

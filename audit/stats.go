@@ -131,6 +131,70 @@ func ErrorInterval(x []float64, confidence float64, r *rand.Rand) Interval {
 	return iv
 }
 
+// Bounds of the interval of a scale: how many resamples there are, and from how many values on there are none.
+const (
+	scaleResamples  = 400
+	mostScaleValues = 2000
+	// unseen is how many more values like the largest may have been missed.
+	unseen = 3
+)
+
+// ScaleFactor is within which factors of its estimate a scale lies, the root of the mean of squares x, one for each
+// input. It works on the logarithm of the mean, m. With c the standard error of m over m and t Student's quantile, log
+// m lies within ±t·c; its upper end is moved to that of the bootstrap-t interval where that is higher, by up to t·c,
+// and then by what three more values like the largest would add: squares have heavy tails, and of few of them the
+// largest are mostly missing, so that the mean is too small and says too little about itself. Without a generator there
+// is no bootstrap. The upper end is infinite, and the lower 0, with fewer than two values.
+func ScaleFactor(x []float64, confidence float64, r *rand.Rand) (lo, hi float64) {
+	n := float64(len(x))
+	var sum, squares, most float64
+	for _, v := range x {
+		sum, squares, most = sum+v, squares+v*v, max(most, v)
+	}
+	if n < 2 || !(sum > 0) || math.IsInf(squares, 1) {
+		return 0, math.Inf(1)
+	}
+	mean := sum / n
+	spread := func(mean, squares float64) float64 { return math.Sqrt(max(0, squares/n-mean*mean)/(n-1)) / mean }
+	c := tQuantile(confidence, len(x)-1) * spread(mean, squares)
+	low, high := c, c
+	if r != nil && len(x) <= mostScaleValues && c > 0 {
+		t := make([]float64, scaleResamples)
+		for b := range t {
+			var s, q float64
+			for range x {
+				v := x[r.IntN(len(x))]
+				s, q = s+v, q+v*v
+			}
+			if t[b] = math.Log(s/sum) / spread(s/n, q); math.IsNaN(t[b]) {
+				t[b] = 0
+			}
+		}
+		slices.Sort(t)
+		k := max(int((1-confidence)/2*(scaleResamples+1)), 1)
+		se := c / tQuantile(confidence, len(x)-1)
+		low = max(low, min(t[scaleResamples-k]*se, 2*c))
+		high = max(high, min(-t[k-1]*se, 2*c))
+	}
+	high += unseen * (most - mean) / sum
+	return math.Exp(-low / 2), math.Exp(high / 2)
+}
+
+// Over is the interval of a quantity divided by a scale, from its interval over the estimate of that scale and from the
+// factors between which the scale lies, by the method of variance estimates recovery (Zou and Donner, Statistics in
+// Medicine 27, 2008) on logarithms: the distance of each end from the value is the root of the sum of the squares of
+// the two distances. The two may depend on each other: then the ends are no farther from each other than if both were
+// wrong at once, and no nearer than this.
+func (i Interval) Over(lo, hi float64) Interval {
+	if lo == 1 && hi == 1 || math.IsNaN(i.Lo) || !(i.Value > 0) {
+		return i
+	}
+	down := math.Hypot(math.Log(i.Value/max(i.Lo, 0)), math.Log(hi))
+	up := math.Hypot(math.Log(i.Hi/i.Value), math.Log(lo))
+	i.Lo, i.Hi = i.Value*math.Exp(-down), i.Value*math.Exp(up)
+	return i
+}
+
 // slack is by how much of itself a ratio may be off for reasons of arithmetic.
 const slack = 1e-3
 

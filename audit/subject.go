@@ -66,6 +66,13 @@ type Subject struct {
 	Author string
 	// Given is how many samples there were before copies were left out, see [Subject.Distinct]; 0 if nobody looked.
 	Given int
+	// Members are further samples of the same data, beyond the N, in random order: what the answers to them vary by is
+	// part of the scale, and nothing else of the audit looks at them. Member decodes one, under the terms of Sample.
+	Members int
+	Member  func(i int) (dataset.Sample, error)
+	// Declared says that scores were declared to be those of classes. Scores that nobody declared may be any numbers:
+	// each is then judged in its own unit where the others would hide it, and so is what all of them have in common.
+	Declared bool
 	// Input says how a value becomes the numbers that the model reads. It sizes the rounding of the input and changes
 	// nothing else; the zero Input says that the model reads the values as they are.
 	Input job.Input

@@ -363,7 +363,7 @@ func TestOrderOfSummation(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan := audittest.Plan(t, in, action.Trivial{G: c2})
-	noise := audittest.Noise(12, n, n, 3)
+	noise := audittest.Noise(72, n, n, 3)
 	for _, c := range []struct {
 		name   string
 		center float64
@@ -376,7 +376,11 @@ func TestOrderOfSummation(t *testing.T) {
 		// the halves vary as much as the whole
 		{"lopsided by 2e-4, summed in float64", 127.5, 1e-4, true, audit.CauseViolation},
 	} {
-		s := &audit.Subject{Name: c.name, Predictor: audittest.Mean(c.eps, c.wide), Plan: plan, N: 12, Seed: 1}
+		s := &audit.Subject{
+			Name: c.name, Predictor: audittest.Mean(c.eps, c.wide), Plan: plan, N: 12, Seed: 1,
+			Members: 60,
+		}
+		s.Member = func(i int) (dataset.Sample, error) { return s.Sample(12 + i) }
 		s.Sample = func(i int) (dataset.Sample, error) {
 			v, err := noise(i)
 			m := v.Value.(*space.Image) //nolint:errcheck // pictures only

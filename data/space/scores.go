@@ -104,3 +104,19 @@ func (s *Scores) Class() int {
 
 // Top is Class.
 func (s *Scores) Top() int { return s.Class() }
+
+// Centred is the scores without what all of them have in common, their mean, which the softmax does not see, and that
+// mean. It is not ok for a single score, and for probabilities.
+func (s *Scores) Centred() (rest Value, common float64, ok bool) {
+	if s.Probabilities || len(s.Val) < 2 {
+		return s, 0, false
+	}
+	for _, x := range s.Val {
+		common += x / float64(len(s.Val))
+	}
+	o := &Scores{Val: make([]float64, len(s.Val))}
+	for i, x := range s.Val {
+		o.Val[i] = x - common
+	}
+	return o, common, true
+}

@@ -73,3 +73,19 @@ func (t *Tensor) Grid() (c, h, w int) {
 	}
 	return t.Shape[0], t.Shape[1], t.Shape[2]
 }
+
+// Channels are the parts of a tensor that may mean different things, and to which of them number i belongs: the numbers
+// of a vector, the columns of a matrix of shape (n, d), else the parts along the first axis.
+func (t *Tensor) Channels() (n int, of func(i int) int) {
+	switch d := t.Shape; len(d) {
+	case 0:
+		return 1, func(int) int { return 0 }
+	case 1:
+		return d[0], func(i int) int { return i }
+	case 2:
+		return d[1], func(i int) int { return i % d[1] }
+	default:
+		per := max(len(t.Val)/max(d[0], 1), 1)
+		return d[0], func(i int) int { return i / per }
+	}
+}

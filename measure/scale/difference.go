@@ -30,6 +30,10 @@ type Difference struct {
 	// largest; nil and 0 for other values.
 	Fields []Difference
 	Field  int
+	// Parts are the relative errors of the parts that a [Gauge] tells apart, and Part is the index of the largest; nil
+	// without a gauge.
+	Parts []float64
+	Part  int
 }
 
 // sharing is a value whose difference from another is the share of what differs: labels, edges.
@@ -56,7 +60,7 @@ func differ(a, b space.Value) error {
 func Compare(a, b space.Value) (Difference, error) {
 	a, b = space.Common(a, b)
 	if names, _ := space.Fields(a); names != nil {
-		return compareRecords(a, b, nil)
+		return compareRecords(a, b)
 	}
 	if p, ok := a.(sharing); ok {
 		share, ok := p.Apart(b)
@@ -97,8 +101,8 @@ func Compare(a, b space.Value) (Difference, error) {
 	return Difference{Norm: math.Sqrt(ss / Count(a)), Max: top}, nil
 }
 
-// compareRecords compares field by field, each over the scale that a gauge has for it.
-func compareRecords(a, b space.Value, g *Gauge) (Difference, error) {
+// compareRecords compares field by field.
+func compareRecords(a, b space.Value) (Difference, error) {
 	names, fields := space.Fields(a)
 	others, of := space.Fields(b)
 	if !slices.Equal(names, others) {
@@ -106,7 +110,7 @@ func compareRecords(a, b space.Value, g *Gauge) (Difference, error) {
 	}
 	out := Difference{Fields: make([]Difference, len(fields))}
 	for i, v := range fields {
-		d, err := g.field(i).Compare(v, of[i])
+		d, err := Compare(v, of[i])
 		if err != nil {
 			return Difference{}, fmt.Errorf("field %s: %w", names[i], err)
 		}

@@ -34,6 +34,12 @@ func (m *Moments) Take(x []float64) {
 	}
 }
 
+func (m *Moments) clone() Moments {
+	c := *m
+	c.Mean, c.Squares = slices.Clone(m.Mean), slices.Clone(m.Squares)
+	return c
+}
+
 // Population is the rows of a value all of which are one population, whatever their place in it: the force on one atom
 // is as much a force as that on another. It is nil for values whose numbers have a place, such as the moments of a
 // signal.
@@ -208,4 +214,74 @@ func (s *Spread) Squares() []float64 {
 		return nil
 	}
 	return slices.Clone(s.whole.Squares)
+}
+
+// Sizes are, for every component, its root mean square without centring; nil where [Spread.Squares] is.
+func (s *Spread) Sizes() []float64 {
+	if s.form == "" || s.whole.N == 0 {
+		return nil
+	}
+	out := make([]float64, len(s.whole.Mean))
+	for i, m := range s.whole.Mean {
+		out[i] = math.Sqrt(s.whole.Squares[i]/float64(s.whole.N) + m*m)
+	}
+	return out
+}
+
+// byRow says that values are centred by columns, whatever their lengths.
+func (s *Spread) byRow() bool { return (s.pooled || s.form == "") && len(s.rows.Mean) > 0 }
+
+// columns are the scales and the sizes of n parts of the values. Of tells to which part component i belongs.
+func (s *Spread) columns(n int, of func(i int) int) (own, size []float64) {
+	own, size = make([]float64, n), make([]float64, n)
+	m, count := &s.whole, s.size
+	if s.byRow() {
+		m, count, of = &s.rows, 1, func(i int) int { return i }
+	}
+	for i, q := range m.Squares {
+		k := of(i)
+		own[k] += q / float64(m.N) / count
+		size[k] += (q/float64(m.N) + m.Mean[i]*m.Mean[i]) / count
+	}
+	for k := range own {
+		own[k], size[k] = math.Sqrt(own[k]), math.Sqrt(size[k])
+	}
+	return own, size
+}
+
+// distances are the squared distances of n parts of a value from the mean of the values taken in, in the norm of
+// [Difference]; zeros where the value has no such distance.
+func (s *Spread) distances(v space.Value, n int, of func(i int) int) []float64 {
+	out := make([]float64, n)
+	if of == nil {
+		of = func(int) int { return 0 }
+	}
+	if s.first != nil { // shares
+		return out
+	}
+	v = space.Flat(v)
+	mean, x, count := s.whole.Mean, v.Numbers(), Count(v)
+	if c, ok := v.(interface {
+		Count() int
+		Row(i int) []float64
+	}); ok && s.byRow() {
+		mean = s.rows.Mean
+		for i := range c.Count() {
+			for j, a := range c.Row(i) {
+				k := 0
+				if n > 1 {
+					k = j
+				}
+				out[k] += (a - mean[j]) * (a - mean[j]) / count
+			}
+		}
+		return out
+	}
+	if len(mean) != len(x) {
+		return out
+	}
+	for i, a := range x {
+		out[of(i)] += (a - mean[i]) * (a - mean[i]) / count
+	}
+	return out
 }

@@ -204,6 +204,7 @@ func (w *Workload) openFields(natural space.Spec, o Options) (*input, error) {
 		s.Group.Border = string(action.Circular) // rolls are an action under no other rule
 	}
 	w.borderGiven = s.Group.Border != ""
+	w.Scored = w.scored()
 	job.Defaults(s)
 	act, err := o.Rules.For(w.group, spec, w.options())
 	if err != nil {

@@ -96,6 +96,9 @@ type Workload struct {
 	remotes []*remote.Model
 	// borderGiven says that the study names the border rule: a window may then leave the picture.
 	borderGiven bool
+	// Scored says that the study itself calls the outputs scores of classes: by the output's space or decoding, by the
+	// task, or by labels.
+	Scored bool
 	// by the name of the model
 	opened map[string]*loaded
 }
@@ -258,6 +261,7 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 	}
 	g := w.group
 	w.borderGiven = s.Group.Border != ""
+	w.Scored = w.scored()
 	if _, torus := g.(group.Torus); torus && s.Group.Border == "" {
 		s.Group.Border = string(action.Circular) // rolls are an action under no other rule
 	}
@@ -551,6 +555,13 @@ func (w *Workload) metrics(known metric.List) error {
 		w.Eval.Metrics = append(w.Eval.Metrics, m)
 	}
 	return nil
+}
+
+// scored reports whether the study says that the outputs are scores of classes, before defaults say so.
+func (w *Workload) scored() bool {
+	o := w.Study.Output
+	return isScores(space.Kind(o.Space)) || o.Decode == "softmax" || o.Decode == "probabilities" ||
+		w.Study.Task != "" || w.Data.Labels() != nil
 }
 
 // words joins the names of spaces.

@@ -12,6 +12,7 @@ import (
 	"nero/audit/check/contract"
 	"nero/audit/check/decision"
 	"nero/audit/check/sweep"
+	"nero/data/dataset"
 	"nero/measure/aggregate"
 )
 
@@ -63,9 +64,10 @@ func TestEarlyStop(t *testing.T) {
 			!strings.Contains(text, "of 600 inputs were enough") {
 			t.Errorf("%s: %s", c.name, text)
 		}
-		// What was measured is what an audit of as many inputs measures, but for the scale, which is that of all.
+		// What was measured is what an audit of as many inputs measures, with the others for the scale alone.
 		few := subject(t, c.name, c.p, n, tight, all...)
 		few.Sample = s.Sample
+		few.Members, few.Member = many-n, func(i int) (dataset.Sample, error) { return s.Sample(n + i) }
 		want, _ := swept(t, few)
 		if !slices.Equal(got.Err, want.Err) || !slices.Equal(got.IDs, want.IDs) ||
 			!slices.Equal(got.Identity, want.Identity) || got.Informative != want.Informative {

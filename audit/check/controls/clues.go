@@ -68,7 +68,7 @@ func offset(p *audit.Pass, sw *sweep.Result) {
 }
 
 // constant says whether the output varies, and which of its channels do not.
-func constant(p *audit.Pass, sw *sweep.Result, vacuous bool) {
+func constant(p *audit.Pass, sw *sweep.Result, all bool) {
 	c := audit.Clue{
 		Name: audit.ClueConstant, Strength: 1, Location: "output",
 		Text:     fmt.Sprintf("the outputs vary by %.3g over %d inputs", sw.Scale, len(sw.IDs)),
@@ -76,15 +76,15 @@ func constant(p *audit.Pass, sw *sweep.Result, vacuous bool) {
 	}
 	ch := sw.Channels
 	switch {
-	case vacuous:
+	case all:
 		c.Holds = true
 		c.Text = fmt.Sprintf("the outputs vary by %.2g over %d inputs, no more than rounding", sw.Scale, len(sw.IDs))
 	case ch != nil && ch.N > 1:
 		var dead []string
 		least := math.Inf(1)
 		for k, s := range ch.Spread {
-			// A channel of the size of the whole would be rounded that much.
-			if !(s > 4*roundoff(p)*sw.RMS/math.Sqrt(float64(ch.N))) {
+			// In its own unit: how much the others vary says nothing about this one.
+			if !(s > vacuous*roundoff(p)*ch.Size[k]) {
 				dead = append(dead, strings.TrimPrefix(ch.Name(k), "channel "))
 			}
 			least = min(least, s)

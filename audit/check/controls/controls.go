@@ -73,7 +73,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		round = min(round, max(many.jitter/manyUlps, fewRoundings*u*sw.RMS))
 	}
 	if !sw.Mask {
-		round = max(round, u*one.size) // a number of that size cannot be told from its neighbor
+		// a number of that size cannot be told from its neighbor
+		round = max(round, u*one.size, p.Gauge().Roundoff(u))
 	}
 	rel := func(x float64) float64 {
 		if !(s > 0) {
@@ -84,8 +85,12 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	r.Floors = audit.Floors{Repeat: rel(pre.Repeat), Batch: rel(pre.Batch), Rounding: rel(round)}
 	p.Measure(audit.Number("rounding floor", r.Floors.Rounding, ""), audit.Number("repeat floor", r.Floors.Repeat, ""),
 		audit.Number("batch floor", r.Floors.Batch, ""))
-	// An output of size RMS carries roundings of size u·RMS, whatever the input does.
+	// An output of size RMS carries roundings of size u·RMS, whatever the input does, and many of them after a long
+	// sum; what all scores have in common is added last.
 	r.Facts.ScaleFloor = max(vacuous*u*sw.RMS, p.Policy.RoundingFactor*round)
+	if p.Gauge().Centred {
+		r.Facts.ScaleFloor = p.Policy.RoundingFactor * max(u*sw.RMS, round)
+	}
 	if err := inputScale(p); err != nil {
 		return nil, err
 	}
@@ -127,15 +132,16 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 // still reports fields of the output that do not vary: no error can show in them.
 func still(p *audit.Pass) {
 	g := p.Gauge()
-	if g == nil {
-		return
+	if len(g.Names) == 0 {
+		return // channels that do not vary are named with those that do
 	}
-	for _, f := range g.Still {
+	for _, i := range g.Still {
+		f := g.Parts[i].Name
 		p.Report(audit.Finding{
 			Category: audit.Vacuous, Location: "output " + f, Worst: audit.Nowhere,
 			Message: f + " does not vary over the inputs beyond rounding, so no error can show there",
-			Evidence: []audit.Evidence{audit.Number("fields that do not vary", float64(len(g.Still)),
-				fmt.Sprintf("of %d", len(g.Names))).Against(0)},
+			Evidence: []audit.Evidence{audit.Number("parts that do not vary", float64(len(g.Still)),
+				fmt.Sprintf("of %d", len(g.Parts))).Against(0)},
 			Remedies: []string{"use inputs that differ in it, or leave the field out of the output"},
 		})
 	}
@@ -231,7 +237,11 @@ func rounding(ctx context.Context, p *audit.Pass, ulps float64, second bool) (ro
 		switch q.Role {
 		case unmoved:
 			base = y
-			for _, v := range p.Numbers(y) {
+			numbers := p.Numbers(y)
+			if p.Gauge().Centred { // what they have in common is rounded with them
+				numbers = y.Numbers()
+			}
+			for _, v := range numbers {
 				if v = math.Abs(v); v > out.size && !math.IsInf(v, 1) {
 					out.size = v
 				}

@@ -10,14 +10,16 @@ import (
 	"nero/audit/check/sweep"
 )
 
-// Check is the decision check. It describes and judges nothing: which share of flipped decisions is too large is not a
-// matter of symmetry.
+// Check is the decision check. An answer may change by less than the limit and still change sides where two classes are
+// close; an answer whose errors the limit lets through may change for everybody.
 var Check = &audit.Check{
 	Name: "decision",
 	Doc: `Decision counts how often the class with the largest score changes. Agreement is the share of elements at which it is that of the unmoved
 input, one number per input; the worst case asks that it hold on the whole orbit; neighbors are consecutive elements of the plan. With labels,
 agreement is given for inputs right and wrong at the identity apart, because it rises with accuracy, and accuracy is given unmoved, over the
-orbit and at its worst. The first of equal scores wins.`,
+orbit and at its worst. The first of equal scores wins. The check passes if the share of inputs whose class changes somewhere on the orbit is at
+most the failure rate of the policy, at the upper end of its interval; it asks for attention if the lower end is above it, and says nothing
+in between.`,
 	Requires: []*audit.Check{sweep.Check},
 	Run:      run,
 }
@@ -57,6 +59,7 @@ func run(_ context.Context, p *audit.Pass) (any, error) {
 	p.Measure(
 		audit.Measured("agreement with the unmoved input", share(audit.MeanInterval(c.Agree, conf)), "share"),
 		audit.Measured("inputs that agree on the whole orbit", audit.ShareInterval(always, seen, conf), "share"))
+	judge(p, sw, seen, always)
 	if iv := audit.MeanInterval(c.Adjacent, conf); iv.N > 0 {
 		p.Measure(audit.Measured("flips between neighbors of the plan", share(iv), "share"))
 	}
@@ -79,6 +82,42 @@ func run(_ context.Context, p *audit.Pass) (any, error) {
 		}
 	}
 	return c, nil
+}
+
+// judge holds the share of inputs whose class changes against the failure rate.
+func judge(p *audit.Pass, sw *sweep.Result, seen, always int) {
+	c := sw.Classes
+	iv := audit.ShareInterval(seen-always, seen, p.Policy.Confidence)
+	rate := p.Policy.FailureRate
+	if !(iv.Hi <= rate) {
+		p.Abstain()
+	}
+	if !(iv.Lo > rate) {
+		return
+	}
+	most, at := worst(c.Flips)
+	e := p.Elements[at]
+	w := audit.Where{Index: -1, Element: e.G, Label: e.Label}
+	for i, k := range c.Base {
+		if k >= 0 && !c.Always[i] {
+			w.Sample, w.Index = sw.IDs[i], i
+			w.Element, w.Label = nil, ""
+			break
+		}
+	}
+	p.Report(audit.Finding{
+		Category: audit.Decisions, Location: "output", Worst: w,
+		Message: fmt.Sprintf(
+			"the class changes with the element for %s of the inputs (at least %s of those like them), "+
+				"most often at %s: for %d of %d", audit.Percent(iv.Value), audit.Percent(iv.Lo), e.Label, most, seen),
+		Evidence: []audit.Evidence{
+			audit.Measured("share of inputs whose class changes on the orbit", iv, "share").Against(rate),
+		},
+		Remedies: []string{
+			"train with augmentation, use an equivariant architecture, or average the answer over the group",
+			"if the numbers are no scores of classes, declare what they are: --output tensor",
+		},
+	})
 }
 
 // share cuts the limits of a mean of shares to [0, 1].

@@ -18,6 +18,8 @@ type Channels struct {
 	// Spread is the root of the mean square distance of a channel from its mean over the inputs, at the identity, all
 	// its numbers added up: Σ over channels of its square is s².
 	Spread []float64
+	// Size is the root of the mean square of a channel without centring, NaN where that is not known.
+	Size []float64
 	// Squares is the sum of the squares of the error of a channel over the pairs with finite outputs, of the exact and
 	// of the other elements.
 	Squares map[bool][]float64
@@ -141,20 +143,24 @@ func newChannels(v space.Value) *Channels {
 
 func (c *Channels) of(i int) int { return i / c.per % c.cycle }
 
-// spread takes the sums of squares of all components over n values.
-func (c *Channels) spread(squares []float64, n int) {
-	c.Spread = make([]float64, c.N)
+// spread takes the sums of squares of all components over n values, and their sizes.
+func (c *Channels) spread(squares, sizes []float64, n int) {
+	c.Spread, c.Size = make([]float64, c.N), make([]float64, c.N)
 	if c.ragged {
 		for k := range c.Spread {
 			c.Spread[k] = math.Sqrt(c.sum[k] / max(c.n[k], 1))
+			c.Size[k] = math.Hypot(c.Spread[k], c.mean[k])
 		}
 		return
 	}
 	for i, s := range squares {
 		c.Spread[c.of(i)] += s / float64(n)
 	}
+	for i, s := range sizes {
+		c.Size[c.of(i)] += s * s
+	}
 	for k, s := range c.Spread {
-		c.Spread[k] = math.Sqrt(s)
+		c.Spread[k], c.Size[k] = math.Sqrt(s), math.Sqrt(c.Size[k])
 	}
 }
 

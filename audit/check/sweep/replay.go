@@ -30,8 +30,8 @@ type Replayed struct {
 	Unmoved, Moved, Before, After, Back space.Value
 	// of Back and Before, in the unit of the output
 	Error scale.Difference
-	// Scale is s, measured on the inputs of the audit alone and unmoved: equal to that of the audit unless an answer
-	// depends on its batch.
+	// Scale is s, measured as in the audit. Where the output has several parts, Error is that of the part that errs
+	// most over its own scale, times s.
 	Scale float64
 	// Repeat is how far two answers to the unmoved input are apart, Rounding how far answers to inputs an ulp away are,
 	// the larger of the unmoved and the moved one, and Resampling what moving there and back does, NaN for an exact
@@ -97,9 +97,6 @@ func (r *Replayed) run(ctx context.Context, p *audit.Pass, g group.Element) erro
 		}
 	}
 	r.Visited = at >= 0 && r.Index >= 0
-	if err := r.scale(ctx, p); err != nil {
-		return err
-	}
 	stream, err := r.stream(p, at)
 	if err != nil {
 		return err
@@ -127,6 +124,7 @@ func (r *Replayed) run(ctx context.Context, p *audit.Pass, g group.Element) erro
 	if r.Back, err = audit.NewMover(p.Subject.Plan.Out, G.Inv(r.Element.G)).Move(r.After); err != nil {
 		return err
 	}
+	r.Scale = p.Gauge().Scale
 	if r.Error, err = p.Compare(r.Back, r.Before); err != nil {
 		return err
 	}
@@ -274,35 +272,6 @@ func (r *Replayed) chunks(p *audit.Pass, at int) (iter.Seq2[audit.Request, error
 			}
 		}
 	}, nil
-}
-
-// scale measures s on the unmoved inputs of the audit.
-func (r *Replayed) scale(ctx context.Context, p *audit.Pass) error {
-	identity := audit.NewMover(p.Subject.Plan.In, p.Subject.Plan.Group.Identity())
-	var spread scale.Spread
-	err := p.Predict(ctx, func(yield func(audit.Request, error) bool) {
-		for i := range p.Subject.N {
-			s, err := p.Sample(i)
-			if err != nil {
-				yield(audit.Request{}, err)
-				return
-			}
-			x, err := identity.Move(s.Value)
-			if err != nil {
-				err = fmt.Errorf("sample %s: %w", s.ID, err)
-			}
-			if !yield(audit.Request{Sample: i, Input: x}, err) || err != nil {
-				return
-			}
-		}
-	}, func(_ audit.Request, y space.Value) error {
-		if !space.Finite(y) {
-			return nil
-		}
-		return spread.Add(y)
-	})
-	r.Scale = spread.Scale()
-	return err
 }
 
 // floors measures what repeats, rounding and resampling do to this pair.

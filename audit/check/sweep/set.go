@@ -90,9 +90,6 @@ func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {
 		if w > 0 {
 			mean[i] = rel(sum / w)
 		}
-		if worst[i] > p.Policy.Threshold {
-			s.Exceeding++
-		}
 	}
 	s.IDs, s.Means, s.Largest = r.IDs, mean, worst
 	s.Pairs = len(abs)
@@ -100,9 +97,18 @@ func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {
 	// Every draw depends on the seed and on what is measured, so that all checks that ask for a set see the same
 	// limits.
 	draws := func(what string) *rand.Rand { return p.Rand("interval of the "+what, s.Name) }
-	s.Mean = audit.ErrorInterval(mean, p.Policy.Confidence, draws("mean error"))
-	s.Worst = audit.ErrorInterval(worst, p.Policy.Confidence, draws("largest error"))
-	s.Exceed = audit.ShareInterval(s.Exceeding, s.Worst.N, p.Policy.Confidence)
+	if r.Parts != nil {
+		r.judgeParts(p, s)
+	} else {
+		lo, hi := 1.0, 1.0
+		if g := p.Gauge(); g != nil && len(g.Parts) == 1 {
+			lo, hi = g.Parts[0].Low, g.Parts[0].High
+		}
+		s.Mean = audit.ErrorInterval(mean, p.Policy.Confidence, draws("mean error")).Over(lo, hi)
+		s.Worst = audit.ErrorInterval(worst, p.Policy.Confidence, draws("largest error")).Over(lo, hi)
+		s.Scaled(func(i int, factor func(lo, hi float64) float64) float64 { return worst[i] / factor(lo, hi) }, n,
+			p.Policy)
+	}
 	if !exact {
 		s.Ratio = audit.FactorInterval(mean, rounded(floor), p.Policy.Confidence, draws("ratio"))
 		s.Resampling = audit.Describe(floor)
@@ -114,7 +120,6 @@ func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {
 	if exact && r.CutMean != nil {
 		r.cutOff(p, s, mean, rel)
 	}
-	r.fields(p, s, cols)
 	for _, j := range cols {
 		s.Profile = append(s.Profile, r.point(j, rel))
 		if r.elements[j].Added {
@@ -160,71 +165,6 @@ func rounded(floor []float64) []float64 {
 		}
 	}
 	return out
-}
-
-// fields fills in what is known of each field of outputs that are records.
-func (r *Result) fields(p *audit.Pass, s *audit.Set, cols []int) {
-	n, m := len(r.IDs), len(r.elements)
-	g := p.Gauge()
-	for k, name := range r.Fields {
-		f := audit.FieldError{Name: name, Scale: math.NaN(), At: audit.Nowhere}
-		if g != nil && k < len(g.Scales) {
-			f.Scale = g.Scales[k]
-		}
-		mean, worst := make([]float64, n), make([]float64, n)
-		for i := range n {
-			var sum, w float64
-			mean[i], worst[i] = math.NaN(), math.NaN()
-			for _, j := range cols {
-				e := r.FieldErr[k][i*m+j]
-				if math.IsNaN(e) {
-					continue
-				}
-				sum, w = sum+r.elements[j].Weight*e, w+r.elements[j].Weight
-				if !(e <= worst[i]) {
-					worst[i] = e
-				}
-				if e > f.Max {
-					f.Max, f.At = e, audit.Where{
-						Sample: r.IDs[i], Index: i, Element: r.elements[j].G,
-						Label: r.elements[j].Label,
-					}
-				}
-			}
-			if w > 0 {
-				mean[i] = sum / w
-			}
-		}
-		f.Mean = audit.ErrorInterval(mean, p.Policy.Confidence, p.Rand("interval of the mean error of "+name, s.Name))
-		f.Worst = audit.ErrorInterval(worst, p.Policy.Confidence,
-			p.Rand("interval of the largest error of "+name, s.Name))
-		s.Fields = append(s.Fields, f)
-	}
-}
-
-// ShowFields shows the errors of the fields of outputs that are records.
-func (r *Result) ShowFields(p *audit.Pass, s *audit.Set) {
-	if len(s.Fields) == 0 {
-		return
-	}
-	t := &audit.Table{Columns: []audit.Column{
-		{Name: "field"},
-		{Name: "scale", Doc: "centred size of the field over the inputs, in its unit"},
-		{Name: "mean", Doc: "error over the scale, mean over inputs and elements"},
-		{Name: "largest per input", Doc: "mean over inputs of the largest error"},
-		{Name: "largest"},
-		{Name: "worst"},
-	}}
-	for _, f := range s.Fields {
-		t.Rows = append(t.Rows, []audit.Cell{
-			audit.Word(f.Name), audit.Num(f.Scale), audit.Num(f.Mean.Value), audit.Num(f.Worst.Value), audit.Num(f.Max),
-			audit.Word(f.At.String()),
-		})
-	}
-	p.Show(audit.Exhibit{
-		Name: "fields", Title: "Errors of the fields of the output, " + s.Name, Table: t,
-		Note: "Each field has a scale of its own. What is judged is, pair by pair, the field that errs most.",
-	})
 }
 
 // point is one element of the profile.

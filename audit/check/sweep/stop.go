@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -31,13 +30,10 @@ type Stop struct {
 	Inputs, Of int
 
 	sequences map[bool]*aggregate.ContractSequence
-	// s on all inputs unmoved: relative errors must not change their meaning on the way
-	scale float64
 }
 
-// newStop measures the scale of the outputs, on all inputs unmoved, and has seen no error yet. Without a contract the
-// share of the policy is judged.
-func newStop(ctx context.Context, p *audit.Pass) (*Stop, error) {
+// newStop has seen no error yet. Without a contract the share of the policy is judged.
+func newStop(p *audit.Pass) (*Stop, error) {
 	s := &Stop{
 		Contract: aggregate.Contract{Tau: p.Policy.Threshold, P: p.Policy.FailureRate, Confidence: p.Policy.Confidence},
 		Outcomes: map[bool]aggregate.Outcome{}, At: map[bool]int{}, Of: p.Subject.N,
@@ -55,19 +51,16 @@ func newStop(ctx context.Context, p *audit.Pass) (*Stop, error) {
 			s.Outcomes[e.Exact] = aggregate.Open
 		}
 	}
-	var r Replayed
-	err := r.scale(ctx, p)
-	s.scale = r.Scale
-	return s, err
+	return s, nil
 }
 
 // add takes in the errors of a sample and reports whether every set is decided and enough was seen.
-func (s *Stop) add(r *Result, sample int) bool {
+func (s *Stop) add(r *Result, sample int, scale float64) bool {
 	s.Inputs++
 	all := true
 	for exact, q := range s.sequences {
 		if s.Outcomes[exact] == aggregate.Open {
-			if s.Outcomes[exact] = q.Add(s.largest(r, sample, exact)); s.Outcomes[exact] != aggregate.Open {
+			if s.Outcomes[exact] = q.Add(s.largest(r, sample, exact, scale)); s.Outcomes[exact] != aggregate.Open {
 				s.At[exact] = s.Inputs
 			}
 		}
@@ -78,13 +71,13 @@ func (s *Stop) add(r *Result, sample int) bool {
 
 // largest is the largest relative error of a sample over a set; NaN if one of them is not finite or outputs do not
 // vary.
-func (s *Stop) largest(r *Result, sample int, exact bool) float64 {
+func (s *Stop) largest(r *Result, sample int, exact bool, scale float64) float64 {
 	m, most := len(r.elements), 0.0
 	for j, e := range r.elements {
 		if e.Exact != exact {
 			continue
 		}
-		x := r.Err[sample*m+j] / s.scale
+		x := r.Err[sample*m+j] / scale
 		if math.IsNaN(x) {
 			return x
 		}
@@ -119,6 +112,13 @@ func (r *Result) cut(n int) {
 		r.FloorMean[:n], r.changed[:n]
 	if r.CutMean != nil {
 		r.CutMean, r.Lost = r.CutMean[:n], r.Lost[:n]
+	}
+	for _, x := range r.Parts {
+		for _, of := range []map[bool][]float64{x.Most, x.Sum, x.Weight} {
+			for k := range of {
+				of[k] = of[k][:n]
+			}
+		}
 	}
 	for k := range r.FieldErr {
 		r.FieldErr[k] = r.FieldErr[k][:n*m]

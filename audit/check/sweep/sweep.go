@@ -90,6 +90,9 @@ type Result struct {
 	// BoxErrors say per element what became of boxes; nil for other outputs.
 	BoxErrors []*BoxErrors
 
+	// Parts are the errors of the parts of outputs that are judged by themselves, see [scale.Part]; nil for outputs of
+	// one part.
+	Parts []*PartErrors
 	// Fields are the names of the fields of outputs that are records, nil for other outputs, and FieldErr the errors of
 	// each like Err, all over the scales of their fields: Err is the largest of them.
 	Fields   []string
@@ -152,7 +155,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	}
 	if p.Subject.EarlyStop {
 		var err error
-		if r.Stop, err = newStop(ctx, p); err != nil {
+		if r.Stop, err = newStop(p); err != nil {
 			return nil, err
 		}
 	}
@@ -188,7 +191,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	} else {
 		c.close()
 		if r.Stop != nil {
-			r.Stop.add(r, c.sample)
+			r.Stop.add(r, c.sample, p.Gauge().Scale)
 		}
 	}
 	for _, x := range r.changed {
@@ -203,13 +206,12 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		r.notFinite(p)
 		return nil, fmt.Errorf("%w: no output at the identity is finite", audit.ErrUntested)
 	}
-	r.Form, r.Scale, r.RMS = c.spread.Form(), c.spread.Scale(), c.spread.RMS()
+	r.Form, r.Scale, r.RMS = c.spread.Form(), p.Gauge().Scale, c.spread.RMS()
 	if r.Stop != nil {
-		r.Scale = r.Stop.scale
 		r.Stop.report(p, n)
 	}
 	if r.Channels != nil {
-		r.Channels.spread(c.spread.Squares(), c.spread.N())
+		r.Channels.spread(c.spread.Squares(), c.spread.Sizes(), c.spread.N())
 	}
 	if r.Lost != nil {
 		var share float64
@@ -219,6 +221,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		p.Measure(audit.Number("energy of the inputs that exact elements move out of the frame", share, "share"))
 	}
 	p.Measure(audit.Number("scale s of the outputs", r.Scale, "output"),
+		audit.Number("inputs behind the scale", float64(p.Surveyed()), ""),
 		audit.Number("size of the outputs", r.RMS, "output"),
 		audit.Number("inputs that the group changes", float64(r.Informative), "of "+strconv.Itoa(n)))
 	r.report(p)
@@ -405,7 +408,7 @@ func (c *consumer) add(q audit.Request, y space.Value) error {
 	case baseline:
 		if q.Sample > 0 {
 			c.close()
-			if r.Stop != nil && r.Stop.add(r, c.sample) {
+			if r.Stop != nil && r.Stop.add(r, c.sample, c.p.Gauge().Scale) {
 				return errDecided
 			}
 		}
@@ -470,6 +473,7 @@ func (c *consumer) moved(q audit.Request, y space.Value) error {
 		d.Norm, d.Max = math.NaN(), math.NaN()
 	}
 	r.Err[q.Sample*len(c.p.Elements)+q.Element] = d.Norm
+	r.part(c.p, q, d, e.Exact)
 	for k, f := range d.Fields {
 		if k < len(r.FieldErr) {
 			r.FieldErr[k][q.Sample*len(c.p.Elements)+q.Element] = f.Norm
