@@ -85,7 +85,7 @@ func ExampleApp_Audit() {
 	fmt.Println("findings:", r.Outcome() == app.Findings)
 	// Output:
 	// audit of original: FAIL
-	//   exact elements (90 deg; 180 deg; 270 deg): real: error 1.35, rounding explains 1.6e-05
+	//   exact elements (90 deg; 180 deg; 270 deg): real: error 1.42, rounding explains 1.6e-05
 	//   not known: this audit did not look inside the model
 	// findings: true
 }

@@ -395,7 +395,7 @@ func TestRead(t *testing.T) {
 		"{}":                       "neither a format nor models",
 		`{"format":2,"models":[]}`: "its format is 2, and this program reads up to 1",
 		`{"format":1,"models":[]}`: "no model",
-		`{"format":1,"models":[{"model":"m","verdict":"PASS"},{"model":"m","verdict":"PASS"}]}`:                                                                              `two models are named "m"`,
+		`{"format":1,"models":[{"model":"m","verdict":"PASS"},{"model":"m","verdict":"PASS"}]}`:                                                             `two models are named "m"`,
 		`{"format":1,"models":[{"model":"m","verdict":"PASS","checks":[{"sets":[{"name":"s","per_input":{"samples":["a"],"mean":[],"largest":[1]}}]}]}]}`:   "1 samples with 0 mean and 1 largest errors",
 		`{"format":1,"models":[{"model":"m","verdict":"PASS","checks":[{"sets":[{"name":"s","per_input":{"samples":["a"],"mean":[1],"largest":[-1]}}]}]}]}`: "an error below 0",
 	} {

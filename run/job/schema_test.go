@@ -54,7 +54,7 @@ func makeSchema(t *testing.T) []byte {
 		"Output": reflect.TypeFor[Output](),
 		"Group":  reflect.TypeFor[Group](), "Orbit": reflect.TypeFor[Orbit](), "Audit": reflect.TypeFor[Audit](),
 		"Contract": reflect.TypeFor[Contract](),
-		"Cut":      reflect.TypeFor[Cut](), "Particles": reflect.TypeFor[Particles](),
+		"Cut":      reflect.TypeFor[Cut](), "Phantoms": reflect.TypeFor[Phantoms](), "Particles": reflect.TypeFor[Particles](),
 		"Boxes":     reflect.TypeFor[Boxes](),
 		"BoxesPart": reflect.TypeFor[BoxesPart](),
 		"Anchors":   reflect.TypeFor[Anchors](), "Field": reflect.TypeFor[Field](),
@@ -71,8 +71,8 @@ func makeSchema(t *testing.T) []byte {
 		}
 		refine(t, d, typ)
 	}
-	if len(s.Definitions) != 23 {
-		t.Fatalf("%d definitions, expected 23: add the new one above", len(s.Definitions))
+	if len(s.Definitions) != 24 {
+		t.Fatalf("%d definitions, expected 24: add the new one above", len(s.Definitions))
 	}
 	orbit := s.Definitions["Orbit"]
 	var pairs []*jsonschema.Schema
@@ -245,7 +245,7 @@ func TestSchemaRules(t *testing.T) {
 	if n < 40 {
 		t.Errorf("only %d permitted values", n)
 	}
-	if c := strings.Count(text, `"additionalProperties": false`); c != 24 {
-		t.Errorf("%d of 24 mappings refuse unknown keys", c)
+	if c := strings.Count(text, `"additionalProperties": false`); c != 25 {
+		t.Errorf("%d of 25 mappings refuse unknown keys", c)
 	}
 }

@@ -161,7 +161,7 @@ func changes(beyond bool) []change {
 		},
 		{
 			"format", "format: idx", "format: parquet",
-			`study.yaml:8:16: data.format: "parquet" is not one of idx, folder, npy, npz, voc, coco, pairs, particles, clouds, molecules, graphs, signals; choose one of them`,
+			`study.yaml:8:16: data.format: "parquet" is not one of idx, folder, npy, npz, voc, coco, pairs, particles, phantoms, clouds, molecules, graphs, signals; choose one of them`,
 		},
 		{
 			"layout", "format: idx", "layout: HWN",
