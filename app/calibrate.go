@@ -115,10 +115,10 @@ func known(r *audit.Report) (reference, error) {
 	}
 	if e := max(k.err, k.floor); !(e <= saneError) {
 		why := "it does not have the symmetry itself"
-		switch {
-		case of.Cause == audit.CauseCut:
+		switch of.Cause { //nolint:exhaustive // the other causes are of the model
+		case audit.CauseCut:
 			why = "what leaves the frame alone would give that: use inputs with a margin, or --border circular"
-		case of.Cause == audit.CauseResampling:
+		case audit.CauseResampling:
 			why = "resampling alone would give that: take exact elements (--orbit lattice), or a finer kernel"
 		}
 		return no("its error on the %s is %s, more than %s: %s", of.Name, audit.Figures(e), audit.Figures(saneError),

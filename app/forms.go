@@ -126,7 +126,7 @@ func signature(s onnx.Signature) string {
 func samePorts(a, b []onnx.Port) bool {
 	return slices.EqualFunc(a, b, func(p, q onnx.Port) bool {
 		if len(a) > 1 && p.Name != q.Name || p.Kind != q.Kind ||
-			p.DType != q.DType && !(floating(p.DType) && floating(q.DType)) {
+			p.DType != q.DType && (!floating(p.DType) || !floating(q.DType)) {
 			return false
 		}
 		return !p.Ranked || !q.Ranked || slices.EqualFunc(p.Shape, q.Shape, func(x, y onnx.Dim) bool {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"nero/audit/document"
@@ -49,7 +50,7 @@ func holds(f space.Spec) string {
 	for _, d := range f.Shape {
 		size := "any"
 		if d >= 0 {
-			size = fmt.Sprint(d)
+			size = strconv.Itoa(d)
 		}
 		sizes = append(sizes, size)
 	}

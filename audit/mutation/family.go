@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 
 	"nero/data/dataset"
@@ -54,7 +55,7 @@ func fixed(name string) func(int) string { return func(int) string { return name
 
 func numbered(format string) func(int) string {
 	return func(n int) string {
-		return strings.ReplaceAll(format, "#", fmt.Sprint(n))
+		return strings.ReplaceAll(format, "#", strconv.Itoa(n))
 	}
 }
 

@@ -131,7 +131,7 @@ func recipes() []recipe {
 				g := n.b.Graph()
 				name := "quantise"
 				g.Node = append(g.Node, &onnxpb.NodeProto{
-					Name: &name, OpType: ptr("DynamicQuantizeLinear"), Input: []string{y},
+					Name: &name, OpType: new("DynamicQuantizeLinear"), Input: []string{y},
 					Output: []string{"q", "q_scale", "q_zero"},
 				})
 				return n.model(n.op("back", "DequantizeLinear", []string{"q", "q_scale", "q_zero"}), 2)
@@ -225,8 +225,6 @@ func recipes() []recipe {
 		},
 	}
 }
-
-func ptr[T any](v T) *T { return &v }
 
 // ready is the recipe as an audit takes it.
 func (c recipe) ready(broken bool) (ready, error) {
