@@ -112,7 +112,7 @@ func (a *apart) add(ctx context.Context, p *audit.Pass, f *audit.Form, values, f
 	scale float64,
 ) error {
 	if a.broken != nil {
-		return nil
+		return nil //nolint:nilerr // said before
 	}
 	out, err := p.PredictForm(ctx, f, values)
 	if err != nil {
@@ -120,7 +120,7 @@ func (a *apart) add(ctx context.Context, p *audit.Pass, f *audit.Form, values, f
 			return ctx.Err()
 		}
 		a.broken = err
-		return nil //nolint:nilerr // kept and said
+		return nil
 	}
 	for i, y := range out {
 		at := audit.Where{Sample: ids[i], Index: len(a.d)}
