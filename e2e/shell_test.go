@@ -111,10 +111,9 @@ func TestTour(t *testing.T) {
 	q := open(t, address, small)
 	q.visible(".tour")
 	q.keep("tour-phone")
-	if b := eval[box](q,
-		`(r => ({X: r.x, Y: r.y, Width: r.width, Height: r.height}))(document.querySelector('.tour').getBoundingClientRect())`); b.X < 0 || b.Y < 0 || b.X+b.Width > 361 || b.Y+b.Height > 641 {
-		t.Errorf("the tour lies at %+v in a window of 360 x 640", b)
-	}
+	// A picture of the whole page makes the window larger for a moment, and the tour follows it back in the next frame.
+	q.until(`(r => r.x >= 0 && r.y >= 0 && r.right <= 361 && r.bottom <= 641)` +
+		`(document.querySelector('.tour').getBoundingClientRect())`)
 	q.press(".tour", "Skip")
 	q.until(`document.querySelector('.tour') === null`)
 }
