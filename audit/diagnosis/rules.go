@@ -358,6 +358,7 @@ func Rules() []Rule {
 			Weigh: []Weight{
 				{audit.ClueChannel, sure, -strong},
 				{audit.ClueDense, weak, 0},
+				{audit.ClueHandedness, -some, 0}, // it says why, the channel where it shows
 				{audit.ClueKernelAsymmetry, -weak, 0},
 			},
 			Fix:    "look at the weights and the representation of that channel",
