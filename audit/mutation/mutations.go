@@ -430,7 +430,8 @@ func All() []Mutation {
 		{doc: "every output is multiplied by 1e-4", base: "set", claim: plane, plant: plant{scale: 1e-4}},
 		{
 			doc: "100 is added to every output", base: "set", claim: plane, plant: plant{offset: 100},
-			short: "beside 100 the answer is rounded by as much as the limit, for one input in a hundred on one engine: " +
+			short: "beside 100 the answer is rounded by as much as the limit, for one input in a hundred on one " +
+				"engine: " +
 				"undecided",
 		},
 		{base: "cloud", claim: turns3},
