@@ -288,8 +288,8 @@ function means(v: Float32Array | undefined, rows: readonly Row[], labels: ArrayL
 }
 
 /**
- * useEstimates asks for the exact means of the slices with their intervals, one after the other, when nothing else is going on. Kept slices
- * are asked for by name: under it a report holds their curves.
+ * useEstimates asks for the exact means of the slices with their intervals, one after the other, when nothing else is going on. A report is
+ * asked for kept slices by name: under it it holds their curves. A server is asked for their sets: a name may be gone by the time it is read.
  */
 function useEstimates(s: State, rows: readonly Row[]) {
   const out = useSignal<ReadonlyMap<string, api.Estimate[]>>(new Map());
@@ -299,7 +299,7 @@ function useEstimates(s: State, rows: readonly Row[]) {
     const cut = new AbortController();
     out.value = new Map();
     const timer = setTimeout(async () => {
-      for (const [name, set] of [['', {}] as const, ...rows.slice(0, 60).map((r) => [r.slice.name, r.slice.label < 0 ? { slice: r.slice.name } : r.slice.set] as const)]) {
+      for (const [name, set] of [['', {}] as const, ...rows.slice(0, 60).map((r) => [r.slice.name, r.slice.label < 0 && !s.client.live ? { slice: r.slice.name } : r.slice.set] as const)]) {
         if (stop) return;
         try {
           const a = await s.client.aggregate(id, { set, metric, models: s.place.models.peek() }, cut.signal);
