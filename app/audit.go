@@ -128,7 +128,7 @@ func (a *App) Audit(ctx context.Context, s *job.Study, o AuditOptions) (*AuditRe
 	}
 	checks, left, err := a.Parts.checks().Select(s.Audit.Checks, s.Audit.Skip)
 	if err != nil {
-		return nil, s.Errorf("audit", "%v", err)
+		return nil, s.Errorf("audit.checks", "%v", err)
 	}
 	params, err := check.Params(s.Audit.Params)
 	if err != nil {

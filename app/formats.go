@@ -10,6 +10,7 @@ import (
 
 	"nero/audit/document"
 	"nero/audit/render"
+	"nero/present/words"
 )
 
 // AuditFormats are the formats of audits, those for people first.
@@ -39,9 +40,13 @@ func auditFiles() []string {
 // CheckAuditOutput says before an audit runs whether its reports can be written in these formats, and into the folder
 // out where one is named: several formats need one.
 func CheckAuditOutput(formats []string, out string) error {
-	want := strings.Join(slices.Sorted(slices.Values(AuditFormats())), ", ")
+	known := slices.Sorted(slices.Values(AuditFormats()))
+	want := strings.Join(known, ", ")
 	for _, f := range formats {
 		if _, ok := render.Find(f); !ok {
+			if near, ok := words.Suggest(f, known); ok {
+				return fmt.Errorf("--format %q: want one or more of %s; did you mean %q?", f, want, near)
+			}
 			return fmt.Errorf("--format %q: want one or more of %s", f, want)
 		}
 	}
@@ -56,6 +61,14 @@ func CheckAuditOutput(formats []string, out string) error {
 
 // CheckAuditFolder says before an audit runs whether its reports can be written into a folder.
 func CheckAuditFolder(out string) error {
+	if info, err := os.Stat(out); err != nil || !info.IsDir() {
+		for _, name := range auditFiles() {
+			if ext := filepath.Ext(name); ext != "" && strings.EqualFold(ext, filepath.Ext(out)) {
+				return fmt.Errorf("-o %s: reports of an audit are written into a folder, and this looks like a file; "+
+					"name a folder, or leave -o away and write one format with > %[1]s", out)
+			}
+		}
+	}
 	if err := writable(out); err != nil { // not after minutes of work
 		return err
 	}

@@ -115,9 +115,10 @@ func (p *progress) step(n int) {
 	}
 	p.last = now
 	spent := now.Sub(p.begin)
-	left := time.Duration(float64(spent) * float64(p.total-p.done) / float64(max(p.done, 1)))
-	fmt.Fprintf(p.out, "%s: %d of %d %s (%.0f %%), %.0f/s, %s left\n", p.label, p.done, p.total, p.unit,
-		100*float64(p.done)/float64(p.total), float64(p.done)/spent.Seconds(), left.Round(time.Second))
+	total := max(p.total, p.done) // some steps are decided on the way
+	left := time.Duration(float64(spent) * float64(total-p.done) / float64(max(p.done, 1)))
+	fmt.Fprintf(p.out, "%s: %d of %d %s (%.0f %%), %.0f/s, %s left\n", p.label, p.done, total, p.unit,
+		100*float64(p.done)/float64(total), float64(p.done)/spent.Seconds(), left.Round(time.Second))
 }
 
 // stage says in the display what is done now.

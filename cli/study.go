@@ -38,7 +38,7 @@ func (f *keyFlags) add(c *cobra.Command, keys []studyKey) {
 func (f *keyFlags) lay(s *job.Study) error {
 	for _, k := range f.all {
 		if f.set.Changed(k.name) {
-			if err := k.lay(s); err != nil {
+			if err := s.Change("--"+k.name, k.lay); err != nil {
 				return err
 			}
 		}

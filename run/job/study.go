@@ -131,8 +131,8 @@ func (s *Study) Validate(more ...Words) error {
 	var errs []error
 	for _, e := range all.Unwrap() {
 		if f, ok := errors.AsType[*FieldError](e); ok {
-			// lines of the JSON mean nothing to anybody
-			e = &FieldError{Where: "study", Path: f.Path, Message: f.Message}
+			// lines of the JSON mean nothing to anybody, those of the file do
+			e = &FieldError{Where: s.Where(f.Path), Path: f.Path, Message: f.Message}
 		}
 		errs = append(errs, e)
 	}
@@ -411,7 +411,8 @@ func spaceOf(task string) string {
 
 // Where is the place of a field in the file that the study was read from, such as "study.yaml:12:5". The path is that
 // of the field, such as "group.name" or "metrics[1]". A field that the file leaves out has the place of what surrounds
-// it, or the file's name; a study that was not read from a file has "study".
+// it, or the file's name; a study that was not read from a file has "study", a field that was changed since what
+// [Study.Change] was told.
 func (s *Study) Where(path string) string {
 	if s.src == nil {
 		return "study"
@@ -490,6 +491,8 @@ func set[T comparable](p *T, v T) {
 type source struct {
 	file string
 	at   map[string]position
+	// who gave a field another value than the file, by path
+	said map[string]string
 }
 
 type position struct{ line, column int }
@@ -500,19 +503,6 @@ func (s *source) has(path string) bool {
 	}
 	_, ok := s.at[path]
 	return ok
-}
-
-func (s *source) where(path string) string {
-	for {
-		if p, ok := s.at[path]; ok {
-			return fmt.Sprintf("%s:%d:%d", s.file, p.line, p.column)
-		}
-		i := strings.LastIndexAny(path, ".[")
-		if i < 0 {
-			return s.file
-		}
-		path = path[:i]
-	}
 }
 
 // err joins what a reader found, in the order of the file.
