@@ -193,7 +193,16 @@ func sabotages() []sabotage {
 						for b := range side / 2 {
 							v := x[i+min(a, b)*side+max(a, b)]
 							u, w := side-1-a, side-1-b
-							for _, at := range [][2]int{{a, b}, {b, u}, {u, w}, {w, a}, {b, a}, {a, w}, {w, u}, {u, b}} {
+							for _, at := range [][2]int{
+								{a, b},
+								{b, u},
+								{u, w},
+								{w, a},
+								{b, a},
+								{a, w},
+								{w, u},
+								{u, b},
+							} {
 								x[i+at[0]*side+at[1]] = v
 							}
 						}
@@ -233,8 +242,8 @@ func quantile(x []float32, k int) float32 {
 	return float32(all[k-1]) * (1 + 1e-6)
 }
 
-// Models whose truth is known, with all checks, as a user audits them: what is broken does not pass, with the right cause
-// where there is one.
+// Models whose truth is known, with all checks, as a user audits them: what is broken does not pass, with the right
+// cause where there is one.
 func TestSabotages(t *testing.T) {
 	slow.Test(t)
 	for _, c := range sabotages() {
