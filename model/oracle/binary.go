@@ -14,11 +14,43 @@ var errZero = errors.New("integer division by zero")
 type arithmetic struct {
 	f func(x, y float64) float64
 	i func(d tensor.DType, x, y int64) (int64, error)
+	// many is f of two rows with their steps, where one call for each number would cost more than the number; nil where
+	// there is none
+	many func(out, x, y []float64, sx, sy int)
+}
+
+// pairs are f of the numbers of two rows, which begin where x and y do.
+func (o arithmetic) pairs(out, x, y []float64, sx, sy int) {
+	if o.many != nil {
+		o.many(out, x, y, sx, sy)
+		return
+	}
+	for j := range out {
+		out[j] = o.f(x[j*sx], y[j*sy])
+	}
+}
+
+func sums(out, x, y []float64, sx, sy int) {
+	for j := range out {
+		out[j] = x[j*sx] + y[j*sy]
+	}
+}
+
+func differences(out, x, y []float64, sx, sy int) {
+	for j := range out {
+		out[j] = x[j*sx] - y[j*sy]
+	}
+}
+
+func multiples(out, x, y []float64, sx, sy int) {
+	for j := range out {
+		out[j] = x[j*sx] * y[j*sy]
+	}
 }
 
 // ring makes an arithmetic of operations that wrap around alike for signed and unsigned numbers.
 func ring(f func(x, y float64) float64, i func(x, y int64) int64) arithmetic {
-	return arithmetic{f, func(_ tensor.DType, x, y int64) (int64, error) { return i(x, y), nil }}
+	return arithmetic{f: f, i: func(_ tensor.DType, x, y int64) (int64, error) { return i(x, y), nil }}
 }
 
 // less compares integers of a type.
@@ -50,7 +82,8 @@ func binaryOps() map[string][]entry {
 	add := ring(func(x, y float64) float64 { return x + y }, func(x, y int64) int64 { return x + y })
 	mul := ring(func(x, y float64) float64 { return x * y }, func(x, y int64) int64 { return x * y })
 	sub := ring(func(x, y float64) float64 { return x - y }, func(x, y int64) int64 { return x - y })
-	div := arithmetic{func(x, y float64) float64 { return x / y }, func(d tensor.DType, x, y int64) (int64, error) {
+	add.many, mul.many, sub.many = sums, multiples, differences
+	div := arithmetic{f: func(x, y float64) float64 { return x / y }, i: func(d tensor.DType, x, y int64) (int64, error) {
 		switch {
 		case y == 0:
 			return 0, errZero
@@ -61,13 +94,13 @@ func binaryOps() map[string][]entry {
 		}
 		return x / y, nil
 	}}
-	small := arithmetic{least, func(d tensor.DType, x, y int64) (int64, error) {
+	small := arithmetic{f: least, i: func(d tensor.DType, x, y int64) (int64, error) {
 		if less(d, y, x) {
 			return y, nil
 		}
 		return x, nil
 	}}
-	large := arithmetic{greatest, func(d tensor.DType, x, y int64) (int64, error) {
+	large := arithmetic{f: greatest, i: func(d tensor.DType, x, y int64) (int64, error) {
 		if less(d, x, y) {
 			return y, nil
 		}
@@ -248,9 +281,7 @@ func (c *call) combine(op arithmetic, x, y *value, shape []int) (*value, error) 
 	}
 	if x.float() {
 		zip(shape, x, y, func(k, a, sa, b, sb, n int) {
-			for j := range n {
-				out.f[k+j] = op.f(x.f[a+j*sa], y.f[b+j*sb])
-			}
+			op.pairs(out.f[k:k+n], x.f[a:], y.f[b:], sa, sb)
 		})
 		return out, nil
 	}
@@ -309,7 +340,7 @@ func variadic(op arithmetic, mean bool) kernel {
 
 // modulo takes the sign of the divisor, or of the dividend as C's fmod does.
 func modulo(c bool) arithmetic {
-	return arithmetic{math.Mod, func(d tensor.DType, x, y int64) (int64, error) {
+	return arithmetic{f: math.Mod, i: func(d tensor.DType, x, y int64) (int64, error) {
 		switch {
 		case y == 0:
 			return 0, errZero
@@ -396,12 +427,12 @@ func prelu(old bool) kernel {
 		if err != nil {
 			return nil, err
 		}
-		return c.combine(arithmetic{func(x, s float64) float64 {
+		return c.combine(arithmetic{f: func(x, s float64) float64 {
 			if x < 0 {
 				return s * x
 			}
 			return x
-		}, func(d tensor.DType, x, s int64) (int64, error) {
+		}, i: func(d tensor.DType, x, s int64) (int64, error) {
 			if less(d, x, 0) {
 				return s * x, nil
 			}

@@ -317,8 +317,10 @@ func walk(shape []int, strides [][]int, f func(at []int)) {
 	}
 }
 
-// rows is walk without the last axis, whose length and strides it returns to f with each row.
+// rows is walk without the last axis, whose length and strides it returns to f with each row. Axes that lie one after
+// another in all operands count as one: the order of the numbers is the same, and rows are as long as they can be.
 func rows(shape []int, strides [][]int, f func(at []int, n int, step []int)) {
+	shape, strides = joined(shape, strides)
 	if len(shape) == 0 {
 		f(make([]int, len(strides)), 1, make([]int, len(strides)))
 		return
@@ -332,6 +334,33 @@ func rows(shape []int, strides [][]int, f func(at []int, n int, step []int)) {
 		return
 	}
 	walk(shape[:last], outer, func(at []int) { f(at, shape[last], step) })
+}
+
+// joined takes axes together whose places are walked through without a jump in all operands, and leaves axes of length
+// 1 out.
+func joined(shape []int, strides [][]int) ([]int, [][]int) {
+	var lengths []int
+	steps := make([][]int, len(strides))
+	for k, d := range shape {
+		if d == 1 {
+			continue
+		}
+		last := len(lengths) - 1
+		through := last >= 0
+		for j, s := range strides {
+			through = through && steps[j][last] == s[k]*d
+		}
+		if through {
+			lengths[last] *= d
+		} else {
+			lengths = append(lengths, d)
+			last++
+		}
+		for j, s := range strides {
+			steps[j] = append(steps[j][:last], s[k])
+		}
+	}
+	return lengths, steps
 }
 
 // product is the number of elements of a shape that exists.
