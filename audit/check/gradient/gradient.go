@@ -223,6 +223,8 @@ type study struct {
 	worst map[bool]picture
 	// RMS of size: pushed, pulled
 	sizes [2]float64
+	// derivatives at inputs as they are, in float64, by input: the evaluator is slow, and several pairs ask for them
+	exact [2]map[int]space.Value
 }
 
 // picture is the difference of two gradients at the worst pair of a set.
@@ -386,6 +388,7 @@ func (s *study) measure(ctx context.Context) error {
 	}
 	n := len(s.pick)
 	s.ids, s.worst = make([]string, n), map[bool]picture{}
+	s.exact = [2]map[int]space.Value{{}, {}}
 	s.err, s.floor = make([][]float64, n), make([][]float64, n)
 	for k := range 2 {
 		s.size[k], s.ulp[k] = make([]float64, n), make([]float64, n)
@@ -452,6 +455,7 @@ func (s *study) pull(ctx context.Context, m *interior.Model, i int, o *point) (e
 	s.size[1][i], s.ulp[1][i] = tangent.Norm(grads[0]), tangent.Apart(grads[0], grads[1])
 	if s.refers(i) {
 		if g, err := s.gradients(ctx, s.p.Subject.Reference, values[:1], cots[:1]); err == nil {
+			s.exact[1][i] = g[0]
 			s.apart[1] = append(s.apart[1], tangent.Apart(grads[0], g[0]))
 		} else if ctx.Err() != nil {
 			return ctx.Err()
@@ -549,6 +553,7 @@ func (s *study) push(ctx context.Context, i int, o *point) error {
 	s.size[0][i], s.ulp[0][i] = tangent.Norm(out[0]), tangent.Apart(out[0], out[1])
 	if s.refers(i) {
 		if d, err := s.directional(ctx, s.p.Subject.Reference, values[:1], changes[:1]); err == nil {
+			s.exact[0][i] = d[0]
 			s.apart[0] = append(s.apart[0], tangent.Apart(out[0], d[0]))
 		} else if ctx.Err() != nil {
 			return ctx.Err()

@@ -152,7 +152,7 @@ func (s *study) double(ctx context.Context, r *Set, ways []int) error {
 			return err
 		}
 		w := s.ways[q.k]
-		e, err := s.doubleAt(ctx, o, w)
+		e, err := s.doubleAt(ctx, q.i, o, w)
 		if err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -166,8 +166,24 @@ func (s *study) double(ctx context.Context, r *Set, ways []int) error {
 	return nil
 }
 
-// doubleAt is the error of one pair in float64.
-func (s *study) doubleAt(ctx context.Context, o *point, w way) (float64, error) {
+// again are derivatives in float64 at an input and at a moved one, where of takes those from an index on: the first
+// may be known from another pair.
+func (s *study) again(known map[int]space.Value, i int, of func(from int) ([]space.Value, error)) ([]space.Value,
+	error,
+) {
+	if first := known[i]; first != nil {
+		rest, err := of(1)
+		return append([]space.Value{first}, rest...), err
+	}
+	all, err := of(0)
+	if err == nil {
+		known[i] = all[0]
+	}
+	return all, err
+}
+
+// doubleAt is the error of one pair, at the input i, in float64.
+func (s *study) doubleAt(ctx context.Context, i int, o *point, w way) (float64, error) {
 	m := s.p.Subject.Reference
 	if w.pull {
 		gx, c, err := pairOf(w, o.raw, o.cot)
@@ -179,7 +195,9 @@ func (s *study) doubleAt(ctx context.Context, o *point, w way) (float64, error) 
 		if err != nil {
 			return 0, err
 		}
-		g, err := s.gradients(ctx, m, values, cots)
+		g, err := s.again(s.exact[1], i, func(from int) ([]space.Value, error) {
+			return s.gradients(ctx, m, values[from:], cots[from:])
+		})
 		if err != nil {
 			return 0, err
 		}
@@ -195,7 +213,10 @@ func (s *study) doubleAt(ctx context.Context, o *point, w way) (float64, error) 
 		return 0, err
 	}
 	values := []space.Value{o.x, gx}
-	d, err := s.directional(ctx, m, values, []space.Value{v, gv})
+	changes := []space.Value{v, gv}
+	d, err := s.again(s.exact[0], i, func(from int) ([]space.Value, error) {
+		return s.directional(ctx, m, values[from:], changes[from:])
+	})
 	if err != nil {
 		return 0, err
 	}
