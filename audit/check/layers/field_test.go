@@ -78,7 +78,7 @@ func TestField(t *testing.T) {
 			}
 			continue
 		}
-		if r.First < 0 || r.Rows[r.First].Name != "gradient" || !(r.Rows[r.First].Share.Value > 0.3) ||
+		if r.First < 0 || r.Rows[r.First].Name != "gradient" || !(r.Rows[r.First].Share.Value > 0.05) ||
 			row(t, r, "difference").Injected > 1e-5 || !(r.Elements.Sum > 0.999 && r.Elements.Sum < 1.001) {
 			show(t, r)
 			t.Errorf("the first layer that breaks is %d", r.First)

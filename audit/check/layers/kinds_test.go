@@ -372,3 +372,42 @@ func TestGainOfChannels(t *testing.T) {
 		}
 	}
 }
+
+// Every other row and column, taken by two Slices, is a stride: the first of them is the place. Slices that share the
+// rows and columns among them leave nothing out.
+func TestSubsampling(t *testing.T) {
+	g := parse(t, "Roll(12,12)")
+	build := func(thin, split bool) *onnx.Model {
+		n := newNet(6)
+		n.x = n.name("mix", n.b.Op("Conv",
+			[]string{n.x, n.stored([]int{3, 1, 1, 1}, func(int) float64 { return n.r.NormFloat64() })}))
+		n.c = 3
+		n.op("relu1", "Relu")
+		every := func(name, x string, axis, from int64) string {
+			return n.name(name, n.b.Op("Slice",
+				[]string{x, n.b.Ints(from), n.b.Ints(math.MaxInt32), n.b.Ints(axis), n.b.Ints(2)}))
+		}
+		switch {
+		case thin:
+			n.x = every("columns", every("rows", n.x, 2, 0), 3, 0)
+		case split:
+			var all []string
+			for i := range int64(2) {
+				r := every("rows"+string('0'+rune(i)), n.x, 2, i)
+				for j := range int64(2) {
+					all = append(all, every("part"+string('0'+rune(2*i+j)), r, 3, j))
+				}
+			}
+			n.x = n.name("stack", n.b.Op("Concat", all, onnx.AttrInt("axis", 2)))
+		}
+		n.op("relu2", "Abs").op("pool", "GlobalAveragePool").op("flatten", "Flatten")
+		return n.model(t, 3)
+	}
+	fixture := func(name string, thin, split bool) audittest.Fixture {
+		f := audittest.Fixture{Subject: subject(t, name, g, build(thin, split), vector, action.Trivial{G: g})}
+		f.Options.Params = map[string]float64{"layers.elements": 5}
+		return f
+	}
+	blamed(t, fixture("thinned", true, false), fixture("whole", false, false), "rows", audit.CluePooling)
+	silent(t, fixture("shared", false, true))
+}

@@ -79,7 +79,7 @@ func (l *look) represent(ctx context.Context, cur, next *cut, moved [][]interior
 		shape := next.x[0][k].Shape
 		for i := range next.x {
 			if !slices.Equal(next.x[i][k].Shape, shape) {
-				return fmt.Sprintf("the shape of %s depends on the input", v), false, nil
+				return cur.miss(v, fmt.Sprintf("the shape of %s depends on the input", v)), false, nil
 			}
 		}
 		pairs := l.pairs(next, k, moved)
@@ -98,8 +98,9 @@ func (l *look) represent(ctx context.Context, cur, next *cut, moved [][]interior
 			return "", false, err
 		}
 		if rep == nil {
-			return fmt.Sprintf("no representation of %s %v is declared, follows from the graph, or explains the values",
-				v, shape), false, nil
+			return cur.miss(v, fmt.Sprintf(
+				"no representation of %s %v is declared, follows from the graph, or explains the values", v,
+				shape)), false, nil
 		}
 		next.reps[k] = rep
 		constant = constant && still
@@ -255,6 +256,9 @@ func (l *look) structure(ctx context.Context, cur *cut, v string, shape []int) s
 		if r := l.movement(ctx, cur, names, ins, v, shape); r != nil {
 			return structure{rep: r, sure: true}
 		}
+		if steps := l.subsamples(n); steps != nil {
+			return l.thinned(steps, shape, ins[0])
+		}
 	case len(op) > 6 && op[:6] == "Reduce":
 		return l.reduced(shape, ins[0])
 	}
@@ -328,6 +332,57 @@ func (l *look) window(n *onnxpb.NodeProto, shape []int, in *feature.Rep) structu
 	}
 	return structure{rep: r.As(feature.ByStructure,
 		"a map moves with its grid; the values show no other order of the channels")}
+}
+
+// subsamples are the steps, down and across, of a Slice that leaves places of a map out; nil for other nodes. One of
+// several that share the places of a map among them, as a layer that makes channels of places does, leaves none out.
+func (l *look) subsamples(n *onnxpb.NodeProto) []int {
+	in := n.GetInput()
+	if n.GetOpType() != "Slice" || len(in) < 5 {
+		return nil
+	}
+	for _, o := range l.m.ONNX().Proto().GetGraph().GetNode() {
+		if o != n && o.GetOpType() == "Slice" && len(o.GetInput()) == len(in) && o.GetInput()[0] == in[0] &&
+			slices.Equal(l.stored(o.GetInput()[3]), l.stored(in[3])) &&
+			!slices.Equal(l.stored(o.GetInput()[1]), l.stored(in[1])) {
+			return nil
+		}
+	}
+	rank := len(l.shapes[in[0]])
+	axes, by := l.stored(in[3]), l.stored(in[4])
+	if rank != 4 || len(axes) != len(by) {
+		return nil
+	}
+	steps, leaves := []int{1, 1}, false
+	for i, a := range axes {
+		if a < 0 {
+			a += float64(rank)
+		}
+		if s := math.Abs(by[i]); a >= 2 && a < 4 && s > 1 {
+			steps[int(a)-2], leaves = int(s), true
+		}
+	}
+	if !leaves {
+		return nil
+	}
+	return steps
+}
+
+// thinned is the representation of a map of which every so many rows and columns are left.
+func (l *look) thinned(steps, shape []int, in *feature.Rep) structure {
+	p, ok := in.Field()
+	if !ok || len(p.Grids) != 1 || len(shape) != 3 || shape[0] != p.Channels {
+		return structure{}
+	}
+	g := p.Grids[0]
+	out := feature.Grid{H: shape[1], W: shape[2], Stride: [2]float64{
+		g.Stride[0] * float64(steps[1]), g.Stride[1] * float64(steps[0]),
+	}}
+	r, err := l.frame.Layout(shape, feature.Part{Channels: shape[0], Grids: []feature.Grid{out}, Mix: p.Mix})
+	if err != nil {
+		return structure{}
+	}
+	return structure{rep: r.As(feature.ByStructure, "every so many places of a map"), sure: true}
 }
 
 // reduced is the representation after a reduction, if its form tells that it runs over the places.

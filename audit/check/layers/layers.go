@@ -33,6 +33,8 @@ c_i = T_{i-1} - T_i, and their sum is f(gx) - ρ(g)f(x) whatever lies between, s
 the same is done with derivatives along the group, L f = Σ c_i, where ρ_i has the derivative of a map read between its places: central
 differences on the grid, and zero for what has no place.
 
+Of a product of groups each element moves one factor while the others rest, so that the rows say which factor a layer breaks.
+
 Representations follow from the graph where it decides them (pointwise operators, convolutions, pooling, what moves data about), else from
 the values themselves, verified on samples held out; a value that nothing explains makes its layer untestable, and the next layer is measured
 together with it. Values whose first axis counts the rows of a set, or the nodes of a graph, are taken to belong to them. Of an output with several fields the one with the largest error is followed.`,
@@ -104,6 +106,8 @@ type Row struct {
 	// Share is the signed share of the error at the output over the elements, Lo and Hi its limits; NaN where there is
 	// no error to share, or where the layer has no place of its own.
 	Share audit.Interval
+	// Factors are the injected errors under each factor of a product alone, in the order of [Result.Factors].
+	Factors []float64
 	// Flows are the signed shares of the derivatives along the group, in the order of [Result.Flows].
 	Flows []float64
 	// bridge tells that the layer makes products of components, which are told by what is summed up of them.
@@ -145,6 +149,8 @@ type Result struct {
 	First int
 	// Exact tells that the elements do not resample the input.
 	Exact bool
+	// Factors are the names of those of a product; nil for other groups.
+	Factors []string
 	// Field is the one of an output with several that was followed, that with the largest error; "" for other outputs.
 	Field string
 }
@@ -160,6 +166,28 @@ type cut struct {
 	gx [][]interior.Array
 	// ρ(g)z
 	rx [][]interior.Array
+	// values made of this state of which it is not known how they move, and why: as long as one of them is needed, no
+	// layer can be told, and to run the graph up to there again would find the same
+	untold map[string]string
+}
+
+// miss keeps why it is not known how a value moves.
+func (c *cut) miss(value, why string) string {
+	if c.untold == nil {
+		c.untold = map[string]string{}
+	}
+	c.untold[value] = why
+	return why
+}
+
+// blind says why nothing is known of one of the values; "" if that has not been found of any of them.
+func (c *cut) blind(live []string) string {
+	for _, v := range live {
+		if why := c.untold[v]; why != "" {
+			return why
+		}
+	}
+	return ""
 }
 
 // look is one run of the check.
@@ -203,6 +231,8 @@ type look struct {
 	// samples along which derivatives are taken
 	flowed int
 	first  *cut
+	// the arrays of one sample that the model reads
+	start [][]interior.Array
 	// of one sample, with its batch axis, as far as they are known
 	shapes map[string][]int
 	// the values of one layer take much memory
@@ -287,10 +317,19 @@ func (l *look) pickAny() {
 	l.elements, l.exact = append(exact[:few:few], other[:min(len(other), most-few)]...), true
 }
 
-// sorted are elements of the plan, those that do not resample apart from the others.
+// sorted are elements of the plan, those that do not resample apart from the others; of a product those in which one
+// factor moves.
 func (l *look) sorted(most int) (exact, other []audit.Element) {
-	for _, j := range l.p.PickElements(most) {
-		if e := l.p.Elements[j]; e.Exact {
+	var list []audit.Element
+	if f, ok := l.group.(group.Factored); ok {
+		list = l.alone(f, l.p.PickElements(8*most), most)
+	} else {
+		for _, j := range l.p.PickElements(most) {
+			list = append(list, l.p.Elements[j])
+		}
+	}
+	for _, e := range list {
+		if e.Exact {
 			exact = append(exact, e)
 		} else {
 			other = append(other, e)

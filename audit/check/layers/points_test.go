@@ -292,3 +292,45 @@ func TestNetworksOfPoints(t *testing.T) {
 		}
 	}
 }
+
+// A product is tested by its factors one by one: of a network that knows atoms by their number the permutations are
+// what breaks, of one with a rectifier on components the motions, each at its place.
+func TestFactors(t *testing.T) {
+	numbered := func(broken bool) *onnx.Model {
+		n := newCloud(7)
+		_, f := n.apart(4)
+		s := n.op("gather", "ReduceSum", []string{f, n.b.Ints(2)}, onnx.AttrInt("keepdims", 0)) // [P, 4]
+		if broken {
+			s = n.op("bad-number", "Mul", []string{s, n.weights(atoms, 1)})
+		}
+		return n.pooled(t, s, 4)
+	}
+	for _, c := range []struct {
+		name, place, factor, other string
+		model                      *onnx.Model
+	}{
+		{"numbered", "bad-number", "S(5)", "E(3)", numbered(true)},
+		{"rectified", "bad-relu", "E(3)", "S(5)", vectors(t, "relu")},
+		{"even", "", "", "", numbered(false)},
+	} {
+		found, r := look(t, audittest.Fixture{Subject: clouds(t, c.name, "E(3) x S(5)", c.model)}, sweep.Check)
+		if c.place == "" {
+			if len(found.Findings) > 0 || r.First >= 0 {
+				show(t, r)
+				t.Errorf("%s: findings %+v", c.name, found.Findings)
+			}
+			continue
+		}
+		if len(found.Findings) != 1 || found.Findings[0].Location != c.place ||
+			!strings.Contains(found.Findings[0].Message, "under "+c.factor+" alone") {
+			show(t, r)
+			t.Errorf("%s: findings %+v", c.name, found.Findings)
+		}
+		for _, x := range found.Exhibits {
+			if x.Name == "layers" && (!strings.Contains(x.Note, "under "+c.factor+" alone "+c.place+" is the first") ||
+				!strings.Contains(x.Note, "under "+c.other+" alone no layer breaks")) {
+				t.Errorf("%s: %s", c.name, x.Note)
+			}
+		}
+	}
+}

@@ -40,6 +40,7 @@ func (l *look) hold() {
 func (l *look) result() *Result {
 	l.hold()
 	r := &Result{Body: l.m.Body(), Rows: l.rows, First: -1, NoFlows: l.noFlows, Exact: l.exact, Field: l.field}
+	r.Factors, _ = l.factors()
 	if l.finite != nil {
 		d := l.finite.decomposition(l.scale)
 		r.Elements = &d
@@ -151,6 +152,10 @@ func (l *look) table(r *Result) {
 		t.Columns = append(t.Columns,
 			audit.Column{Name: "share, " + d.Name, Doc: "signed share of the derivative along the group"})
 	}
+	for _, name := range r.Factors {
+		t.Columns = append(t.Columns,
+			audit.Column{Name: "injected, " + name, Doc: "error that this layer makes where this factor moves alone"})
+	}
 	t.Columns = append(t.Columns, audit.Column{Name: "status"})
 	for _, w := range r.Rows {
 		rep := w.Rep
@@ -168,6 +173,13 @@ func (l *look) table(r *Result) {
 			}
 			cells = append(cells, audit.Num(x))
 		}
+		for k := range r.Factors {
+			x := math.NaN()
+			if k < len(w.Factors) {
+				x = w.Factors[k]
+			}
+			cells = append(cells, audit.Num(x))
+		}
 		status := w.Status
 		if w.Above && strings.HasPrefix(status, "tested") {
 			status = "breaks" + strings.TrimPrefix(status, "tested")
@@ -178,6 +190,9 @@ func (l *look) table(r *Result) {
 		"undoes what others did."
 	if !r.Exact {
 		note += " The elements resample the input."
+	}
+	if len(r.Factors) > 0 {
+		note += " By factors: " + l.firsts(r) + "."
 	}
 	if r.NoFlows != "" {
 		note += " No derivatives: " + r.NoFlows + "."
@@ -246,7 +261,7 @@ func (l *look) class(w Row) (clue audit.ClueName, what string, remedies []string
 		strided = slices.ContainsFunc(onnx.Ints(n, "strides", nil), func(s int64) bool { return s > 1 })
 	}
 	switch {
-	case pools[w.Op] || globals[w.Op] || strided && shifts:
+	case pools[w.Op] || globals[w.Op] || strided && shifts || n != nil && l.subsamples(n) != nil:
 		return audit.CluePooling, "pooling or striding", []string{
 			"choose sizes, strides and padding so that the grid of the layer maps to itself under the group, or pool " +
 				"with a low-pass filter before the stride",
@@ -410,8 +425,8 @@ func (l *look) clues(r *Result) {
 		audit.Number("injected error", w.Injected, "").Against(w.Floor * l.p.Policy.RoundingFactor),
 		audit.Measured("share of the error at the output", w.Share, ""),
 	}
-	text := fmt.Sprintf("%s (%s) is the first layer that breaks; its share is %.3g", start.Name, start.Op,
-		w.Share.Value)
+	text := fmt.Sprintf("%s (%s) is the first layer that breaks%s; its share is %.3g", start.Name, start.Op,
+		l.under(r, w), w.Share.Value)
 	if start.Index != w.Index {
 		text += fmt.Sprintf(", with those up to %s, which cannot be told apart", w.Name)
 	}
@@ -519,8 +534,9 @@ func (l *look) finding(r *Result) {
 	}
 	l.p.Report(audit.Finding{
 		Category: audit.Layer, Set: set, Location: start.Name, Remedies: remedies, Worst: l.worst(),
-		Message: fmt.Sprintf("%s (%s), %s, is the first layer that breaks%s: injected error %.2g, share %.3g of the "+
-			"error at the output", start.Name, start.Op, what, limit(start, w), w.Injected, w.Share.Value),
+		Message: fmt.Sprintf("%s (%s), %s, is the first layer that breaks%s%s: injected error %.2g, share %.3g of the "+
+			"error at the output", start.Name, start.Op, what, l.under(r, w), limit(start, w), w.Injected,
+			w.Share.Value),
 		Evidence: []audit.Evidence{
 			audit.Number("injected error", w.Injected, "").Against(w.Floor * l.p.Policy.RoundingFactor),
 			audit.Measured("share of the error at the output", w.Share, ""),

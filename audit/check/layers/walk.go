@@ -202,15 +202,24 @@ func (l *look) walkable() error {
 
 // walk goes through the layers, one at a time.
 func (l *look) walk(ctx context.Context) error {
-	if err := l.learn(ctx); err != nil {
-		return err
-	}
 	cur := l.first
-	l.first = nil // the values of the layers take a lot of memory
+	l.start, l.first = l.first.x[:1], nil // the values of the layers take a lot of memory
+	var seen map[string]bool
+	if len(cur.live) == len(l.m.Inputs()) { // inputs that lead nowhere are not kept: the model finds out one by one
+		seen = map[string]bool{}
+		for _, v := range cur.live {
+			seen[v] = true
+		}
+	}
 	places := l.places()
-	for _, y := range l.layers[1:] {
+	for k, y := range l.layers[1:] {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if cur.blind(y.Live) == "" {
+			if err := l.learn(ctx, seen, k+1); err != nil {
+				return err
+			}
 		}
 		next, err := l.layer(ctx, cur, y, places[y.Index])
 		if err != nil {
@@ -224,46 +233,36 @@ func (l *look) walk(ctx context.Context) error {
 	return nil
 }
 
-// learn lets the model find out where samples lie in all values that will be asked for, many at a time: one by one,
-// each would cost runs of everything before it.
-func (l *look) learn(ctx context.Context) error {
+// learn lets the model find out where samples lie in the values after the layer at k and those that come next, many at
+// a time: one by one, each would cost runs of everything before it. Values that nobody comes to ask for are left out.
+func (l *look) learn(ctx context.Context, seen map[string]bool, k int) error {
 	const most, numbers = 24, 2 << 20
+	if seen == nil {
+		return nil
+	}
 	var names []string
 	total := 0
-	ask := func() error {
-		if len(names) == 0 {
-			return nil
-		}
-		_, err := l.m.Values(ctx, l.first.x[:1], names)
-		names, total = nil, 0
-		if err == nil && l.large {
-			err = l.m.Close() // almost the whole model is open by now
-			l.clear()
-		}
-		return err
-	}
-	seen := map[string]bool{}
-	for _, v := range l.first.live {
-		seen[v] = true
-	}
-	if len(l.first.live) != len(l.m.Inputs()) {
-		return nil // inputs that lead nowhere are not kept: the model finds out one by one
-	}
-	for _, y := range l.layers[1:] {
+	for _, y := range l.layers[k:] {
 		for _, v := range y.Live {
 			if seen[v] {
 				continue
 			}
 			seen[v] = true
 			names, total = append(names, v), total+size(l.shapes[v])
-			if len(names) == most || total > numbers {
-				if err := ask(); err != nil {
-					return err
-				}
-			}
+		}
+		if len(names) == 0 || len(names) >= most || total > numbers {
+			break
 		}
 	}
-	return ask()
+	if len(names) == 0 {
+		return nil
+	}
+	_, err := l.m.Values(ctx, l.start, names)
+	if err == nil && l.large {
+		err = l.m.Close() // almost the whole model is open by now
+		l.clear()
+	}
+	return err
 }
 
 // places chooses the layers after which contributions are measured: all, or those with the fewest live values, evenly
@@ -292,6 +291,17 @@ func (l *look) places() map[int]bool {
 
 // layer measures one layer. It returns the state after it, nil if that cannot be told.
 func (l *look) layer(ctx context.Context, cur *cut, y interior.Layer, place bool) (next *cut, err error) {
+	row := Row{
+		Index: y.Index, Name: y.Name, Op: y.Op, Prefix: math.NaN(), Injected: math.NaN(), Floor: math.NaN(),
+		Status: "tested",
+		Share:  audit.Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()},
+	}
+	row.bridge = l.bridge(cur, l.maker(y.Produced[0]))
+	if why := cur.blind(y.Live); why != "" {
+		row.Status = untestable + why
+		l.rows = append(l.rows, row)
+		return nil, nil //nolint:nilnil // no state, and nothing wrong
+	}
 	part, err := l.m.Part(ctx, cur.live, y.Live)
 	if err != nil {
 		return nil, err
@@ -305,11 +315,6 @@ func (l *look) layer(ctx context.Context, cur *cut, y interior.Layer, place bool
 	if err != nil {
 		return nil, err
 	}
-	row := Row{
-		Index: y.Index, Name: y.Name, Op: y.Op, Prefix: math.NaN(), Injected: math.NaN(), Floor: math.NaN(),
-		Status: "tested",
-		Share:  audit.Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()},
-	}
 	why, constant, err := l.represent(ctx, cur, next, moved)
 	if err != nil {
 		return nil, err
@@ -317,7 +322,6 @@ func (l *look) layer(ctx context.Context, cur *cut, y interior.Layer, place bool
 	if why == "" {
 		why = l.unknown(next)
 	}
-	row.bridge = l.bridge(cur, l.maker(y.Produced[0]))
 	if why != "" {
 		row.Status = untestable + why
 		l.rows = append(l.rows, row)
@@ -427,6 +431,7 @@ func (l *look) measure(ctx context.Context, part *interior.Part, cur, next *cut,
 	s := centred(next.x, mine)
 	if m > 0 {
 		prefix, injected := make([]float64, len(next.x)), make([]float64, len(next.x))
+		alone := make([]float64, m)
 		for i := range next.x {
 			for j, e := range l.elements {
 				a, err := l.back(next, next.gx[i*m+j], i, mine, e.G)
@@ -439,8 +444,10 @@ func (l *look) measure(ctx context.Context, part *interior.Part, cur, next *cut,
 				}
 				prefix[i] += a / float64(m)
 				injected[i] += b / float64(m)
+				alone[j] += b / float64(len(next.x)) / s
 			}
 		}
+		row.Factors = l.byFactor(alone)
 		row.Prefix, row.Injected = mean(prefix)/s, mean(injected)/s
 		shaken, err := part.Run(ctx, l.shaken(cur))
 		if err != nil {
