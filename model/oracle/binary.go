@@ -83,17 +83,20 @@ func binaryOps() map[string][]entry {
 	mul := ring(func(x, y float64) float64 { return x * y }, func(x, y int64) int64 { return x * y })
 	sub := ring(func(x, y float64) float64 { return x - y }, func(x, y int64) int64 { return x - y })
 	add.many, mul.many, sub.many = sums, multiples, differences
-	div := arithmetic{f: func(x, y float64) float64 { return x / y }, i: func(d tensor.DType, x, y int64) (int64, error) {
-		switch {
-		case y == 0:
-			return 0, errZero
-		case d == tensor.Uint64:
-			return int64(uint64(x) / uint64(y)), nil
-		case y == -1:
-			return -x, nil
-		}
-		return x / y, nil
-	}}
+	div := arithmetic{
+		f: func(x, y float64) float64 { return x / y },
+		i: func(d tensor.DType, x, y int64) (int64, error) {
+			switch {
+			case y == 0:
+				return 0, errZero
+			case d == tensor.Uint64:
+				return int64(uint64(x) / uint64(y)), nil
+			case y == -1:
+				return -x, nil
+			}
+			return x / y, nil
+		},
+	}
 	small := arithmetic{f: least, i: func(d tensor.DType, x, y int64) (int64, error) {
 		if less(d, y, x) {
 			return y, nil
