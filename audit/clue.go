@@ -119,6 +119,11 @@ const (
 	ClueOutlier ClueName = "outlier"
 	// ClueFineDetail: the error falls where inputs are blurred before the model reads them.
 	ClueFineDetail ClueName = "fine-detail"
+	// ClueMends: the claim holds without one node, or a few in a row; Location names it.
+	ClueMends ClueName = "mends"
+	// ClueOddLayer: the node without which the claim holds is none of those that other clues tell: no table of
+	// positions, no nonlinearity, no pooling; Location names it.
+	ClueOddLayer ClueName = "odd-layer"
 	// ClueInputScale: the inputs are blank or far from the range the model was made for.
 	ClueInputScale ClueName = "input-scale"
 )

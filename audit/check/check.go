@@ -22,6 +22,7 @@ import (
 	"nero/audit/check/layers"
 	"nero/audit/check/lie"
 	"nero/audit/check/lint"
+	"nero/audit/check/mend"
 	"nero/audit/check/moving"
 	"nero/audit/check/neighbors"
 	"nero/audit/check/order"
@@ -46,7 +47,7 @@ func All() []*audit.Check {
 		contract.Check,
 		lint.Check, order.Check, neighbors.Check, moving.Check, warmup.Check, laws.Check, ends.Check,
 		company.Check, engines.Check, shifts.Check, smooth.Check, border.Check, extremes.Check, sizes.Check,
-		layers.Check, lie.Check,
+		layers.Check, mend.Check, lie.Check,
 		gradient.Check, forces.Check, forms.Check,
 	}
 }

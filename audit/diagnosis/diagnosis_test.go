@@ -140,6 +140,81 @@ var settings = map[string]audit.Setting{
 	"clipping":        {Kind: space.KindImage, Still: true, Clipped: 0.1},
 }
 
+// Without one node the claim holds: what that node does outweighs where the error shows, and without the clue nothing
+// is said of it.
+func TestMends(t *testing.T) {
+	rows := audit.Setting{Kind: space.KindRows, Space: true}
+	for _, c := range []struct {
+		name  string
+		in    audit.Setting
+		extra []audit.ClueName
+		node  audit.ClueName
+		want  string
+	}{
+		{"a factor, seen in one channel", rows, []audit.ClueName{audit.ClueChannel}, audit.ClueOddLayer, "layer-bug"},
+		{
+			"a factor, where a guess names a nonlinearity", rows,
+			[]audit.ClueName{audit.ClueSingleLayer, audit.ClueNonlinearity},
+			audit.ClueOddLayer, "layer-bug",
+		},
+		{
+			"a factor in a model with lopsided weights",
+			audit.Setting{},
+			[]audit.ClueName{audit.ClueKernelAsymmetry, audit.ClueSlopeViolation},
+			audit.ClueOddLayer, "layer-bug",
+		},
+		{
+			"a table, seen in one channel",
+			audit.Setting{Kind: space.KindFrames},
+			[]audit.ClueName{audit.ClueChannel},
+			audit.CluePositions, "positions",
+		},
+		{
+			"a table of a signal",
+			audit.Setting{Kind: space.KindSignal, Shifts: true},
+			[]audit.ClueName{audit.ClueSingleLayer, audit.ClueFirstLayer},
+			audit.CluePositions, "positions",
+		},
+		{
+			"a nonlinearity on components", rows,
+			[]audit.ClueName{audit.ClueCleanComb},
+			audit.ClueNonlinearity,
+			"nonlinearity",
+		},
+		{
+			"a nonlinearity on forces", rows,
+			[]audit.ClueName{audit.ClueNotConservative, audit.ClueSampleEffect},
+			audit.ClueNonlinearity, "nonlinearity",
+		},
+		{
+			"steps of a rounding", rows, []audit.ClueName{audit.ClueNeighbors}, audit.ClueNonlinearity, "nonlinearity",
+		},
+		// What says why goes before what says where.
+		{"another convention", rows, []audit.ClueName{audit.ClueConvention}, audit.ClueOddLayer, "convention"},
+		{"the order of rows", rows, []audit.ClueName{audit.ClueOrder}, audit.ClueOddLayer, "order"},
+		{
+			"places in space", rows,
+			[]audit.ClueName{audit.ClueCentering, audit.ClueChannel},
+			audit.ClueOddLayer,
+			"centering",
+		},
+		{"a hand", rows, []audit.ClueName{audit.ClueHandedness}, audit.ClueOddLayer, "handedness"},
+	} {
+		clues := seen(append(c.extra, audit.ClueMends, c.node)...)
+		d := diagnosis.Weigh(diagnosis.Fitting(c.in), clues)
+		if len(d) == 0 || d[0].ID != c.want {
+			t.Errorf("%s: named %v", c.name, names(d))
+			continue
+		}
+		if c.want == "layer-bug" && d[0].Location != "at "+string(c.node) {
+			t.Errorf("%s: at %q", c.name, d[0].Location)
+		}
+	}
+	if d := diagnosis.Weigh(diagnosis.Rules(), seen("!"+audit.ClueMends)); len(d) > 0 {
+		t.Errorf("nothing mends, and %v is named", names(d))
+	}
+}
+
 // What cannot be the cause is not named, however much speaks for it.
 func TestSettings(t *testing.T) {
 	clues := seen(audit.ClueSingleLayer, audit.ClueConvolution, audit.ClueCleanComb, audit.CluePaddingLayer,

@@ -293,6 +293,7 @@ func Rules() []Rule {
 				"tells places apart",
 			Needs: []audit.ClueName{audit.CluePositions},
 			Weigh: []Weight{
+				{audit.ClueOddLayer, -some, 0},
 				{audit.CluePositions, strong, -sure},
 				{audit.ClueDense, some, 0},
 				{audit.ClueFirstLayer, weak, 0},
@@ -356,6 +357,9 @@ func Rules() []Rule {
 			ID: "channel", Cause: "one output channel is wrong while the others hold",
 			Needs: []audit.ClueName{audit.ClueChannel},
 			Weigh: []Weight{
+				{audit.ClueMends, -strong, 0},
+				{audit.ClueCentering, -strong, 0},
+				{audit.ClueDirection, -some, 0},
 				{audit.ClueChannel, sure, -strong},
 				{audit.ClueDense, weak, 0},
 				{audit.ClueHandedness, -some, 0}, // it says why, the channel where it shows
@@ -368,6 +372,8 @@ func Rules() []Rule {
 			ID: "nonlinearity", Cause: "a componentwise nonlinearity on directional features",
 			Needs: []audit.ClueName{audit.ClueNonlinearity},
 			Weigh: []Weight{
+				{audit.ClueMends, some, 0},
+				{audit.ClueOddLayer, -sure - some, 0},
 				{audit.ClueNonlinearity, strong + weak, -strong},
 				{audit.ClueSingleLayer, some, 0},
 				{audit.ClueKernelAsymmetry, -weak, weak},
@@ -400,6 +406,7 @@ func Rules() []Rule {
 				"and the others do not",
 			Needs: []audit.ClueName{audit.ClueCleanComb},
 			Weigh: []Weight{
+				{audit.ClueMends, -some, 0},
 				{audit.ClueCleanComb, strong, -sure},
 				{audit.ClueNonlinearity, -weak, 0},
 				{audit.ClueDirection, -strong, 0},
@@ -417,7 +424,11 @@ func Rules() []Rule {
 			Cause: "the architecture does not have the symmetry, only the exact elements: a norm of another metric, " +
 				"or an operation on single components, is kept by these alone",
 			Needs: []audit.ClueName{audit.ClueCleanComb},
-			Weigh: []Weight{{audit.ClueCleanComb, strong, -sure}, {audit.ClueResampling, -some, 0}},
+			Weigh: []Weight{
+				{audit.ClueMends, -some, 0},
+				{audit.ClueCleanComb, strong, -sure},
+				{audit.ClueResampling, -some, 0},
+			},
 			Fix: "build the model of quantities that the whole group keeps, such as inner products in its own " +
 				"metric, or claim the exact elements only",
 			Verify: "the elements between the exact ones hold as well",
@@ -432,6 +443,7 @@ func Rules() []Rule {
 				audit.ClueDense,
 			},
 			Weigh: []Weight{
+				{audit.ClueOddLayer, -weak, 0},
 				{audit.ClueSingleLayer, some, -weak},
 				{audit.ClueKernelAsymmetry, some, -sure},
 				{audit.ClueConvolution, weak, 0},
@@ -458,6 +470,7 @@ func Rules() []Rule {
 			Cause: "nothing makes the model symmetric: its layers are generic and training did not supply the symmetry",
 			Needs: []audit.ClueName{audit.ClueGrows, audit.ClueKernelAsymmetry, audit.ClueFades},
 			Weigh: []Weight{
+				{audit.ClueMends, -sure, 0},
 				{audit.ClueStridePattern, -strong, 0},
 				{audit.CluePositions, -some, 0},
 				{audit.ClueEdgeBand, -weak, 0},
@@ -485,8 +498,17 @@ func Rules() []Rule {
 		},
 		{
 			ID: "layer-bug", Cause: "one layer breaks the symmetry and its neighbors do not: a bug in a custom layer",
-			Needs: []audit.ClueName{audit.ClueSingleLayer},
+			Needs: []audit.ClueName{audit.ClueOddLayer, audit.ClueSingleLayer},
 			Weigh: []Weight{
+				{audit.ClueOddLayer, sure, 0},
+				{audit.ClueConvention, -sure, 0},
+				{audit.ClueCentre, -sure, 0},
+				{audit.ClueIrreps, -sure, 0},
+				{audit.ClueOrder, -sure, 0},
+				{audit.ClueHandedness, -strong, 0},
+				{audit.ClueDirection, -strong, 0},
+				{audit.ClueCentering, -strong, 0},
+				{audit.ClueMoving, -strong, 0},
 				{audit.ClueSingleLayer, some, -some},
 				{audit.ClueKernelAsymmetry, -weak, weak},
 				{audit.ClueConvolution, -weak, 0},
@@ -558,6 +580,7 @@ func Rules() []Rule {
 			Needs: []audit.ClueName{audit.ClueNotConservative},
 			Musts: []audit.ClueName{audit.ClueNotConservative},
 			Weigh: []Weight{
+				{audit.ClueMends, -strong, 0},
 				{audit.ClueNotConservative, sure, -sure},
 				{audit.ClueForceFactor, -sure - sure, 0},
 				{audit.ClueForces, -strong, some},
@@ -599,7 +622,11 @@ func Rules() []Rule {
 			Cause: "a hard cut-off or a tie among neighbors: the answer jumps where a distance crosses a limit or " +
 				"two are equal",
 			Needs: []audit.ClueName{audit.ClueNeighbors},
-			Weigh: []Weight{{audit.ClueNeighbors, sure, -strong}, {audit.ClueHeavyTail, some, 0}},
+			Weigh: []Weight{
+				{audit.ClueMends, -strong, 0},
+				{audit.ClueNeighbors, sure, -strong},
+				{audit.ClueHeavyTail, some, 0},
+			},
 			Fix: "let the contribution of a pair go to zero smoothly before the cut-off, raise the cap on " +
 				"neighbors, break ties in a way that does not depend on coordinates",
 			Verify: "the largest error is near the 99 % quantile, and the scan finds no jump",
@@ -609,6 +636,7 @@ func Rules() []Rule {
 			Cause: "only some inputs are sensitive: preprocessing, or inputs whose orientation carries meaning",
 			Needs: []audit.ClueName{audit.ClueSampleEffect},
 			Weigh: []Weight{
+				{audit.ClueMends, -some, 0},
 				{audit.ClueSampleEffect, some, -some},
 				{audit.ClueElementEffect, -some, 0},
 				{audit.ClueClasses, some, 0},

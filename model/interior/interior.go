@@ -120,6 +120,10 @@ func New(m *onnx.Model, c decode.Codec, open Open, o Options) (*Model, error) {
 	}, nil
 }
 
+// With is another graph that reads and answers as this one does, on the same body: the model with nodes left out or
+// replaced. It shares nothing that is open with this one.
+func (m *Model) With(graph *onnx.Model) (*Model, error) { return New(graph, m.codec, m.pool.open, m.o) }
+
 // layers are the input and the cuts after nodes that make floating-point values out of it.
 func layers(m *onnx.Model, moving []string) []Layer {
 	list := []Layer{{

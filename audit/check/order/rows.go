@@ -13,9 +13,11 @@ import (
 	"nero/symmetry/group"
 )
 
-// permuting finds the factor of a group that permutes rows, and where its coordinates begin.
+// permuting finds the factor of a group that puts rows in any order, and where its coordinates begin: one for each
+// row. A group that merely exchanges some rows, such as one of a table, claims nothing about two of them.
 func permuting(G group.Group) (p group.Permuting, from int) {
-	if q, ok := G.(group.Permuting); ok {
+	any := func(q group.Permuting) bool { return len(q.Chart()) == q.Rows() }
+	if q, ok := G.(group.Permuting); ok && any(q) {
 		return q, 0
 	}
 	f, ok := G.(group.Factored)
@@ -23,7 +25,7 @@ func permuting(G group.Group) (p group.Permuting, from int) {
 		return nil, 0
 	}
 	for _, x := range f.Factors() {
-		if q, ok := x.(group.Permuting); ok {
+		if q, ok := x.(group.Permuting); ok && any(q) {
 			return q, from
 		}
 		from += len(x.Chart())

@@ -674,8 +674,8 @@ func claim(p *audit.Pass) (improper, shifts, permutes, turns bool) {
 			}
 			return
 		}
-		if _, ok := G.(group.Permuting); ok {
-			permutes = true
+		if q, ok := G.(group.Permuting); ok && len(q.Chart()) == q.Rows() {
+			permutes = true // in any order: a table of a few permutations claims nothing about others
 		}
 		s, ok := group.AsSpatial(G)
 		if !ok {
@@ -687,7 +687,7 @@ func claim(p *audit.Pass) (improper, shifts, permutes, turns bool) {
 			for i, x := range a {
 				want := 0.0
 				if i%(s.Dim()+1) == 0 {
-					want = 1
+					want = a[0] // magnifications turn nothing
 				}
 				turns = turns || math.Abs(x-want) > 1e-9
 			}
