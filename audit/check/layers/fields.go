@@ -27,6 +27,10 @@ type fielded interface {
 func (l *look) target() error {
 	plan, c := l.p.Subject.Plan, l.m.Codec()
 	l.output, l.moves, l.spec, l.codec = l.m.Output(), plan.Out, c.Out(), c
+	if l.end.value != "" {
+		l.output = l.end.value
+		return nil
+	}
 	if len(l.spec.Fields) == 0 {
 		return nil
 	}

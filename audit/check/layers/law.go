@@ -83,7 +83,7 @@ func (l *look) represent(ctx context.Context, cur, next *cut, moved [][]interior
 			}
 		}
 		pairs := l.pairs(next, k, moved)
-		if v == l.output {
+		if v == l.output && l.out != nil {
 			next.reps[k] = l.out
 			if err := l.undeclared(cur, shape, pairs); err != nil {
 				return "", false, err
@@ -111,6 +111,9 @@ func (l *look) represent(ctx context.Context, cur, next *cut, moved [][]interior
 // undeclared looks for another representation of the output than the declared one, which the values show and that one
 // does not.
 func (l *look) undeclared(cur *cut, shape []int, pairs []feature.Pair) error {
+	if l.end.value != "" {
+		return nil // nobody declared how it moves
+	}
 	if fit, err := l.out.Score(pairs, 1e-3); err != nil || fit.Constant() || fit.Explained > 0.5 {
 		return err
 	}

@@ -37,7 +37,8 @@ Of a product of groups each element moves one factor while the others rest, so t
 
 Representations follow from the graph where it decides them (pointwise operators, convolutions, pooling, what moves data about), else from
 the values themselves, verified on samples held out; a value that nothing explains makes its layer untestable, and the next layer is measured
-together with it. Values whose first axis counts the rows of a set, or the nodes of a graph, are taken to belong to them. Of an output with several fields the one with the largest error is followed.`,
+together with it. Detectors are followed up to the last maps of which boxes are
+made. Values whose first axis counts the rows of a set, or the nodes of a graph, are taken to belong to them. Of an output with several fields the one with the largest error is followed.`,
 	Params: []audit.Param{
 		{
 			Name: "samples", Doc: "inputs that are followed through the layers", Unit: "inputs", Default: 8, Min: 2,
@@ -151,6 +152,9 @@ type Result struct {
 	Exact bool
 	// Factors are the names of those of a product; nil for other groups.
 	Factors []string
+	// End is the layer up to which a model was followed whose answer does not move as arrays do, and Limit the first
+	// after it where the axes stop being those of a picture; "" where all of it was followed.
+	End, Limit string
 	// Field is the one of an output with several that was followed, that with the largest error; "" for other outputs.
 	Field string
 }
@@ -199,6 +203,8 @@ type look struct {
 	elements []audit.Element
 	exact    bool
 	samples  []space.Value
+	// where the way ends before the output; zero for the output
+	end end
 	// of the output, that is followed; "" for an output that is no record
 	field string
 	// of the graph
@@ -259,16 +265,39 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		return nil, fmt.Errorf("%w: what leaves the frame explains the error at the output, and inside the model it "+
 			"cannot be told from that of a layer", audit.ErrUntested)
 	}
-	l := &look{p: p, group: p.Subject.Plan.Group}
-	if err := l.prepare(ctx); err != nil {
-		return nil, err
+	list := []end{{}}
+	if p.Subject.Interior.Codec().Out().Kind == space.KindBoxes {
+		var err error
+		if list, err = ends(p); err != nil {
+			return nil, err
+		}
 	}
-	if err := l.walk(ctx); err != nil {
-		return nil, err
+	var best *look
+	var found *Result
+	var untested error
+	for _, e := range list { // of several maps the one that breaks most
+		l := &look{p: p, group: p.Subject.Plan.Group, end: e}
+		err := l.prepare(ctx)
+		if err == nil {
+			err = l.walk(ctx)
+		}
+		switch {
+		case errors.Is(err, audit.ErrUntested):
+			untested = err
+			continue
+		case err != nil:
+			return nil, err
+		}
+		r := l.result()
+		if found == nil || l.broken(r) && (!best.broken(found) || r.Elements.Error > found.Elements.Error) {
+			best, found = l, r
+		}
 	}
-	r := l.result()
-	l.report(r)
-	return r, nil
+	if found == nil {
+		return nil, untested
+	}
+	best.report(found)
+	return found, nil
 }
 
 // prepare chooses samples, elements and layers, and says how input and output move.
@@ -680,7 +709,7 @@ func (l *look) ends(ctx context.Context, first *cut) error {
 			return fmt.Errorf("%w: an output is not finite", audit.ErrUntested)
 		}
 	}
-	if l.out, err = l.declared(ctx, shape); err != nil {
+	if l.out, err = l.declared(ctx, first, shape); err != nil {
 		return err
 	}
 	l.invariant = !l.out.Moves()
@@ -703,7 +732,10 @@ var maps = []space.Kind{space.KindImage, space.KindTensor}
 
 // declared is the representation of the output: the action of the plan, taken apart into fields where it consists of
 // them.
-func (l *look) declared(ctx context.Context, shape []int) (*feature.Rep, error) {
+func (l *look) declared(ctx context.Context, first *cut, shape []int) (*feature.Rep, error) {
+	if l.end.value != "" {
+		return l.ending(ctx, first, shape)
+	}
 	out := l.moves
 	if _, ok := out.(action.Trivial); ok {
 		return l.frame.Fixed(shape).As(feature.ByUser, "invariant"), nil
@@ -736,11 +768,6 @@ func (l *look) declared(ctx context.Context, shape []int) (*feature.Rep, error) 
 		}, maps...)
 	case slices.Contains(maps, spec.Kind):
 		plain(func(x []float64) space.Value { return &space.Tensor{Shape: shape, Val: x} }, maps...)
-	case spec.Kind == space.KindBoxes:
-		return nil, fmt.Errorf(
-			"%w: boxes are chosen from lists of candidates, which do not move as maps do; the layers before the "+
-				"lists are followed by auditing a copy of the model "+
-				"that is cut at its last map, as an output of space tensor", audit.ErrUntested)
 	// labels come from the largest of the numbers at each pixel, which move as they do
 	case spec.Kind == space.KindMask:
 		for _, c := range l.frame.Candidates(shape, l.guess(shape)) {

@@ -41,6 +41,7 @@ func (l *look) result() *Result {
 	l.hold()
 	r := &Result{Body: l.m.Body(), Rows: l.rows, First: -1, NoFlows: l.noFlows, Exact: l.exact, Field: l.field}
 	r.Factors, _ = l.factors()
+	r.End, r.Limit = l.end.node, l.end.limit
 	if l.finite != nil {
 		d := l.finite.decomposition(l.scale)
 		r.Elements = &d
@@ -67,6 +68,9 @@ func (l *look) result() *Result {
 
 // broken tells that there is an error at the output that is not rounding.
 func (l *look) broken(r *Result) bool {
+	if l.end.value != "" && holds(l.p) {
+		return false
+	}
 	return r.Elements != nil && r.Elements.Error > l.p.Policy.RoundingFactor*l.outFloor && r.Elements.Error > leastError
 }
 
@@ -98,11 +102,7 @@ func (l *look) report(r *Result) {
 		audit.Number("layers that could not be tested",
 			float64(count(r.Rows, func(w Row) bool { return strings.HasPrefix(w.Status, untestable) })), "layers"))
 	if r.Elements != nil {
-		what := "the output"
-		if r.Field != "" {
-			what = r.Field
-		}
-		p.Measure(audit.Number("error at "+what+", root mean square", r.Elements.Error, ""),
+		p.Measure(audit.Number("error at "+l.what()+", root mean square", r.Elements.Error, ""),
 			audit.Number("rounding at the output", l.outFloor, ""))
 		if l.broken(r) {
 			p.Measure(audit.Number("sum of the shares", r.Elements.Sum, ""),
@@ -194,6 +194,12 @@ func (l *look) table(r *Result) {
 	if len(r.Factors) > 0 {
 		note += " By factors: " + l.firsts(r) + "."
 	}
+	if t := l.end.reaches(); t != "" {
+		note += " " + t
+	}
+	if t := untold(r.Rows); t != "" {
+		note += " What is known ends where a layer cannot be told: " + t + "."
+	}
 	if r.NoFlows != "" {
 		note += " No derivatives: " + r.NoFlows + "."
 	}
@@ -249,6 +255,27 @@ func (l *look) curves(r *Result) {
 			},
 		})
 	}
+}
+
+// what is followed.
+func (l *look) what() string {
+	switch {
+	case l.end.node != "":
+		return l.end.node
+	case l.field != "":
+		return l.field
+	}
+	return "the output"
+}
+
+// untold names the first layer that could not be tested, and why: what is known ends there. It is "" if there is none.
+func untold(rows []Row) string {
+	for _, w := range rows {
+		if why, ok := strings.CutPrefix(w.Status, untestable); ok {
+			return fmt.Sprintf("%s (%s) is the first layer that could not be tested: %s", w.Name, w.Op, why)
+		}
+	}
+	return ""
 }
 
 // class is what kind of operator a layer is: the clue that names it, in words, and what to do.
@@ -405,13 +432,25 @@ func (l *look) clues(r *Result) {
 		})
 	}
 	if !l.broken(r) {
-		give(audit.ClueFirstLayer, false, 0.9, "",
-			fmt.Sprintf("the error at the output, %.2g, is rounding; %d layers inject one", r.Elements.Error,
-				count(r.Rows, func(w Row) bool { return w.Above })))
+		text := fmt.Sprintf("the error at %s, %.2g, is rounding; %d layers inject one", l.what(), r.Elements.Error,
+			count(r.Rows, func(w Row) bool { return w.Above }))
+		strength := 0.9
+		if l.end.value != "" { // nothing is known of what comes after
+			strength = 0.5
+			if holds(l.p) {
+				text = "the boxes hold, whatever the maps inside do"
+			}
+			text += ". " + l.end.reaches()
+		}
+		give(audit.ClueFirstLayer, false, strength, "", text)
 		return
 	}
 	if r.First < 0 {
-		give(audit.ClueFirstLayer, false, 0.5, "", "no layer that could be tested injects an error")
+		text := "no layer that could be tested injects an error"
+		if t := untold(r.Rows); t != "" {
+			text += "; " + t
+		}
+		give(audit.ClueFirstLayer, false, 0.5, "", text)
 		return
 	}
 	w := r.Rows[r.First]
@@ -535,8 +574,8 @@ func (l *look) finding(r *Result) {
 	l.p.Report(audit.Finding{
 		Category: audit.Layer, Set: set, Location: start.Name, Remedies: remedies, Worst: l.worst(),
 		Message: fmt.Sprintf("%s (%s), %s, is the first layer that breaks%s%s: injected error %.2g, share %.3g of the "+
-			"error at the output", start.Name, start.Op, what, l.under(r, w), limit(start, w), w.Injected,
-			w.Share.Value),
+			"error at %s", start.Name, start.Op, what, l.under(r, w), limit(start, w), w.Injected,
+			w.Share.Value, l.what()),
 		Evidence: []audit.Evidence{
 			audit.Number("injected error", w.Injected, "").Against(w.Floor * l.p.Policy.RoundingFactor),
 			audit.Measured("share of the error at the output", w.Share, ""),
