@@ -111,8 +111,10 @@ func ends(p *audit.Pass) ([]end, error) {
 		return untested("no layer with weights makes a map on the way to the boxes")
 	}
 	if x.Form() != s.Value.Form() {
-		return untested("the window that the model sees moves over a larger picture, and what comes in at its border is "+
-			"made by no layer; of pictures that move as a whole, as under C4 or Roll, they are followed up to %s, and at "+
+		return untested("the window that the model sees moves over a larger picture, and what comes in at its border "+
+			"is "+
+			"made by no layer; of pictures that move as a whole, as under C4 or Roll, they are followed up to %s, "+
+			"and at "+
 			"%s the axes stop being those of a picture", out[0].node, out[0].limit)
 	}
 	return out[:min(len(out), mostEnds)], nil
@@ -152,7 +154,8 @@ func holds(p *audit.Pass) bool {
 }
 
 // ending is the representation of the map at which the way ends: nobody declares it, so that it is found as those of
-// the maps before it are, from what the layers make of exactly moved inputs. Where the values say nothing, channels stay.
+// the maps before it are, from what the layers make of exactly moved inputs. Where the values say nothing, channels
+// stay.
 func (l *look) ending(ctx context.Context, first *cut, shape []int) (*feature.Rep, error) {
 	cur := &cut{layer: first.layer, live: first.live, reps: first.reps, x: first.x, rx: first.rx}
 	for _, y := range l.layers[1:] {

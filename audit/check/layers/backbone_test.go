@@ -18,8 +18,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// detector reads a box off every place: how sure it is, an offset that is a gradient, width and height. Broken names the
-// layer that is wrong, "" for none.
+// detector reads a box off every place: how sure it is, an offset that is a gradient, width and height. Broken names
+// the layer that is wrong, "" for none.
 func detector(tb testing.TB, broken string) *onnx.Model {
 	tb.Helper()
 	n := newNet(9, broken).conv("conv1", 3).op("relu1", "Relu")
