@@ -22,6 +22,8 @@ type workspace struct {
 type candidate struct {
 	space.Box
 	at int
+	// the score as the model gave it, before an activation that may have brought it to 1 with many others
+	raw float64
 	// not finite
 	odd  bool
 	gone bool
@@ -193,7 +195,7 @@ func (b *boxes) collect(w *workspace, p *part, i, rows int) error {
 			object = strided{p.arrays[2].val, sample*p.n + k, 1}
 			label = strided{p.arrays[3].val, sample*p.n + k, 1}
 		}
-		score, kind, ok, err := b.score(class, p.classes, object, label)
+		score, raw, kind, ok, err := b.score(class, p.classes, object, label)
 		if err != nil {
 			return fmt.Errorf("box %d: %w", k, err)
 		}
@@ -202,7 +204,7 @@ func (b *boxes) collect(w *workspace, p *part, i, rows int) error {
 		}
 		at.at += at.step * one
 		c := candidate{Box: b.coordinates(at, p.first+k), at: p.first + k}
-		c.Score, c.Label = score, kind
+		c.Score, c.Label, c.raw = score, kind, raw
 		c.odd = !finite(&c.Box)
 		w.found = append(w.found, c)
 	}
@@ -210,8 +212,11 @@ func (b *boxes) collect(w *workspace, p *part, i, rows int) error {
 }
 
 // score is the confidence and the class of one box; ok is false for a box below the limit, of the background, or that
-// only fills the output up.
-func (b *boxes) score(class strided, classes int, object, label strided) (score float64, kind int, ok bool, err error) {
+// only fills the output up. raw orders boxes of equal confidence: an activation brings all large numbers to 1, and which
+// of them is the largest is still told by the model.
+func (b *boxes) score(class strided, classes int, object, label strided) (score, raw float64, kind int, ok bool,
+	err error,
+) {
 	lo, hi := 0, classes
 	if label.val == nil {
 		switch b.Background {
@@ -221,60 +226,66 @@ func (b *boxes) score(class strided, classes int, object, label strided) (score 
 			hi--
 		}
 	}
-	best := math.Inf(-1)
+	best, top := math.Inf(-1), math.Inf(-1)
 	kind = -1
 	for k := lo; k < hi; k++ {
-		x := b.clamp(class.get(k))
+		y := class.get(k)
+		x := b.clamp(y)
 		if math.IsNaN(x) {
 			best, kind = x, -1
 			break
 		}
 		if x > best || kind < 0 {
-			best, kind = x, k-lo
+			best, top, kind = x, y, k-lo
 		}
 	}
-	score = best
+	score, raw = best, top
 	switch b.Activation {
 	case "sigmoid":
 		score = sigmoid(best)
 	case softmax:
-		top, sum := math.Inf(-1), 0.0
+		most, others, sum := math.Inf(-1), math.Inf(-1), 0.0
 		for k := range classes {
-			top = max(top, b.clamp(class.get(k)))
+			y := class.get(k)
+			if most = max(most, b.clamp(y)); k != lo+kind {
+				others = max(others, y)
+			}
 		}
 		for k := range classes {
-			sum += math.Exp(b.clamp(class.get(k)) - top)
+			sum += math.Exp(b.clamp(class.get(k)) - most)
 		}
-		score = math.Exp(best-top) / sum
+		score, raw = math.Exp(best-most)/sum, top-others
 	default:
 		if score == padding {
-			return 0, 0, false, nil
+			return 0, 0, 0, false, nil
 		}
 	}
 	if object.val != nil {
 		o := object.get(0)
 		if b.Activation == "sigmoid" || b.Activation == softmax {
+			// 1 - σ(a)·σ(b) is e⁻ᵃ + e⁻ᵇ where both are near 1.
+			raw = min(raw, o) - math.Log1p(math.Exp(-math.Abs(raw-o)))
 			o = sigmoid(b.clamp(o))
 		} else if err := confidence(o); err != nil {
-			return 0, 0, false, err
+			return 0, 0, 0, false, err
 		}
 		if err := confidence(score); err != nil {
-			return 0, 0, false, err
+			return 0, 0, 0, false, err
 		}
 		score *= o
 	}
 	if err := confidence(score); err != nil {
-		return 0, 0, false, err
+		return 0, 0, 0, false, err
 	}
 	if score < b.Limit {
-		return 0, 0, false, nil
+		return 0, 0, 0, false, nil
 	}
 	if label.val != nil {
 		if score, kind, ok, err = b.number(score, label.get(0)); !ok || err != nil {
-			return 0, 0, false, err
+			return 0, 0, 0, false, err
 		}
 	}
-	return score, kind, true, nil
+	return score, raw, kind, true, nil
 }
 
 // number reads the class that the model gives, and passes its score on; one that is not finite takes the score with it.
@@ -356,7 +367,8 @@ func (b *boxes) coordinates(r strided, k int) space.Box {
 	return space.Box{X1: x, Y1: y, X2: w, Y2: h}
 }
 
-// before is the order of boxes: those that are not finite, then by falling score, then as in the outputs.
+// before is the order of boxes: those that are not finite, then by falling score, of equal scores by what the model gave
+// before the activation, then as in the outputs.
 func before(x, y candidate) int {
 	switch {
 	case x.odd != y.odd:
@@ -366,6 +378,8 @@ func before(x, y candidate) int {
 		return 1
 	case !x.odd && x.Score != y.Score:
 		return cmp.Compare(y.Score, x.Score)
+	case !x.odd && x.raw != y.raw:
+		return cmp.Compare(y.raw, x.raw)
 	}
 	return cmp.Compare(x.at, y.at)
 }
@@ -417,8 +431,7 @@ func suppress(keep, found []candidate, how string, b *boxes) []candidate {
 			if found[i].gone {
 				continue
 			}
-			if top < 0 || found[i].Score > found[top].Score || found[i].Score == found[top].Score &&
-				found[i].at < found[top].at {
+			if top < 0 || before(found[i], found[top]) < 0 {
 				top = i
 			}
 			if how != "soft" { // in order already

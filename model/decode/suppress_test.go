@@ -540,3 +540,33 @@ func TestNothingVanishes(tt *testing.T) {
 		}
 	})
 }
+
+// A sigmoid brings all large scores to 1, in float64 as well. Of boxes that overlap the one stays that the model is
+// surest of, wherever it stands in the list; a softmax and the confidence of an object saturate likewise.
+func TestSaturatedScores(t *testing.T) {
+	for _, c := range []struct {
+		activation string
+		raw        [][]float64 // x1, y1, x2, y2, object?, classes
+		classes    int
+		clamp      float64
+	}{
+		{"sigmoid", [][]float64{{1, 1, 9, 9, 50}, {2, 1, 9, 9, 60}}, 1, 0},
+		{"sigmoid", [][]float64{{1, 1, 9, 9, 500}, {2, 1, 9, 9, 600}}, 1, 100},
+		{"sigmoid", [][]float64{{1, 1, 9, 9, 45, 90, 0}, {2, 1, 9, 9, 60, 50, 0}}, 2, 0},
+		{"softmax", [][]float64{{1, 1, 9, 9, 0, 40, 0, 0}, {2, 1, 9, 9, 0, 50, 0, 1}}, 4, 0},
+	} {
+		object := len(c.raw[0]) > 4+c.classes
+		spec := decode.BoxesSpec{Activation: c.activation, Classes: c.classes, Overlap: 0.3, Clamp: c.clamp}
+		for _, swap := range []bool{false, true} {
+			rows := slices.Clone(c.raw)
+			if swap {
+				slices.Reverse(rows)
+			}
+			s := detector(100, out("y", tensor.Float32, -1, 2, len(rows[0])))
+			got := boxesOf(t, s, spec, 1, named("y", slices.Concat(rows...), 1, 2, len(rows[0])))[0].Items
+			if len(got) != 1 || got[0].X1 != 2 || got[0].Score != 1 {
+				t.Errorf("%s, object %v, swapped %v: %+v, want the second box alone", c.activation, object, swap, got)
+			}
+		}
+	}
+}

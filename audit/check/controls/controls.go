@@ -251,7 +251,7 @@ func rounding(ctx context.Context, p *audit.Pass, ulps float64, second bool) (ro
 			up = y
 			return nil
 		case below:
-			n, err := secondDifference(p, up, base, y)
+			n, err := SecondDifference(p, up, base, y)
 			if n > out.noise {
 				out.noise = n
 			}
@@ -266,8 +266,9 @@ func rounding(ctx context.Context, p *audit.Pass, ulps float64, second bool) (ro
 	return out, err
 }
 
-// secondDifference is ‖up + down - 2·middle‖/√6; NaN if a number is not finite.
-func secondDifference(p *audit.Pass, up, middle, down space.Value) (float64, error) {
+// SecondDifference is ‖up + down - 2·middle‖/√6, the noise of an evaluation that three answers show, see the doc of
+// [Check]; NaN if a number is not finite.
+func SecondDifference(p *audit.Pass, up, middle, down space.Value) (float64, error) {
 	var x [3][]float64
 	for i, v := range []space.Value{up, middle, down} {
 		x[i] = space.Nearest(v, middle).Numbers()

@@ -713,6 +713,38 @@ func TestExtremes(t *testing.T) {
 			}
 		})
 	}
+	// The squares of all pixels summed up forwards and backwards differ by rounding alone, which products of large
+	// numbers make larger than what is bounded behind them; a tenth of one pixel is no rounding.
+	summed := func(off float32) func(x *space.Image, y []float64) {
+		return func(x *space.Image, y []float64) {
+			var there, back float32
+			for i := range x.Pix {
+				p, q := float32(x.Pix[i]/255), float32(x.Pix[len(x.Pix)-1-i]/255)
+				there, back = there+p*p, back+q*q
+			}
+			if corner := float32(x.Pix[0] / 255); corner > 400 {
+				there += off * corner * corner
+			}
+			y[0] *= 1 + 0.1*math.Tanh(float64(there-back)/1e3)
+		}
+	}
+	for _, c := range []struct {
+		off    float32
+		answer stress.Answer
+		text   string
+	}{
+		{0, stress.Holds, "nothing can be said: rounding alone"},
+		{10, stress.Broken, "a thousand times"},
+	} {
+		s := subject(t, "sums", c4, side, model(summed(c.off)), nil)
+		s.Sample = audittest.Noise(inputs, side, side, 8)
+		r, of := asked(t, s, extremes.Check)
+		answered(t, of, r, c.answer)
+		holds(t, of, audit.ClueExtreme, c.answer == stress.Broken)
+		if !strings.Contains(r.Text, c.text) {
+			t.Errorf("%q, want %q", r.Text, c.text)
+		}
+	}
 	t.Run("broken anyway", func(t *testing.T) {
 		s := subject(t, "linear", c4, side, audittest.Pointwise(func(v space.Value) space.Value {
 			return &space.Tensor{
