@@ -37,6 +37,9 @@ func (l *look) coded(shape []int, out action.Action) *feature.Rep {
 		return v[0], nil
 	}
 	lay := func(v space.Value) ([]float64, error) {
+		if err := known(v); err != nil {
+			return nil, err
+		}
 		t, err := decode.Raw(c, []space.Value{v})
 		if err != nil {
 			return nil, err

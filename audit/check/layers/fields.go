@@ -2,6 +2,7 @@ package layers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -90,8 +91,21 @@ func (h head) Apply(g group.Element, v space.Value) (space.Value, error) {
 	if o.Form() != h.like.Form() {
 		return nil, fmt.Errorf("%w: the action makes %s of %s", scale.ErrForm, o.Form(), h.like.Form())
 	}
+	if err := known(o); err != nil {
+		return nil, err
+	}
 	y := o.Numbers()
 	return v.With(append(slices.Clip(y), x[h.n:]...))
+}
+
+// known refuses a signal of which the action filled in a part: layers are told apart by all numbers of the answer, and
+// those are no part of it, see [space.Common].
+func known(v space.Value) error {
+	if x, ok := v.(interface{ Partial() bool }); ok && x.Partial() {
+		return errors.New("of what comes in at an end of the answer nothing is known, so that its error cannot be taken " +
+			"apart number by number")
+	}
+	return nil
 }
 
 // Exact is that of the action.
