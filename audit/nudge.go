@@ -12,7 +12,7 @@ import (
 
 // Shifted is v + c·d, each number rounded to the unit roundoff u: what a model of that precision could have returned.
 // Of boxes it takes the share |c| off every score, which is how far the sets are then apart. On a mask it changes the
-// labels of the share |c| of the pixels, rounded to whole ones; they are the first of the order that d gives.
+// labels of the share |c| of the pixels, on average; they are the first of the order that d gives.
 func Shifted(v space.Value, c float64, d []float64, u float64) (space.Value, error) {
 	if o, ok := v.(interface {
 		Disturbed(share float64, order []float64) space.Value

@@ -1,6 +1,10 @@
 package space
 
-import "testing"
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
 
 func TestCommonCutsToWhatBothKnow(t *testing.T) {
 	a, b := NewSignal(2, 6, 10), NewSignal(2, 6, 10)
@@ -34,4 +38,37 @@ func signalOf(t *testing.T, v Value) *Signal {
 		t.Fatalf("%T is no signal", v)
 	}
 	return s
+}
+
+// A disturbance of a small mask is of less than a pixel: it is one pixel as often as that says.
+func TestDisturbedShare(t *testing.T) {
+	m := &Mask{H: 12, W: 12, Label: make([]int32, 144)}
+	r := rand.New(rand.NewPCG(1, 1))
+	order := make([]float64, len(m.Label))
+	for i := range order {
+		order[i] = r.NormFloat64()
+	}
+	for _, share := range []float64{1e-3, 1e-2, 0.1} {
+		const n = 4000
+		var mean float64
+		for range n {
+			c := share * r.NormFloat64()
+			d, ok := m.Apart(m.Disturbed(c, order))
+			if !ok {
+				t.Fatal("another form")
+			}
+			if whole := math.Abs(c) * 144; d*144 < math.Floor(whole)-1e-9 || d*144 > math.Floor(whole)+1+1e-9 {
+				t.Fatalf("%g pixels for %g", d*144, whole)
+			}
+			mean += d / n
+			if e, _ := m.Apart(m.Disturbed(c, order)); e != d {
+				t.Fatal("the same share gives another mask")
+			}
+		}
+		// E|c| of a normal law, and the spread of a mean of n counts
+		want := share * math.Sqrt(2/math.Pi)
+		if math.Abs(mean-want) > 5*math.Sqrt((want/144+share*share)/n) {
+			t.Errorf("share %g: mean %g, want %g", share, mean, want)
+		}
+	}
 }

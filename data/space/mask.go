@@ -71,11 +71,14 @@ func (m *Mask) Apart(v Value) (share float64, ok bool) {
 	return float64(n) / float64(max(len(m.Label), 1)), true
 }
 
-// Disturbed has another label at the share |c| of the pixels, rounded to whole ones: the first ones of those whose
-// order has the sign of c.
+// Disturbed has another label at the share |c| of the pixels: the first ones of those whose order has the sign of c. A
+// part of a pixel is a whole one as often as it is large, by digits of c that look random, so that the share is right in
+// the mean over many c. A small mask would otherwise hold no disturbance of less than half a pixel.
 func (m *Mask) Disturbed(c float64, order []float64) Value {
 	o := &Mask{H: m.H, W: m.W, Label: append([]int32{}, m.Label...)}
-	k := int(math.Round(min(math.Abs(c), 1) * float64(len(o.Label))))
+	want := min(math.Abs(c), 1) * float64(len(o.Label))
+	_, digits := math.Modf(math.Abs(c) * (1 << 30) * math.Pi)
+	k := int(math.Floor(want + digits))
 	for i := 0; i < len(o.Label) && k > 0; i++ {
 		if order[i] > 0 == (c > 0) {
 			o.Label[i]++
