@@ -72,8 +72,8 @@ func (m *Mask) Apart(v Value) (share float64, ok bool) {
 }
 
 // Disturbed has another label at the share |c| of the pixels: the first ones of those whose order has the sign of c. A
-// part of a pixel is a whole one as often as it is large, by digits of c that look random, so that the share is right in
-// the mean over many c. A small mask would otherwise hold no disturbance of less than half a pixel.
+// part of a pixel is a whole one as often as it is large, by digits of c that look random, so that the share is right
+// in the mean over many c. A small mask would otherwise hold no disturbance of less than half a pixel.
 func (m *Mask) Disturbed(c float64, order []float64) Value {
 	o := &Mask{H: m.H, W: m.W, Label: append([]int32{}, m.Label...)}
 	want := min(math.Abs(c), 1) * float64(len(o.Label))

@@ -212,8 +212,8 @@ func (b *boxes) collect(w *workspace, p *part, i, rows int) error {
 }
 
 // score is the confidence and the class of one box; ok is false for a box below the limit, of the background, or that
-// only fills the output up. raw orders boxes of equal confidence: an activation brings all large numbers to 1, and which
-// of them is the largest is still told by the model.
+// only fills the output up. raw orders boxes of equal confidence: an activation brings all large numbers to 1, and
+// which of them is the largest is still told by the model.
 func (b *boxes) score(class strided, classes int, object, label strided) (score, raw float64, kind int, ok bool,
 	err error,
 ) {
@@ -367,8 +367,8 @@ func (b *boxes) coordinates(r strided, k int) space.Box {
 	return space.Box{X1: x, Y1: y, X2: w, Y2: h}
 }
 
-// before is the order of boxes: those that are not finite, then by falling score, of equal scores by what the model gave
-// before the activation, then as in the outputs.
+// before is the order of boxes: those that are not finite, then by falling score, of equal scores by what the model
+// gave before the activation, then as in the outputs.
 func before(x, y candidate) int {
 	switch {
 	case x.odd != y.odd:

@@ -362,7 +362,8 @@ func conclude(t *stress.Test, over, infinite, rounded []string, most, bad stress
 	p := t.Pass
 	q := stress.Result{
 		Answer: stress.Holds, Error: math.NaN(), Limit: limit,
-		Text: "blank, constant, single-pixel, saturated, tied, shuffled, bright and dark inputs keep what ordinary ones keep",
+		Text: "blank, constant, single-pixel, saturated, tied, shuffled, bright and dark inputs keep what ordinary " +
+			"ones keep",
 	}
 	if most.N > 0 {
 		q.Error = most.E

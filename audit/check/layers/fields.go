@@ -102,7 +102,8 @@ func (h head) Apply(g group.Element, v space.Value) (space.Value, error) {
 // those are no part of it, see [space.Common].
 func known(v space.Value) error {
 	if x, ok := v.(interface{ Partial() bool }); ok && x.Partial() {
-		return errors.New("of what comes in at an end of the answer nothing is known, so that its error cannot be taken " +
+		return errors.New("of what comes in at an end of the answer nothing is known, so that its error cannot be " +
+			"taken " +
 			"apart number by number")
 	}
 	return nil

@@ -76,8 +76,8 @@ func Dot(x, y space.Value) float64 {
 // Norm is the Euclidean norm of all numbers of a value.
 func Norm(x space.Value) float64 { return math.Sqrt(Dot(x, x)) }
 
-// Apart is the Euclidean norm of x - y; NaN if their forms differ. What a border filled in when a signal was moved is no
-// part of it, see [space.Common].
+// Apart is the Euclidean norm of x - y; NaN if their forms differ. What a border filled in when a signal was moved is
+// no part of it, see [space.Common].
 func Apart(x, y space.Value) float64 {
 	x, y = space.Common(x, y)
 	d, err := Combine(1, x, -1, y)
