@@ -118,13 +118,8 @@ func worstCase(ctx context.Context, s *audit.Subject, set *audit.Set) (*audit.Ca
 	return c, nil
 }
 
-// frames are the picture that a value is, or the pictures that it holds; nil for other values.
-func frames(v space.Value) []*space.Image {
-	if p, ok := v.(space.Pictured); ok {
-		return p.Pictures()
-	}
-	return nil
-}
+// frames are the picture that a value is, the pictures that it holds, or the drawing of a volume; nil for other values.
+func frames(v space.Value) []*space.Image { return space.Views(v) }
 
 // speed is the length of every vector of a field, less those of another if there is one.
 func speed(f, less *space.Field) *space.Image {

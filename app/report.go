@@ -94,7 +94,7 @@ func pictures(j *job.Job, formats dataset.Formats) (func(int) (image.Image, erro
 		if err != nil {
 			return nil, err
 		}
-		if m := space.Picture(s.Value); m != nil { // the first frame stands for a sequence
+		if m := space.View(s.Value); m != nil { // the first frame stands for a sequence
 			return picture(m), nil
 		}
 		return nil, fmt.Errorf("sample %s is no picture", s.ID)

@@ -41,8 +41,11 @@ func (s Setting) Picture() bool {
 	return s.Kind == "" || s.planar || i != nil && i.Planar
 }
 
-// Grid reports whether the inputs are, or may be, sampled on a grid: pictures and signals.
-func (s Setting) Grid() bool { return s.Picture() || s.Kind == space.KindSignal }
+// Grid reports whether the inputs are, or may be, sampled on a grid: pictures, signals and volumes.
+func (s Setting) Grid() bool {
+	i := s.Kind.Info()
+	return s.Picture() || i != nil && i.Gridded
+}
 
 // settingOf looks at the inputs and at what the elements do.
 func settingOf(s *Subject, elements []Element) Setting {

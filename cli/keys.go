@@ -205,7 +205,8 @@ func studyKeys() []studyKey {
 			text(func(s *job.Study) *string { return &s.Data.LabelKey }),
 		},
 		{
-			ofData, "array-layout", "", "axes of an npy or npz array: NHW, NCHW, NHWC (default: guessed)",
+			ofData, "array-layout", "", "axes of an npy or npz array: NHW, NCHW, NHWC, of " +
+				"volumes NDHW, NCDHW, NDHWC, NWHD (default: guessed)",
 			text(func(s *job.Study) *string { return &s.Data.Layout }),
 		},
 		{

@@ -128,6 +128,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	maps.Copy(all, moving)
 	maps.Copy(all, serving)
 	maps.Copy(all, spatial)
+	maps.Copy(all, solid)
 	return all
 }
 

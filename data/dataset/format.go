@@ -34,6 +34,9 @@ type Format struct {
 
 // Sniff is how a format is told from others. What is nil never says so.
 type Sniff struct {
+	// Name looks at the name of a file before anything of it is read: at endings of compressed files, whose first bytes
+	// say nothing of what is in them.
+	Name func(name string) bool
 	// Head looks at the first bytes of a file, up to 16.
 	Head func(head []byte) bool
 	// File looks at a file whose head says nothing: at its ending, and into it where endings are shared.
@@ -79,9 +82,12 @@ func options() []struct {
 	}{
 		{
 			WithPattern, func(s Spec) bool { return s.Pattern != "" },
-			"pattern is for folders of images, clouds and signals, this is %s",
+			"pattern is for folders of images, clouds, signals and volumes, this is %s",
 		},
-		{WithLayout, func(s Spec) bool { return s.Layout != "" }, "layout is for arrays of images, this is %s"},
+		{
+			WithLayout, func(s Spec) bool { return s.Layout != "" },
+			"layout is for arrays of images and for volumes, this is %s",
+		},
 		{WithKey, func(s Spec) bool { return s.Key != "" }, "key is for npz archives, this is %s"},
 		{
 			WithLabelKey, func(s Spec) bool { return s.LabelKey != "" && s.Labels == "" },
@@ -95,7 +101,7 @@ func options() []struct {
 		{WithNoTargets, func(s Spec) bool { return s.Targets == none }, targets},
 		{
 			WithSplit, func(s Spec) bool { return s.Split != "" },
-			"split is for voc, and for folders of clouds and signals, this is %s",
+			"split is for voc, and for folders of clouds, signals and volumes, this is %s",
 		},
 		{WithClasses, func(s Spec) bool { return len(s.Classes) > 0 }, "classes are for voc and coco, this is %s"},
 		{
@@ -160,7 +166,7 @@ type Formats []*Format
 func Builtin() Formats {
 	return Formats{
 		idxFormat, npyFormat, npzFormat, folderFormat, vocFormat, cocoFormat, pairsFormat, cloudsFormat,
-		moleculesFormat, graphsFormat, signalsFormat,
+		moleculesFormat, graphsFormat, signalsFormat, volumesFormat,
 	}
 }
 
@@ -232,6 +238,11 @@ func (all Formats) guess(fsys fs.FS, name, targets string) (*Format, error) {
 		}
 		return all.ofFolder(fsys, name), nil
 	}
+	for _, format := range all {
+		if format.Sniff.Name != nil && format.Sniff.Name(name) {
+			return format, nil
+		}
+	}
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
@@ -254,8 +265,9 @@ func (all Formats) guess(fsys fs.FS, name, targets string) (*Format, error) {
 		return format, nil
 	}
 	return nil, fmt.Errorf(
-		"%s: starts with bytes % x: not IDX, npy, npz, PNG, JPEG, TIFF, BMP or WebP; for points, molecules, graphs "+
-			"or recordings set format to clouds, molecules, graphs or signals", name, b[:min(n, 6)])
+		"%s: starts with bytes % x: not IDX, npy, npz, PNG, JPEG, TIFF, BMP or WebP; for points, molecules, "+
+			"graphs, recordings or volumes set format to clouds, molecules, graphs, signals or volumes", name,
+		b[:min(n, 6)])
 }
 
 // ofFile guesses the format of a file that is no picture by its ending, nil where the ending leaves it open, as .txt

@@ -24,12 +24,15 @@ func TestGuess(t *testing.T) {
 		"hidden/.a.wav":    text("RIFF....WAVE"),
 		"hidden/b.off":     text("OFF\n"),
 		"texts/points.csv": text("1,2,3\n"),
+		"scan.nii":         text("\x5c\x01\x00\x00"), "scan.nii.gz": text("\x1f\x8b"),
+		"scans/a.nii.gz": text("\x1f\x8b"), "scans/labels.csv": text("a.nii.gz,1\n"),
 	}
 	for name, want := range map[string]string{
 		"chair.off": "clouds", "water.sdf": "molecules", "speech.wav": "signals", "all.jsonl": "graphs",
 		"water.xyz": "molecules", "bare.xyz": "molecules", "points.xyz": "clouds", "counted.xyz": "clouds",
 		"shapes": "clouds", "speech": "signals", "photos": "folder", "both": "folder", "mixed": "folder",
 		"hidden": "clouds", "texts": "folder",
+		"scan.nii": "volumes", "scan.nii.gz": "volumes", "scans": "volumes",
 	} {
 		if got, err := Builtin().guess(fsys, name, ""); err != nil || got.Name != want {
 			t.Errorf("%s: %v, %v, want %q", name, got, err, want)

@@ -110,14 +110,20 @@ func (l *listing) walk(dir string, above []fs.FileInfo, others map[string]int) e
 				return err
 			}
 		case !kind.IsRegular():
-		case slices.Contains(l.endings, strings.ToLower(path.Ext(name))):
+		case endsIn(name, l.endings):
 			l.paths = append(l.paths, p)
-		case slices.Contains(l.skip, strings.ToLower(path.Ext(name))):
+		case endsIn(name, l.skip):
 		default:
 			others[strings.ToLower(path.Ext(name))]++
 		}
 	}
 	return nil
+}
+
+// endsIn tells whether a file's name has one of some endings in small letters, such as .png or .nii.gz.
+func endsIn(name string, endings []string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(name, e) })
 }
 
 // name is a path in the file system.

@@ -25,7 +25,8 @@ type Spec struct {
 	Key string
 	// npz: name of the label array; "" tries y and labels
 	LabelKey string
-	// arrays: NHW, NCHW or NHWC; "" guesses where there is no doubt
+	// arrays: NHW, NCHW or NHWC; volumes: NDHW, NCDHW, NDHWC, or NWHD for NIfTI files whose axes stand as nibabel has
+	// them; "" guesses where there is no doubt
 	Layout string
 
 	// Targets are boxes (a folder of VOC XML, a COCO JSON) or fields (a folder, npy or npz) that do not lie beside the
@@ -218,8 +219,15 @@ type Cut struct {
 // Signals are WAV files (nero/data/sound), whose whole numbers are scaled to [-1, 1), or arrays (N, numbers) or (N,
 // channels, numbers), which are not scaled. All must have one rate; nothing is resampled.
 //
-// Of these four kinds a sample has the fields that Fields names, in that order; one field is a plain value, several are
-// a record. Without Fields it has those named above, and other arrays are left out with a note, of graphs taken too.
+// Volumes are NIfTI-1 files (nero/data/nifti), plain or gzip, a folder of them or of npy files with one volume each, or
+// an array (N, depth, height, width), or with channels before or behind the three. The axes of NIfTI files are slices,
+// rows and columns; under the layout NWHD they stand the other way round. The scaling that a file asks for is applied.
+// A file with left-handed axes has the first one reversed, which a note says, a sheared one is refused; voxels that are
+// no cubes are noted. Sizes may differ, channels must not.
+//
+// Of clouds, molecules, graphs and signals a sample has the fields that Fields names, in that order; one field is a
+// plain value, several are a record. Without Fields it has those named above, and other arrays are left out with a
+// note, of graphs taken too.
 func Open(spec Spec) (Dataset, error) { return Builtin().Open(spec) }
 
 // OpenFS is [Open] for the files of fsys, such as an [embed.FS]; paths are those of fsys.

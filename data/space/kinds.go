@@ -9,6 +9,8 @@ type Info struct {
 	Linear bool
 	// Planar says that values lie, or may lie, on the pixels of a plane.
 	Planar bool
+	// Gridded says that values are sampled on a grid of another kind than pixels: moments of time, voxels.
+	Gridded bool
 	// Sequence says that values run along time: they are a [Sequence].
 	Sequence bool
 	// Zero is a value of zeros, by what [Value].Dims of it shall be; boxes are an empty set, links have no nodes. Nil
@@ -20,7 +22,7 @@ type Info struct {
 func Kinds() []*Info {
 	return []*Info{
 		&scoresKind, &imageKind, &tensorKind, &fieldKind, &rowsKind, &pairsKind, &signalKind, &framesKind,
-		&maskKind, &boxesKind, &linksKind, &recordKind,
+		&volumeKind, &maskKind, &boxesKind, &linksKind, &recordKind,
 	}
 }
 

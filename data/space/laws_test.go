@@ -53,6 +53,10 @@ var draws = map[Kind]func(t *rapid.T) Value{
 		}
 		return f
 	},
+	KindVolume: func(t *rapid.T) Value {
+		c, d, h, w := side(t), side(t), side(t), side(t)
+		return &Volume{C: c, D: d, H: h, W: w, Val: drawFloats(t, c*d*h*w)}
+	},
 	KindRows: func(t *rapid.T) Value {
 		n, w := side(t), side(t)
 		return &Rows{N: n, W: w, Val: drawFloats(t, n*w)}

@@ -12,7 +12,8 @@ const KindSignal Kind = "signal"
 
 var signalKind = Info{
 	Kind: KindSignal, Doc: "channels of numbers in the order of time", Linear: true, Sequence: true,
-	Zero: func(d []int) Value { return NewSignal(d[0], d[1], 0) },
+	Gridded: true,
+	Zero:    func(d []int) Value { return NewSignal(d[0], d[1], 0) },
 }
 
 // Signal is C channels of T numbers in the order of time: sound, an ECG, speech probabilities per frame. Channel c at

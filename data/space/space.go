@@ -1,5 +1,5 @@
 // Package space holds the typed values that groups act on and models read and return: images, sequences of them, masks,
-// scores, boxes, vector fields, feature maps, points and graphs, signals.
+// volumes, scores, boxes, vector fields, feature maps, points and graphs, signals.
 //
 // A value knows what kind of thing it is, never what a group does to it: that is the business of package action, which
 // chooses an action by (group, space). A new space is a file here, a line in [Kinds] and a rule there; nothing between
@@ -150,6 +150,13 @@ type Pictured interface {
 	Repaint(f func(*Image) *Image) Value
 }
 
+// Drawn values are no pictures, and one can be made that shows them.
+type Drawn interface {
+	Value
+	// Drawing is a picture for people, which shares no memory with the value.
+	Drawing() *Image
+}
+
 // Ragged values have lengths that differ from one sample to the next.
 type Ragged interface {
 	Value
@@ -243,6 +250,26 @@ func Grid(v Value) (c, h, w int) {
 func Picture(v Value) *Image {
 	if p, ok := v.(Pictured); ok && len(p.Pictures()) > 0 {
 		return p.Pictures()[0]
+	}
+	return nil
+}
+
+// Views are the pictures by which a value is shown to people: those that it is, or the drawing that is made of it; nil
+// for other values.
+func Views(v Value) []*Image {
+	switch x := v.(type) {
+	case Pictured:
+		return x.Pictures()
+	case Drawn:
+		return []*Image{x.Drawing()}
+	}
+	return nil
+}
+
+// View is the first of [Views], nil if there is none.
+func View(v Value) *Image {
+	if all := Views(v); len(all) > 0 {
+		return all[0]
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ type kind struct {
 func kinds() []*kind {
 	return []*kind{
 		&scoresKind, &imageKind, &maskKind, &tensorKind, &boxesKind, &fieldKind, &framesKind, &rowsKind, &linksKind,
-		&pairsKind, &signalKind,
+		&pairsKind, &signalKind, &volumeKind,
 	}
 }
 

@@ -38,7 +38,7 @@ type InputField struct {
 	Field string
 	// the model's input; "" for the one that is called like the field, or the only one
 	Port string
-	// rows, links, pairs, signal, frames, image or tensor; "" for that of the data, rows if they do not say
+	// rows, links, pairs, signal, volume, frames, image or tensor; "" for that of the data, rows if they do not say
 	Kind space.Kind
 	// rows and pairs: zeros are added up to this many rows (and columns, of pairs); 0 for none
 	Pad int
@@ -55,7 +55,7 @@ type OutputField struct {
 	Name string
 	// the model's output; "" for the one that is called like the field, or the only one
 	Port string
-	// rows, scores, pairs, signal, frames, image, mask or tensor; "" for rows
+	// rows, scores, pairs, signal, volume, frames, image, mask or tensor; "" for rows
 	Kind space.Kind
 	// Decode is as in [OutputSpec.Decode], for scores, masks and images.
 	Decode string
@@ -69,16 +69,17 @@ type OutputField struct {
 	Rate float64
 }
 
-// NewRecord makes the codec of a model that reads points, graphs, signals or records of several fields. It reads the
-// signature only and refuses whatever can be refused before anything runs: an input that nothing feeds, lengths that
-// cannot agree. Errors say what the model wants, what the data has and which field of the study to set; they do not
-// name the model's file.
+// NewRecord makes the codec of a model that reads points, graphs, signals, volumes or records of several fields. It
+// reads the signature only and refuses whatever can be refused before anything runs: an input that nothing feeds,
+// lengths that cannot agree. Errors say what the model wants, what the data has and which field of the study to set;
+// they do not name the model's file.
 //
 // The axis of the samples comes first in every input and output, or in none: a graph whose edges are one list of shape
 // [2, edges] is read one sample at a time ([BatchLimit] is 1). Rows of shape (n, w) are fed as [N, n, w], transposed as
 // [N, w, n], flat as [N, n·w], or with rows of squares as [N, n, d, d]; links as [2, edges] or [edges, 2]; pairs as [N,
-// n, n], [N, n, n, w] or [N, w, n, n]; signals as [N, channels, time], [N, time, channels] or [N, time]; each without N
-// where there is none. What had to be guessed is in [Notes].
+// n, n], [N, n, n, w] or [N, w, n, n]; signals as [N, channels, time], [N, time, channels] or [N, time]; volumes as [N,
+// channels, depth, height, width], with the channels last or without them; each without N where there is none. What had
+// to be guessed is in [Notes].
 //
 // All values of one batch have the same shapes, but for fields with padding. A codec that pads has to be decoded by
 // [DecodeFor].
@@ -150,11 +151,13 @@ type feed struct {
 
 // form is how the numbers of one sample lie in an input: a letter per axis. r, w: rows and numbers of each; i: nodes of
 // pairs; 2, e: ends and edges; c, t: channels and time; f: all of them in their own order; x: a side of a square of w
-// numbers.
+// numbers; D, H, W: slices, rows and columns of voxels.
 type form struct {
 	axes string
 	// the last axis of the value comes first
 	swap bool
+	// the first axis of the value comes last
+	turn bool
 	// axes of the value that the form has not, and that must have the length 1
 	ones string
 }
@@ -201,8 +204,12 @@ func (e extent) length(axis byte) int {
 		return s[0]
 	case 'w':
 		return s[len(s)-1]
-	case 'e', 't':
+	case 'e', 't', 'D':
 		return s[1]
+	case 'H':
+		return s[2]
+	case 'W':
+		return s[3]
 	case 'x':
 		if s[1] < 0 {
 			return -1
@@ -496,7 +503,8 @@ func readFeed(x onnx.Port, in InputField, spec RecordSpec, batched bool) (*feed,
 			cmpName(in), f.Kind)
 	case k == nil:
 		return nil, 0, fmt.Errorf(
-			"input.fields: values of kind %s are not fed to models; say rows, links, pairs, signal, frames or image",
+			"input.fields: values of kind %s are not fed to models; say rows, links, pairs, signal, volume, frames or "+
+				"image",
 			f.Kind)
 	case k.pictures:
 		return f, 0, f.readPixels(spec.Pixels, batched)
@@ -558,7 +566,7 @@ func (f *feed) choose(list []form, batched bool) (*feed, int, error) {
 		return nil, 0, f.misfit(e, batched)
 	}
 	f.form = list[best]
-	if f.form.swap {
+	if f.form.transposes() {
 		f.notes = append(f.notes, fmt.Sprintf("input %s: by its shape it wants %s transposed, as [%s%s]", f.x, f.Kind,
 			map[bool]string{true: "N, "}[batched], legend(f.form)))
 	} else if f.form.axes == "f" && least > 0 {
@@ -572,7 +580,7 @@ func (f *feed) choose(list []form, batched bool) (*feed, int, error) {
 func legend(f form) string {
 	words := map[rune]string{
 		'r': "rows", 'w': "numbers", 'i': "nodes", '2': "2", 'e': "edges", 'c': "channels",
-		't': "time", 'f': "all", 'x': "side", '*': "...",
+		't': "time", 'f': "all", 'x': "side", '*': "...", 'D': "depth", 'H': "height", 'W': "width",
 	}
 	out := make([]string, 0, len(f.axes))
 	for _, a := range f.axes {

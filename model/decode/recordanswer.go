@@ -25,6 +25,8 @@ type answer struct {
 	per string
 	// numbers of a row come before the rows
 	swap bool
+	// channels of a volume come last
+	turn bool
 	// number of rows per node that the model returns, -1 for any
 	nodes int
 	// rows beyond those of this field are cut off; nil if nothing is padded
@@ -86,8 +88,9 @@ func (c *record) readAnswer(sig onnx.Signature, o OutputField, total int, kinds 
 		return a, err
 	case a.k.laid == nil:
 		return nil, fmt.Errorf(
-			"output.fields: kind %q of %q is not known; say rows, scores, pairs, signal, frames, image, mask or tensor",
-			a.Kind, a.name)
+			"output.fields: kind %q of %q is not known; say rows, scores, pairs, signal, volume, frames, image, mask "+
+				"or "+
+				"tensor", a.Kind, a.name)
 	}
 	if h := strings.ToLower(o.Decode); h != "" && h != raw {
 		return nil, fmt.Errorf("output.fields: decode %q of %q does not make %s; leave it out", o.Decode, a.name,

@@ -65,8 +65,12 @@ func (f *feed) shape(batched bool) []int {
 			}
 		case 'w':
 			take(len(e.shape)-1, n)
-		case 'e', 't':
+		case 'e', 't', 'D':
 			take(1, n)
+		case 'H':
+			take(2, n)
+		case 'W':
+			take(3, n)
 		}
 	}
 	switch {
@@ -177,11 +181,17 @@ func (f *feed) dims(e extent, batched bool) ([]int, error) {
 
 // lead is the number of leading groups and the length of each, for transposing.
 func (f *feed) lead(e extent) (p, q int) {
+	if f.form.turn {
+		return e.shape[0], tensor.Count(e.shape[1:])
+	}
 	if q = e.shape[len(e.shape)-1]; q == 0 {
 		return 0, 0
 	}
 	return tensor.Count(e.shape) / q, q
 }
+
+// transposes tells whether the numbers of a value stand in another order in the input.
+func (f form) transposes() bool { return f.swap || f.turn }
 
 // put writes numbers into the bytes of a tensor as d.
 func put(dst []byte, d tensor.DType, v []float64, p, q int, swap bool) error {
@@ -300,7 +310,7 @@ func (f *feed) encode(batch []space.Value, rows int, batched bool, d tensor.DTyp
 				first.shape)
 		}
 		p, q := f.lead(e)
-		if err := put(buf.Raw[i*one:(i+1)*one], d, x, p, q, f.form.swap); err != nil {
+		if err := put(buf.Raw[i*one:(i+1)*one], d, x, p, q, f.form.transposes()); err != nil {
 			return buf, fmt.Errorf("sample %d of the batch: field %q: %w", i, cmpName(f.InputField), err)
 		}
 	}
@@ -456,7 +466,7 @@ func (f *feed) adjoint(grad tensor.Tensor, like, out []space.Value) error {
 			return fmt.Errorf("%d numbers for %d samples of shape %v", len(g), len(like), n.shape)
 		}
 		p, q := f.lead(n)
-		if f.form.swap {
+		if f.form.transposes() {
 			one = transposed(one, q, p)
 		}
 		dst, _, err := f.content(to)

@@ -102,7 +102,7 @@ func (m Model) MarshalJSON() ([]byte, error) {
 // Data names the samples.
 type Data struct {
 	// default guessed from the path
-	Format string `json:"format,omitempty" yaml:"format,omitempty" jsonschema:"enum=idx,enum=folder,enum=npy,enum=npz,enum=voc,enum=coco,enum=pairs,enum=particles,enum=phantoms,enum=clouds,enum=molecules,enum=graphs,enum=signals" more:"format"`
+	Format string `json:"format,omitempty" yaml:"format,omitempty" jsonschema:"enum=idx,enum=folder,enum=npy,enum=npz,enum=voc,enum=coco,enum=pairs,enum=particles,enum=phantoms,enum=clouds,enum=molecules,enum=graphs,enum=signals,enum=volumes" more:"format"`
 	// path of the image file, or of the folder
 	Images string `json:"images,omitempty" yaml:"images,omitempty" jsonschema:"minLength=1" study:"short"`
 	// path of the labels: IDX, npy, or CSV with columns file,label
@@ -114,8 +114,8 @@ type Data struct {
 	Key string `json:"key,omitempty" yaml:"key,omitempty" jsonschema:"minLength=1"`
 	// npz: name of the label array; default "y" or "labels"
 	LabelKey string `json:"label_key,omitempty" yaml:"label_key,omitempty" jsonschema:"minLength=1"`
-	// npy, npz: order of the axes; default guessed from the shape
-	Layout string `json:"layout,omitempty" yaml:"layout,omitempty" jsonschema:"enum=NHW,enum=NCHW,enum=NHWC"`
+	// npy, npz, volumes: order of the axes; default guessed from the shape; NWHD reads NIfTI files as nibabel does
+	Layout string `json:"layout,omitempty" yaml:"layout,omitempty" jsonschema:"enum=NHW,enum=NCHW,enum=NHWC,enum=NDHW,enum=NCDHW,enum=NDHWC,enum=NWHD"`
 	// at most this many samples; 0, the default, for all
 	Limit int `json:"limit,omitempty" yaml:"limit,omitempty" jsonschema:"minimum=0,maximum=1000000000"`
 	// "label": the same number of each class
@@ -252,9 +252,9 @@ type Phantoms struct {
 
 // Input says how an image becomes the array that the models read: (v/scale - mean[c]) / std[c].
 type Input struct {
-	// image, frames for pairs and stacks of pictures, rows for points, signal, or record for several fields; default
-	// that of the data
-	Space string `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=image,enum=frames,enum=rows,enum=signal,enum=record" more:"kind"`
+	// image, frames for pairs and stacks of pictures, rows for points, signal, volume, or record for several fields;
+	// default that of the data
+	Space string `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=image,enum=frames,enum=rows,enum=signal,enum=volume,enum=record" more:"kind"`
 	// order of the axes; default follows the model's shape
 	Layout string `json:"layout,omitempty" yaml:"layout,omitempty" jsonschema:"enum=NCHW,enum=NHWC"`
 	// order of the channels; default as in the file
@@ -277,7 +277,7 @@ type Input struct {
 // Output says what the models return.
 type Output struct {
 	// default scores
-	Space string `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=scores,enum=image,enum=mask,enum=tensor,enum=boxes,enum=field,enum=frames,enum=rows,enum=signal,enum=record" more:"kind"`
+	Space string `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=scores,enum=image,enum=mask,enum=tensor,enum=boxes,enum=field,enum=frames,enum=rows,enum=signal,enum=volume,enum=record" more:"kind"`
 	// which output of the model; default the first
 	Name string `json:"name,omitempty" yaml:"name,omitempty" jsonschema:"minLength=1"`
 	// default softmax for scores; argmax for masks with a channel per class, else raw; raw for images and tensors
@@ -304,7 +304,7 @@ type Port struct {
 	// name of the model's input or output; default the name, or the only one
 	Port string `json:"port,omitempty" yaml:"port,omitempty" jsonschema:"minLength=1"`
 	// what the array is; default that of the data, for outputs rows
-	Kind string `json:"kind,omitempty" yaml:"kind,omitempty" jsonschema:"enum=rows,enum=links,enum=pairs,enum=signal,enum=frames,enum=image,enum=scores" more:"kind"`
+	Kind string `json:"kind,omitempty" yaml:"kind,omitempty" jsonschema:"enum=rows,enum=links,enum=pairs,enum=signal,enum=volume,enum=frames,enum=image,enum=scores" more:"kind"`
 	// rows and pairs: what the numbers are: positions, vectors, pseudovectors, pseudoscalars, tensors, poses,
 	// quaternions, boxes, irreps such as 4x0e+2x1o, a representation of a group of the user, or unchanged
 	Type string `json:"type,omitempty" yaml:"type,omitempty" jsonschema:"minLength=1"`

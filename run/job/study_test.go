@@ -161,15 +161,15 @@ func changes(beyond bool) []change {
 		},
 		{
 			"format", "format: idx", "format: parquet",
-			`study.yaml:8:16: data.format: "parquet" is not one of idx, folder, npy, npz, voc, coco, pairs, particles, phantoms, clouds, molecules, graphs, signals; choose one of them`,
+			`study.yaml:8:16: data.format: "parquet" is not one of idx, folder, npy, npz, voc, coco, pairs, particles, phantoms, clouds, molecules, graphs, signals, volumes; choose one of them`,
 		},
 		{
 			"layout", "format: idx", "layout: HWN",
-			`study.yaml:8:16: data.layout: "HWN" is not one of NHW, NCHW, NHWC; did you mean`,
+			`study.yaml:8:16: data.layout: "HWN" is not one of NHW, NCHW, NHWC, NDHW, NCDHW, NDHWC, NWHD; did you mean`,
 		},
 		{
 			"space", "{space: image,", "{space: cloud,",
-			`study.yaml:9:16: input.space: "cloud" is not one of image, frames, rows, signal, record; choose one of them`,
+			`study.yaml:9:16: input.space: "cloud" is not one of image, frames, rows, signal, volume, record; choose one of them`,
 		},
 		{
 			"channels", "{space: image,", "{channels: gray,",

@@ -66,10 +66,7 @@ func rangeOf(d dataset.Dataset, v space.Value) [2]float64 {
 	if most := d.Info().Max; most > 0 {
 		return [2]float64{0, most}
 	}
-	var images []*space.Image
-	if p, ok := v.(space.Pictured); ok {
-		images = p.Pictures()
-	}
+	images := space.Views(v)
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, m := range images {
 		for _, x := range m.Pix {

@@ -530,8 +530,8 @@ func (b *builder) sprite(inputs []*probe.Input, meta map[string]string) []tensor
 	lo, hi := inputs[0].Range[0], inputs[0].Range[1]
 	meta["lo"], meta["hi"] = strconv.FormatFloat(lo, 'g', -1, 64), strconv.FormatFloat(hi, 'g', -1, 64)
 	first := inputs[0].Value
-	if p, ok := first.(space.Pictured); ok {
-		return b.pictures(p, inputs)
+	if all := space.Views(first); len(all) > 0 {
+		return b.pictures(first, all, inputs)
 	}
 	switch {
 	case first.Kind() == space.KindTensor:
@@ -565,32 +565,29 @@ func (b *builder) sprite(inputs []*probe.Input, meta map[string]string) []tensor
 
 // pictures are pictures as bytes, or sequences of as many; nil if their sizes differ. Pictures alone must be of one
 // size, those of sequences may differ by what is lost in making them smaller.
-func (b *builder) pictures(first space.Pictured, inputs []*probe.Input) []tensor {
-	list := first.Pictures()
-	if len(list) == 0 {
-		return nil
-	}
+func (b *builder) pictures(first space.Value, list []*space.Image, inputs []*probe.Input) []tensor {
 	h, w, c := smaller(list[0].H, b.shrunk), smaller(list[0].W, b.shrunk), list[0].C
 	shape := []int{len(inputs), h, w, c}
-	alone := len(first.Dims()) == len(list[0].Dims())
-	if !alone {
+	_, sequence := first.(space.Sequence)
+	if sequence {
 		shape = []int{len(inputs), len(list), h, w, c}
 	}
 	lo, hi := inputs[0].Range[0], inputs[0].Range[1]
-	var all []byte
+	var pixels []byte
 	for _, in := range inputs {
-		f, ok := in.Value.(space.Pictured)
-		if !ok || f.Kind() != first.Kind() || len(f.Pictures()) != len(list) || alone && f.Form() != first.Form() {
+		all := space.Views(in.Value)
+		if len(all) != len(list) || in.Value.Kind() != first.Kind() ||
+			!sequence && in.Value.Form() != first.Form() {
 			return nil
 		}
-		for _, m := range f.Pictures() {
+		for _, m := range all {
 			if m.C != c || smaller(m.H, b.shrunk) != h || smaller(m.W, b.shrunk) != w {
 				return nil
 			}
-			all = append(all, shrink(m, b.shrunk, lo, hi)...)
+			pixels = append(pixels, shrink(m, b.shrunk, lo, hi)...)
 		}
 	}
-	return []tensor{bytesOf("input", all, shape...)}
+	return []tensor{bytesOf("input", pixels, shape...)}
 }
 
 // stackable reports whether values of a kind are laid under each other by [stacked].
@@ -856,7 +853,7 @@ func (b *builder) thumbBlock(list []int, number int) (*block, error) {
 		if in == nil {
 			continue
 		}
-		m := space.Picture(in.Value)
+		m := space.View(in.Value)
 		if m == nil || m.H < 1 || m.W < 1 || m.C < 1 {
 			continue
 		}

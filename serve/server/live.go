@@ -124,21 +124,17 @@ func inputOf(in *probe.Input, precise bool) (tensor, bool) {
 	return valueOf("input", in.Value, in.Range, precise)
 }
 
-// valueOf is a picture, frames of T × H × W × C, or an array as a tensor.
+// valueOf is a picture, frames of T × H × W × C, a drawing of a volume, or an array as a tensor.
 func valueOf(name string, v space.Value, shown [2]float64, precise bool) (tensor, bool) {
-	p, ok := v.(space.Pictured)
-	if !ok {
+	all := space.Views(v)
+	if len(all) == 0 {
 		if v == nil || v.Kind() != space.KindTensor {
 			return tensor{}, false
 		}
 		return f32(name, singles(v.Numbers()), v.Dims()...), true
 	}
-	all := p.Pictures()
-	if len(all) == 0 {
-		return tensor{}, false
-	}
 	shape := []int{all[0].H, all[0].W, all[0].C}
-	if len(v.Dims()) > len(shape) { // a sequence
+	if _, ok := v.(space.Sequence); ok {
 		shape = append([]int{len(all)}, shape...)
 	}
 	var exact []float32
@@ -341,7 +337,7 @@ func labelsOf(name string, m *space.Mask) tensor {
 func rangeOf(vs ...space.Value) (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, v := range vs {
-		if m := space.Picture(v); m != nil {
+		if m := space.View(v); m != nil {
 			for _, x := range m.Pix {
 				if finite(x) {
 					lo, hi = min(lo, x), max(hi, x)

@@ -458,7 +458,7 @@ func (s *Server) getThumb(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	m := space.Picture(in.Value)
+	m := space.View(in.Value)
 	if m == nil {
 		return missing("sample %d is no picture", i)
 	}

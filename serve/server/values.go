@@ -23,7 +23,7 @@ const mostValues = 8 << 20
 // left out. It reports whether there was anything to send.
 func (c *container) value(name string, v space.Value) bool {
 	names, fields := space.Fields(v)
-	_, pictured := v.(space.Pictured)
+	pictured := len(space.Views(v)) > 0
 	_, linear := v.(space.Linear)
 	switch {
 	case names != nil:

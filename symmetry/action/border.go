@@ -91,6 +91,8 @@ func Bytes(m Mover) int {
 		return m.warp.bytes()
 	case *fieldMover:
 		return m.warp.bytes()
+	case *volumeMover:
+		return 320 + 8*(len(m.index[0])+len(m.index[1])+len(m.index[2]))
 	case *rowsMover:
 		return 64 + m.row.bytes() + m.places.bytes()
 	case *linksMover:

@@ -10,6 +10,8 @@ func OptionsOf(a Action) (Options, bool) {
 		return OptionsOf(a.others)
 	case *Mask:
 		return a.opt, true
+	case *Volume:
+		return a.opt, true
 	case *Frames:
 		return a.opt, true
 	case *Field:

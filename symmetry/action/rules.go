@@ -9,9 +9,9 @@ import (
 )
 
 // Rules are the rules of this package: pictures, frames, masks, fields, boxes and feature maps under groups of the
-// plane, rows, edges, pairs and records of them under groups of space and permutations, feature vectors under any
-// group, and scores where [Options] claims invariance. Put rules made by [ScoresRule] and [TensorRule] in front to
-// declare more.
+// plane, volumes under groups of space, rows, edges, pairs and records of them under groups of space and permutations,
+// feature vectors under any group, and scores where [Options] claims invariance. Put rules made by [ScoresRule] and
+// [TensorRule] in front to declare more.
 func Rules() Table {
 	return Table{
 		{
@@ -32,6 +32,13 @@ func Rules() Table {
 			Doc: "every frame moves as an image, under flows by what has been reached at its time; shifts and " +
 				"reversals of time move the frames",
 			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return pictures(g, s, o) },
+		},
+		{
+			Name: "volume", Space: space.KindVolume,
+			Doc: "(g·v)(p) = v(g⁻¹p) in space: symmetries of the cube and whole shifts by index, others with the " +
+				"chosen " +
+				"kernel and border rule",
+			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return some(NewVolume(g, s, o)) },
 		},
 		{
 			Name: "field", Space: space.KindField,

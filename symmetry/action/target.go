@@ -45,6 +45,8 @@ func NewTarget(g group.Group, s space.Spec, o Options) (Action, error) {
 		return inPlace(g, func(g group.Group) (Action, error) { return some(NewMask(g, s, o, 0)) })
 	case space.KindImage:
 		return pictures(g, s, o)
+	case space.KindVolume:
+		return some(NewVolume(g, s, o))
 	case space.KindSignal:
 		return some(NewSignal(g, s, o))
 	case space.KindRows:

@@ -434,6 +434,8 @@ func spoiled(v space.Value) space.Value {
 			o.Images = append(o.Images, &space.Image{C: m.C, H: m.H, W: m.W, Pix: fill(len(m.Pix))})
 		}
 		return o
+	case *space.Volume:
+		return &space.Volume{C: x.C, D: x.D, H: x.H, W: x.W, Val: fill(len(x.Val))}
 	case *space.Rows:
 		return &space.Rows{N: x.N, W: x.W, Val: fill(len(x.Val))}
 	case *space.Links:
@@ -460,6 +462,8 @@ func smaller(v space.Value) space.Value {
 	switch x := v.(type) {
 	case *space.Image:
 		return space.NewImage(x.C, x.H, x.W-1)
+	case *space.Volume:
+		return space.NewVolume(x.C, x.D, x.H, x.W-1)
 	case *space.Mask:
 		return &space.Mask{H: x.H, W: x.W - 1, Label: make([]int32, x.H*(x.W-1))}
 	case *space.Scores:

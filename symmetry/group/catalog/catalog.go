@@ -155,7 +155,7 @@ var entries = []Entry{
 			"first component that is not 0 is positive. Slices are the rotations about the axes in the planes " +
 			"xy, xz and yz.",
 		Exact: "the 24 rotations of the cube, which permute coordinates and change signs; points are never " +
-			"resampled",
+			"resampled, volumes are by all others",
 	},
 	{
 		Name: "O(3)", Example: "O(3)",
@@ -167,8 +167,15 @@ var entries = []Entry{
 	{
 		Name: "T(3)", Example: "T(3)",
 		keys: []string{"t3", "r3"}, make: T3,
-		Doc:   "Shifts of space, in the unit of length of the data.",
-		Exact: "all, up to the rounding of a sum",
+		Doc:   "Shifts of space, in the unit of length of the data; of volumes in voxels.",
+		Exact: "all, up to the rounding of a sum; of volumes those by whole voxels",
+	},
+	{
+		Name: "T(3,Z)", Example: "T(3,Z)",
+		keys: []string{"t3z", "z3"}, make: T3Z,
+		Doc: "Shifts of volumes by whole voxels along columns, rows and slices; what enters at the border is the " +
+			"border rule's.",
+		Exact: "all",
 	},
 	{
 		Name: "SE(3)", Example: "SE(3)",
