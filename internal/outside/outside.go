@@ -26,6 +26,10 @@ const (
 	Silero = "NERO_SILERO"
 	// ONNXData is the folder of ONNX's own test data for backends, with node, simple and others below it.
 	ONNXData = "NERO_ONNX_TESTDATA"
+	// Strace is the program that traces system calls: its path, or its name in PATH.
+	Strace = "NERO_STRACE"
+	// Telemetry is a library of ONNX Runtime that sends telemetry unless it is told not to, as .ci/telemetry fetches.
+	Telemetry = "NERO_ORT_TELEMETRY"
 	// WebModules says, when set to 1, that npm ci was run in serve/web.
 	WebModules = "NERO_WEB_MODULES"
 )

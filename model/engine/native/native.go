@@ -130,6 +130,21 @@ func (e *Engine) do(f int, a ...uintptr) error {
 	return err
 }
 
+// telemetryOff is the variable that keeps a library from sending telemetry. It has to be in the environment that C sees
+// before the library makes an environment of its own: builds from 1.31 on then look up a host, and write the name of a
+// device into the user's cache.
+const telemetryOff = "ORT_DISABLE_TELEMETRY"
+
+// silence keeps the library that is loaded next from sending telemetry. Where it cannot, none is loaded.
+func silence(set func(name, value string) error) error {
+	err := set(telemetryOff, "1")
+	if err == nil || os.Getenv(telemetryOff) == "1" {
+		return nil
+	}
+	return fmt.Errorf("the telemetry of ONNX Runtime cannot be switched off here, so it is not loaded: %w; start nero "+
+		"with %s=1 in the environment, or take the embedded engine with --engine wasm", err, telemetryOff)
+}
+
 // New loads the library at path; reason is passed on to [engine.Info]. Errors say what is wrong with the file: another
 // kind of file, another platform, another library, a release before 1.17.
 func New(path, reason string) (*Engine, error) {
@@ -142,6 +157,9 @@ func New(path, reason string) (*Engine, error) {
 	}
 	st, err := os.Stat(path)
 	if err != nil {
+		return nil, err
+	}
+	if err := silence(setenv); err != nil {
 		return nil, err
 	}
 	fn, loaded, err := symbol(path, "OrtGetApiBase")
