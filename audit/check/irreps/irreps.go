@@ -25,8 +25,8 @@ import (
 var Check = &audit.Check{
 	Name: "irreps",
 	Doc: `Irreps tries, where the outputs of declared types fail, other types for each of their fields, on a few inputs and elements of the plan: unchanged,
-vectors, pseudovectors, pseudoscalars as their widths allow; of irreps the other parity, of all terms and of each; the components of every degree in
-reverse order, or with the signs (-1)^m of Condon and Shortley; and another polar axis, x or z in place of y; of quaternions the order
+vectors, pseudovectors, pseudoscalars as their widths allow; of irreps the other parity, of all terms and of each; up to four terms in any other order; the components of
+every degree in reverse order, or with the signs (-1)^m of Condon and Shortley; and another polar axis, x or z in place of y, of all terms and of each; of quaternions the order
 x, y, z, w and those of the inverse rotation. Normalisations of irreps are not tried: a factor per degree
 commutes with the group. A type passes if the interval of the field's error lies below the limit; it is proposed and nothing is switched.`,
 	Params: []audit.Param{
@@ -59,6 +59,8 @@ type patched struct {
 	conjugate func(g group.Element) group.Element
 	// change of basis of a row; nil for none
 	forth, back func(x []float64) []float64
+	// Only are the columns, from one to before another, that move otherwise; all if both are 0.
+	only [2]int
 }
 
 func (a *patched) Group() group.Group { return a.declared.Group() }
@@ -88,7 +90,7 @@ func (a *patched) Apply(g group.Element, v space.Value) (space.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.field < 0 {
+	if a.field < 0 && a.only == [2]int{} {
 		if a.back != nil {
 			return rowwise(moved, a.back), nil
 		}
@@ -98,6 +100,9 @@ func (a *patched) Apply(g group.Element, v space.Value) (space.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	if a.field < 0 {
+		return a.columns(all, moved), nil
+	}
 	_, fields = space.Fields(moved)
 	if names, _ := space.Fields(all); names == nil || a.field >= len(fields) {
 		return nil, fmt.Errorf("%w: the output is no record", scale.ErrForm)
@@ -106,7 +111,25 @@ func (a *patched) Apply(g group.Element, v space.Value) (space.Value, error) {
 	if a.back != nil {
 		out = rowwise(out, a.back)
 	}
+	if a.only != [2]int{} {
+		_, as := space.Fields(all)
+		out = a.columns(as[a.field], out)
+	}
 	return with(all, a.field, out), nil
+}
+
+// columns are rows moved as declared, but for those columns that move otherwise.
+func (a *patched) columns(declared, moved space.Value) space.Value {
+	x, y := space.RowsOf(declared), space.RowsOf(moved)
+	if x == nil || y == nil || x.N != y.N || x.W != y.W || a.only[1] > x.W {
+		return moved
+	}
+	o := space.NewRows(x.N, x.W)
+	for i := range x.N {
+		copy(o.Row(i), x.Row(i))
+		copy(o.Row(i)[a.only[0]:a.only[1]], y.Row(i)[a.only[0]:a.only[1]])
+	}
+	return o
 }
 
 // with is a record with another value in one field.
@@ -136,6 +159,8 @@ type variant struct {
 	typ         string
 	conjugate   func(g group.Element) group.Element
 	forth, back func(x []float64) []float64
+	// columns; see [patched]
+	only [2]int
 }
 
 func run(ctx context.Context, p *audit.Pass) (any, error) {
@@ -272,29 +297,81 @@ func variants(p *audit.Pass, f space.Spec) []variant {
 	for _, t := range parities(f.Type) {
 		add(t)
 	}
-	widths := blocks(parsed)
-	same := func(name string, g func(x []float64) []float64) {
-		out = append(out, variant{name: f.Type + ", " + name, typ: f.Type, forth: g, back: g})
+	for _, t := range orders(f.Type) {
+		add(t)
 	}
-	same("components in reverse order", func(x []float64) []float64 {
-		return perBlock(x, widths, func(d, k int) (int, float64) { return d - 1 - k, 1 })
-	})
-	same("signs (-1)^m", func(x []float64) []float64 {
-		return perBlock(x, widths, func(d, k int) (int, float64) {
+	widths := blocks(parsed)
+	// Of all terms, and of each where there are several; a term of degree 0 has one component.
+	type part struct {
+		name string
+		only [2]int
+	}
+	list := []part{{}}
+	if at := 0; len(parsed) > 1 {
+		for _, t := range parsed {
+			n := t.Mul * (2*t.L + 1)
+			if t.L > 0 {
+				list = append(list, part{" in " + irreps.Irreps{t}.String(), [2]int{at, at + n}})
+			}
+			at += n
+		}
+	}
+	for _, q := range list {
+		same := func(name string, g func(d, k int) (int, float64)) {
+			basis := func(x []float64) []float64 {
+				y := perBlock(x, widths, g)
+				if q.only != [2]int{} && q.only[1] <= len(x) {
+					copy(y[:q.only[0]], x)
+					copy(y[q.only[1]:], x[q.only[1]:])
+				}
+				return y
+			}
+			out = append(out, variant{name: f.Type + ", " + name + q.name, typ: f.Type, forth: basis, back: basis})
+		}
+		same("components in reverse order", func(d, k int) (int, float64) { return d - 1 - k, 1 })
+		same("signs (-1)^m", func(d, k int) (int, float64) {
 			if (k-(d-1)/2)%2 != 0 {
 				return k, -1
 			}
 			return k, 1
 		})
-	})
-	for _, axis := range []struct {
-		name string
-		by   float64
-	}{{"z in place of y as the polar axis", -1}, {"x in place of y as the polar axis", 1}} {
-		if conj := turned(p.Subject.Plan.Group, axis.by); conj != nil {
-			out = append(out, variant{name: f.Type + ", " + axis.name, typ: f.Type, conjugate: conj})
+		for _, axis := range []struct {
+			name string
+			by   float64
+		}{{"z in place of y as the polar axis", -1}, {"x in place of y as the polar axis", 1}} {
+			if conj := turned(p.Subject.Plan.Group, axis.by); conj != nil {
+				out = append(out, variant{
+					name: f.Type + ", " + axis.name + q.name, typ: f.Type, conjugate: conj, only: q.only,
+				})
+			}
 		}
 	}
+	return out
+}
+
+// mostTerms bounds the terms whose orders are tried: there are 23 others of four.
+const mostTerms = 4
+
+// orders are the irreps with their terms in other orders.
+func orders(t string) []string {
+	terms := strings.Split(strings.ReplaceAll(t, " ", ""), "+")
+	if len(terms) > mostTerms {
+		return nil
+	}
+	var out []string
+	var place func(done, left []string)
+	place = func(done, left []string) {
+		if len(left) == 0 {
+			if s := strings.Join(done, "+"); s != strings.Join(terms, "+") && !slices.Contains(out, s) {
+				out = append(out, s)
+			}
+			return
+		}
+		for i := range left {
+			place(append(slices.Clip(done), left[i]), slices.Delete(slices.Clone(left), i, i+1))
+		}
+	}
+	place(nil, terms)
 	return out
 }
 
@@ -368,7 +445,7 @@ func measure(ctx context.Context, p *audit.Pass, scale float64, field int, v var
 	plan := p.Subject.Plan
 	t := &trial.Trial{In: plan.In, Out: &patched{
 		declared: plan.Out, other: other, field: field, conjugate: v.conjugate,
-		forth: v.forth, back: v.back,
+		forth: v.forth, back: v.back, only: v.only,
 	}}
 	for _, j := range p.PickElements(int(p.Param("elements"))) {
 		t.Elements = append(t.Elements, p.Elements[j].G)
