@@ -25,7 +25,7 @@ var Check = &audit.Check{
 each node whose result has the form of a value that it reads is replaced by that value: a table is not added, a factor does not multiply, a nonlinearity
 hands its input on, a branch does not join. If no single node will do, runs of up to four nodes from a value to one of the same form are left out. A node mends
 the model if without it the error over the variation of the outputs falls below the limit of the claim and to 1/30 or less, while the outputs still tell
-inputs apart, in every component; of several the one counts that takes the fewest nodes with it, of equals the one that changes the answers least, and it is tried again on more inputs and elements. This needs no
+inputs apart, in every channel or column; of several the one counts that takes the fewest nodes with it, of equals the one that changes the answers least, and it is tried again on more inputs and elements. This needs no
 knowledge of how values inside the model move, so that it works for every group, kind of output and layer.
 
 It says what the node does: add or multiply by stored numbers that differ from place to place (positions), bend single numbers (a nonlinearity), coarsen a grid,
@@ -151,7 +151,7 @@ type outcome struct {
 	err float64
 	// mean distance between the answers to two inputs; NaN if no two can be compared
 	spread float64
-	// of every component, the mean of its square; nil where answers have different forms
+	// of every channel or column, the sum of its square; empty where answers have different forms
 	each []float64
 	// answers to unmoved inputs
 	base []space.Value
@@ -269,27 +269,51 @@ func (t *trier) measure(ctx context.Context, m *interior.Model) (outcome, error)
 			continue
 		}
 		sum, pairs = sum+d.Norm/t.scale, pairs+1
-		e.add(t.p.Numbers(base), t.p.Numbers(next))
+		e.add(base, t.p.Numbers(base), t.p.Numbers(next))
 	}
 	e.spread = sum / float64(pairs)
 	return e, nil
 }
 
-// add takes in how far the components of two answers are apart.
-func (e *outcome) add(a, b []float64) {
+// add takes in how far the channels or columns of two answers are apart.
+func (e *outcome) add(v space.Value, a, b []float64) {
+	of, n := channels(v, len(a))
 	if e.each == nil {
-		e.each = make([]float64, len(a))
+		e.each = make([]float64, n)
 	}
-	if len(a) != len(b) || len(a) != len(e.each) {
+	if len(a) != len(b) || n != len(e.each) {
 		e.each = []float64{}
 		return
 	}
 	for k := range a {
-		e.each[k] += (a[k] - b[k]) * (a[k] - b[k])
+		e.each[of(k)] += (a[k] - b[k]) * (a[k] - b[k])
 	}
 }
 
-// silent tells whether a component that varied in the whole model does so no more: what is constant keeps every
+// channels says to which of how many channels of a map or a signal, or columns of rows, each of n numbers of an answer
+// belongs: a single pixel may well be the same for all inputs.
+func channels(v space.Value, n int) (of func(k int) int, count int) {
+	dims := v.Dims()
+	size := 1
+	for _, d := range dims {
+		size *= d
+	}
+	_, sequence := v.(space.Sequence)
+	switch rank := len(dims); {
+	case size != n || n == 0:
+	case space.RowsOf(v) != nil:
+		w := dims[rank-1]
+		return func(k int) int { return k % w }, w
+	case rank >= 3:
+		places := dims[rank-2] * dims[rank-1]
+		return func(k int) int { return k / places }, n / places
+	case sequence && rank == 2:
+		return func(k int) int { return k / dims[1] }, dims[0]
+	}
+	return func(k int) int { return k }, n
+}
+
+// silent tells whether a channel that varied in the whole model does so no more: what is constant keeps every
 // symmetry.
 func (e *outcome) silent(whole *outcome) bool {
 	if len(e.each) != len(whole.each) {
