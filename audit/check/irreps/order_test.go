@@ -106,7 +106,8 @@ func subject(t *testing.T, f func(v []float64, square float64) []float64) *audit
 	}
 }
 
-// A model whose terms stand in another order, or whose vector has another polar axis, is told so; its clean twin is not.
+// A model whose terms stand in another order, or whose vector has another polar axis, is told so; its clean twin is
+// not.
 func TestTermsOfAModel(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -119,7 +120,8 @@ func TestTermsOfAModel(t *testing.T) {
 			"y as 1x1o+1x0e",
 		},
 		{
-			"y, z, x in place of x, y, z", func(v []float64, s float64) []float64 { return []float64{s, v[1], v[2], v[0]} },
+			"y, z, x in place of x, y, z",
+			func(v []float64, s float64) []float64 { return []float64{s, v[1], v[2], v[0]} },
 			"as the polar axis",
 		},
 	} {
