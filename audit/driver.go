@@ -334,6 +334,9 @@ type driver struct {
 	gauge   *scale.Gauge
 	// predictions behind the scales of the gauge
 	surveyed int
+	// squared distances of the answers to the audited inputs from their mean, by part; NaN where they were not taken
+	// in, and nil for parts whose scale is not estimated
+	squares [][]float64
 	// pairs that the audit looks at, about
 	sweep int
 }

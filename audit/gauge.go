@@ -40,7 +40,8 @@ func (d *driver) measure(ctx context.Context) error {
 	survey := scale.NewSurvey(d.gauge)
 	identity := NewMover(s.Plan.In, s.Plan.Group.Identity())
 	room := mostMembers
-	if err := d.survey(ctx, survey, s.N, func(i int) (space.Value, error) {
+	var order []int // audited inputs whose answers were taken in
+	if err := d.survey(ctx, survey, s.N, &order, func(i int) (space.Value, error) {
 		x, err := s.Sample(i)
 		if err != nil {
 			return nil, fmt.Errorf("sample %d: %w", i, err)
@@ -61,7 +62,7 @@ func (d *driver) measure(ctx context.Context) error {
 	}
 	// Others of the data are no part of the audit: one that cannot be read or answered is left out.
 	if room = min(room, s.Members); room > 0 {
-		err := d.survey(ctx, survey, room, func(i int) (space.Value, error) {
+		err := d.survey(ctx, survey, room, nil, func(i int) (space.Value, error) {
 			x, err := s.Member(i)
 			if err != nil || !space.Finite(x.Value) {
 				return nil, nil //nolint:nilnil,nilerr // left out
@@ -77,7 +78,7 @@ func (d *driver) measure(ctx context.Context) error {
 		}
 	}
 	survey.Done(stillness*s.roundoff(), d.policy.Threshold)
-	d.limits(survey)
+	d.limits(survey, order)
 	return nil
 }
 
@@ -87,11 +88,14 @@ func (d *driver) room(bytes int) int {
 }
 
 // survey sends values through the model unmoved; nil ones are left out, as are answers that are not finite or of
-// another form, which the sweep reports.
-func (d *driver) survey(ctx context.Context, survey *scale.Survey, n int, at func(i int) (space.Value, error)) error {
+// another form, which the sweep reports. Order, if not nil, is given the numbers of those that are not.
+func (d *driver) survey(ctx context.Context, survey *scale.Survey, n int, order *[]int,
+	at func(i int) (space.Value, error),
+) error {
 	s := d.subject
 	cut := s.Cutter()
 	var values []space.Value
+	var which []int // of the values
 	flush := func() error {
 		if len(values) == 0 {
 			return nil
@@ -102,12 +106,18 @@ func (d *driver) survey(ctx context.Context, survey *scale.Survey, n int, at fun
 			return err
 		}
 		values = values[:0]
-		for _, y := range out {
+		defer func() { which = which[:0] }()
+		for k, y := range out {
 			if !space.Finite(y) {
 				continue
 			}
-			if err := survey.Add(y); err != nil && !errors.Is(err, scale.ErrForm) {
+			if err := survey.Add(y); errors.Is(err, scale.ErrForm) {
+				continue
+			} else if err != nil {
 				return err
+			}
+			if order != nil {
+				*order = append(*order, which[k])
 			}
 		}
 		return nil
@@ -120,7 +130,7 @@ func (d *driver) survey(ctx context.Context, survey *scale.Survey, n int, at fun
 		if v == nil {
 			continue
 		}
-		values = append(values, v)
+		values, which = append(values, v), append(which, i)
 		if cut.Add(v.Bytes()) {
 			if err := flush(); err != nil {
 				return err
@@ -133,22 +143,58 @@ func (d *driver) survey(ctx context.Context, survey *scale.Survey, n int, at fun
 // mostBootstrapped bounds the parts, and the predictions behind each, whose limits are found by resampling.
 const mostBootstrapped = 64
 
-// limits says within which limits the true scale of each part lies.
-func (d *driver) limits(survey *scale.Survey) {
+// limits says within which limits the true scale of each part lies, and keeps how far the answers to the audited inputs
+// are from their mean.
+func (d *driver) limits(survey *scale.Survey, order []int) {
 	p := &Pass{Subject: d.subject}
 	d.surveyed = survey.N()
+	d.squares = make([][]float64, len(d.gauge.Parts))
+	judged := 0
+	for i := range d.gauge.Parts {
+		if d.gauge.Judged(i) {
+			judged++
+		}
+	}
+	conf := d.policy.Confidence
 	for i := range d.gauge.Parts {
 		part := &d.gauge.Parts[i]
-		x := survey.Squares(i)
 		if !d.gauge.Judged(i) || part.Still || d.gauge.Shared(i) {
 			continue
 		}
-		var r *rand.Rand
-		if len(d.gauge.Parts) <= mostBootstrapped {
-			r = p.Rand("interval of the scale", part.Name)
+		x := survey.Squares(i)
+		limits := func(conf float64) (lo, hi float64) {
+			var r *rand.Rand
+			if len(d.gauge.Parts) <= mostBootstrapped {
+				r = p.Rand("interval of the scale", part.Name)
+			}
+			return ScaleFactor(x, conf, r)
 		}
-		part.Low, part.High = ScaleFactor(x, d.policy.Confidence, r)
+		part.Low, part.High = limits(conf)
+		if part.Joint = part.High; judged > 1 {
+			_, hi := limits(1 - (1-conf)/float64(judged))
+			part.Joint = max(part.High, hi)
+		}
+		d.squares[i] = make([]float64, d.subject.N)
+		for k := range d.squares[i] {
+			d.squares[i][k] = math.NaN()
+		}
+		for k, sample := range order {
+			d.squares[i][sample] = x[k]
+		}
 	}
+}
+
+// ScaleCorrelation is the correlation of two estimates: the mean of the errors, one for each input, and the square of
+// the scale of part i of the output. Where the scale was measured on more than these inputs, only their share of it
+// depends on them: of n inputs among N the correlation is that between inputs times the root of n/N. It is 0 where the
+// scale is not estimated.
+func (p *Pass) ScaleCorrelation(part int, errors []float64) float64 {
+	d := p.driver
+	if part >= len(d.squares) || d.squares[part] == nil {
+		return 0
+	}
+	n := min(len(errors), len(d.squares[part]))
+	return correlation(errors[:n], d.squares[part][:n]) * math.Sqrt(float64(n)/float64(max(d.surveyed, n)))
 }
 
 // Gauge measures errors of predictions. It is nil before the first prediction.

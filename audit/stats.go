@@ -135,28 +135,36 @@ func ErrorInterval(x []float64, confidence float64, r *rand.Rand) Interval {
 const (
 	scaleResamples  = 400
 	mostScaleValues = 2000
-	// unseen is how many more values like the largest may have been missed.
-	unseen = 3
 )
 
-// ScaleFactor is within which factors of its estimate a scale lies, the root of the mean of squares x, one for each
-// input. It works on the logarithm of the mean, m. With c the standard error of m over m and t Student's quantile, log
-// m lies within ±t·c; its upper end is moved to that of the bootstrap-t interval where that is higher, by up to t·c,
-// and then by what three more values like the largest would add: squares have heavy tails, and of few of them the
-// largest are mostly missing, so that the mean is too small and says too little about itself. Without a generator there
-// is no bootstrap. The upper end is infinite, and the lower 0, with fewer than two values.
+// ScaleFactor is within which factors of its estimate a scale lies: the root of the mean of x, the squared distances of
+// n independent inputs from their mean. It works on m, the logarithm of that mean. With c the standard error of the
+// mean over the mean and t Student's quantile, m lies within ±t·c (delta method); each end moves out to that of the
+// bootstrap-t interval of m, see [aggregate.StudentBootstrap], by up to another t·c. Two things make a scale look too
+// small, and move the upper end alone:
+//   - Squares have heavy tails, and of few of them the largest are mostly missing. That none of n inputs was among the
+//     largest share p has the probability (1-p)ⁿ, so with half of 1 - confidence left for it, p is at most -ln((1 -
+//     confidence)/2)/n. So many values are added, each as far above the largest as that is above the second: where the
+//     tail falls like an exponential function both gaps are alike in the mean.
+//   - Distances are from the mean of the same inputs, not from the true one, which makes their squares smaller by the
+//     factor 1 - 1/n in the mean (Bessel).
+//
+// Without a generator there is no bootstrap. The upper end is infinite, and the lower 0, with fewer than two values or
+// without spread.
 func ScaleFactor(x []float64, confidence float64, r *rand.Rand) (lo, hi float64) {
 	n := float64(len(x))
-	var sum, squares, most float64
+	var sum, squares, most, second float64
 	for _, v := range x {
-		sum, squares, most = sum+v, squares+v*v, max(most, v)
+		sum, squares = sum+v, squares+v*v
+		most, second = max(most, v), max(second, min(most, v))
 	}
 	if n < 2 || !(sum > 0) || math.IsInf(squares, 1) {
 		return 0, math.Inf(1)
 	}
 	mean := sum / n
 	spread := func(mean, squares float64) float64 { return math.Sqrt(max(0, squares/n-mean*mean)/(n-1)) / mean }
-	c := tQuantile(confidence, len(x)-1) * spread(mean, squares)
+	se := spread(mean, squares)
+	c := tQuantile(confidence, len(x)-1) * se
 	low, high := c, c
 	if r != nil && len(x) <= mostScaleValues && c > 0 {
 		t := make([]float64, scaleResamples)
@@ -172,27 +180,65 @@ func ScaleFactor(x []float64, confidence float64, r *rand.Rand) (lo, hi float64)
 		}
 		slices.Sort(t)
 		k := max(int((1-confidence)/2*(scaleResamples+1)), 1)
-		se := c / tQuantile(confidence, len(x)-1)
 		low = max(low, min(t[scaleResamples-k]*se, 2*c))
 		high = max(high, min(-t[k-1]*se, 2*c))
 	}
-	high += unseen * (most - mean) / sum
+	unseen := -math.Log((1 - confidence) / 2)
+	high += unseen*(most+(most-second)-mean)/sum + math.Log(n/(n-1))
 	return math.Exp(-low / 2), math.Exp(high / 2)
 }
 
-// Over is the interval of a quantity divided by a scale, from its interval over the estimate of that scale and from the
-// factors between which the scale lies, by the method of variance estimates recovery (Zou and Donner, Statistics in
-// Medicine 27, 2008) on logarithms: the distance of each end from the value is the root of the sum of the squares of
-// the two distances. The two may depend on each other: then the ends are no farther from each other than if both were
-// wrong at once, and no nearer than this.
-func (i Interval) Over(lo, hi float64) Interval {
+// Over is the interval of a quantity divided by a scale, i being its interval over the estimate of that scale and lo
+// and hi the factors between which the scale lies. It recovers variances from the two intervals (MOVER: Zou and Donner,
+// Statistics in Medicine 27, 2008, 1693; with the correlation: Zou, Psychological Methods 12, 2007, 399) on logarithms,
+// where the quotient is a difference. With v the value, [a, b] its interval and r the correlation of the two estimates,
+// the ends are
+//
+//	v·exp(-√(ln²(v/a) + ln²(hi) - 2r·ln(v/a)·ln(hi)))
+//	v·exp(+√(ln²(b/v) + ln²(lo) + 2r·ln(b/v)·ln(lo)))
+//
+// where the last logarithm is not above zero. Of r only what makes the interval wider counts: errors that are large
+// where answers are near their mean are divided by too little where they are too large. What a positive r would take
+// off rests on few inputs with heavy tails. An interval without ends stays as it is, and one of a value that is not
+// above zero. A lower end of zero stays.
+func (i Interval) Over(lo, hi, r float64) Interval {
 	if lo == 1 && hi == 1 || math.IsNaN(i.Lo) || !(i.Value > 0) {
 		return i
 	}
-	down := math.Hypot(math.Log(i.Value/max(i.Lo, 0)), math.Log(hi))
-	up := math.Hypot(math.Log(i.Hi/i.Value), math.Log(lo))
+	if !(r < 0) {
+		r = 0
+	}
+	away := func(x, y float64) float64 {
+		if math.IsInf(x, 1) || math.IsInf(y, 1) {
+			return math.Inf(1)
+		}
+		return math.Sqrt(x*x + y*y - 2*r*x*y)
+	}
+	down := away(math.Log(i.Value/max(i.Lo, 0)), math.Log(hi))
+	up := away(math.Log(i.Hi/i.Value), -math.Log(lo))
 	i.Lo, i.Hi = i.Value*math.Exp(-down), i.Value*math.Exp(up)
 	return i
+}
+
+// correlation of pairs without NaN, 0 where one of the two does not vary.
+func correlation(a, b []float64) float64 {
+	var n, ma, mb float64
+	for i := range a {
+		if !math.IsNaN(a[i]) && !math.IsNaN(b[i]) {
+			n, ma, mb = n+1, ma+a[i], mb+b[i]
+		}
+	}
+	var va, vb, c float64
+	for i := range a {
+		if !math.IsNaN(a[i]) && !math.IsNaN(b[i]) {
+			x, y := a[i]-ma/n, b[i]-mb/n
+			va, vb, c = va+x*x, vb+y*y, c+x*y
+		}
+	}
+	if r := c / math.Sqrt(va) / math.Sqrt(vb); r >= -1 && r <= 1 {
+		return r
+	}
+	return 0
 }
 
 // slack is by how much of itself a ratio may be off for reasons of arithmetic.

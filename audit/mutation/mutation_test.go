@@ -1,6 +1,7 @@
 package mutation
 
 import (
+	"fmt"
 	"testing"
 
 	"nero/audit"
@@ -166,5 +167,27 @@ func TestSomeAudits(t *testing.T) {
 	}
 	if len(seen) != 6 {
 		t.Errorf("audited %v, want 6", seen)
+	}
+}
+
+// Every section of the page can be written without the others, and the page without its sections is what [Table] made.
+func TestSections(t *testing.T) {
+	const table, old = "# Page\n\nrows\n", "# Old\n"
+	if got := Rest(Renew(table, old)); got != table {
+		t.Errorf("%q became %q", table, got)
+	}
+	page := old
+	for i, s := range Sections() {
+		page = s.Put(page, fmt.Sprintf("first %d\n", i))
+		page = s.Put(page, fmt.Sprintf("text %d\n", i))
+	}
+	page = Renew(table, page)
+	if got := Rest(page); got != table {
+		t.Errorf("without its sections the page is %q, want %q", got, table)
+	}
+	for i, s := range Sections() {
+		if _, got := s.Take(page); got != fmt.Sprintf("text %d\n", i) {
+			t.Errorf("section %d is %q", i, got)
+		}
 	}
 }

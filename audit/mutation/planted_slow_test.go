@@ -70,7 +70,7 @@ func TestPlanted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := Splice(string(old), PlantedTable(results, all[0].Name))
+	text := PlantedSection().Put(string(old), PlantedTable(results, all[0].Name))
 	if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

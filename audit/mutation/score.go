@@ -9,30 +9,64 @@ import (
 	"strings"
 )
 
-// Lines around what [PlantedTable] writes, so that it and [Table] can be written one without the other.
-const (
-	plantedBegin = "<!-- planted: made by go test -tags slow ./audit/mutation -run TestPlanted -update -->\n"
-	plantedEnd   = "<!-- end of planted -->\n"
-)
+// Section is a part of the page that one test writes and the others leave as it is.
+type Section struct{ begin, end string }
 
-// Splice puts the section on planted breaks into a page, in the place of the one that is there, or at its end.
-func Splice(page, section string) string {
-	before, rest, ok := strings.Cut(page, plantedBegin)
-	_, after, closed := strings.Cut(rest, plantedEnd)
-	if !ok || !closed {
-		return page + "\n" + plantedBegin + section + plantedEnd
+// Sections are those of the page beside [Table], in their order.
+func Sections() []Section { return []Section{PlantedSection(), CoverageSection()} }
+
+// PlantedSection holds what [PlantedTable] writes.
+func PlantedSection() Section {
+	return Section{
+		"<!-- planted: made by go test -tags slow ./audit/mutation -run TestPlanted -update -->\n",
+		"<!-- end of planted -->\n",
 	}
-	return before + plantedBegin + section + plantedEnd + after
 }
 
-// SplitPage takes the section on planted breaks out of a page.
-func SplitPage(page string) (rest, section string) {
-	before, more, ok := strings.Cut(page, plantedBegin)
-	section, after, closed := strings.Cut(more, plantedEnd)
+// CoverageSection holds how often intervals and verdicts of whole audits are right.
+func CoverageSection() Section {
+	return Section{
+		"<!-- coverage: made by go test -tags slow ./app -run TestCoverageOfWholeAudits -timeout 3h -update -->\n",
+		"<!-- end of coverage -->\n",
+	}
+}
+
+// Put puts a text into a page, in the place of the one that is there, or at its end.
+func (s Section) Put(page, text string) string {
+	before, rest, ok := strings.Cut(page, s.begin)
+	_, after, closed := strings.Cut(rest, s.end)
+	if !ok || !closed {
+		return page + "\n" + s.begin + text + s.end
+	}
+	return before + s.begin + text + s.end + after
+}
+
+// Take takes the section out of a page; its text is "" where there is none.
+func (s Section) Take(page string) (rest, text string) {
+	before, more, ok := strings.Cut(page, s.begin)
+	text, after, closed := strings.Cut(more, s.end)
 	if !ok || !closed {
 		return page, ""
 	}
-	return strings.TrimSuffix(before, "\n") + after, section
+	return strings.TrimSuffix(before, "\n") + after, text
+}
+
+// Rest is a page without its sections.
+func Rest(page string) string {
+	for _, s := range Sections() {
+		page, _ = s.Take(page)
+	}
+	return page
+}
+
+// Renew puts the sections of an old page into a new one.
+func Renew(page, old string) string {
+	for _, s := range Sections() {
+		if _, text := s.Take(old); text != "" {
+			page = s.Put(page, text)
+		}
+	}
+	return page
 }
 
 // Third is a third of the mutations, drawn with a seed, in their order.

@@ -180,7 +180,7 @@ func (t *text) table(models []document.Model) {
 	}
 	if some {
 		t.line(0, "Errors are relative to the scale s of the outputs. Largest per input: interval of its mean over "+
-			"inputs. "+
+			"inputs, which says nothing of those too rare to be among the tested. "+
 			"Floor: what rounding does on exact elements, what resampling does on others.")
 		if masks {
 			t.line(0, sharesNote(models))

@@ -22,6 +22,8 @@ type Part struct {
 	Scale float64
 	// Low and High are confidence limits of the true scale, over Scale: 1 where nothing is estimated.
 	Low, High float64
+	// Joint is High at the confidence at which those of all parts that are judged hold together.
+	Joint float64
 	// Size is the root mean square of the part without centring.
 	Size float64
 	// Still says that the part varies no more than rounding, so that nothing can be said of its errors.
@@ -304,7 +306,8 @@ func (s *Survey) Done(stillness, limit float64) {
 		}
 		for k := range n {
 			p := &g.Parts[at+k]
-			p.own, p.Scale, p.Size, p.Low, p.High = own[k], own[k], size[k], 1, 1
+			p.own, p.Scale, p.Size = own[k], own[k], size[k]
+			p.Low, p.High, p.Joint = 1, 1, 1
 			p.shares = x.first != nil
 			p.Still = !(own[k] > stillness*size[k])
 			if p.off && own[k] < limit*g.Scale && own[k] < g.Scale/math.Sqrt(float64(n))/10 {

@@ -101,18 +101,18 @@ func (r *Result) judgeParts(p *audit.Pass, s *audit.Set) {
 		for j := range mean {
 			mean[j] = e.Sum[exact][j] / e.Weight[exact][j]
 		}
-		interval := func(what string, v []float64, conf float64) audit.Interval {
-			if i >= mostExact {
-				return audit.MeanInterval(v, conf).Over(q.Low, q.High)
+		interval := func(what string, v []float64, conf, hi float64) audit.Interval {
+			iv := audit.MeanInterval(v, conf)
+			if i < mostExact {
+				iv = audit.ErrorInterval(v, conf, p.Rand("interval of the "+what+" of "+q.Name, s.Name))
 			}
-			return audit.ErrorInterval(v, conf, p.Rand("interval of the "+what+" of "+q.Name, s.Name)).Over(q.Low,
-				q.High)
+			return iv.Over(q.Low, hi, p.ScaleCorrelation(x.k, v))
 		}
-		x.mean = interval("mean error", mean, conf)
-		x.worst = interval("largest error", e.Most[exact][:n], conf)
+		x.mean = interval("mean error", mean, conf, q.High)
+		x.worst = interval("largest error", e.Most[exact][:n], conf, q.High)
 		x.low = x.worst.Lo
 		if len(judged) > 1 {
-			x.low = min(x.low, interval("largest error", e.Most[exact][:n], joint).Lo)
+			x.low = min(x.low, interval("largest error", e.Most[exact][:n], joint, q.Joint).Lo)
 		}
 		low = max(low, x.low)
 		if best < 0 || x.worst.Value > all[best].worst.Value {
@@ -143,7 +143,7 @@ func (r *Result) judgeParts(p *audit.Pass, s *audit.Set) {
 	s.Scaled(func(i int, factor func(lo, hi float64) float64) float64 {
 		most := math.NaN()
 		for _, k := range judged {
-			if x := r.Parts[k].Most[exact][i] / factor(g.Parts[k].Low, g.Parts[k].High); !(x <= most) &&
+			if x := r.Parts[k].Most[exact][i] / factor(g.Parts[k].Low, g.Parts[k].Joint); !(x <= most) &&
 				!math.IsNaN(x) {
 				most = x
 			}

@@ -104,8 +104,10 @@ func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {
 		if g := p.Gauge(); g != nil && len(g.Parts) == 1 {
 			lo, hi = g.Parts[0].Low, g.Parts[0].High
 		}
-		s.Mean = audit.ErrorInterval(mean, p.Policy.Confidence, draws("mean error")).Over(lo, hi)
-		s.Worst = audit.ErrorInterval(worst, p.Policy.Confidence, draws("largest error")).Over(lo, hi)
+		s.Mean = audit.ErrorInterval(mean, p.Policy.Confidence, draws("mean error")).
+			Over(lo, hi, p.ScaleCorrelation(0, mean))
+		s.Worst = audit.ErrorInterval(worst, p.Policy.Confidence, draws("largest error")).
+			Over(lo, hi, p.ScaleCorrelation(0, worst))
 		s.Scaled(func(i int, factor func(lo, hi float64) float64) float64 { return worst[i] / factor(lo, hi) }, n,
 			p.Policy)
 	}
