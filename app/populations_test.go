@@ -132,7 +132,7 @@ func uncommon(y [][]float64) [][]float64 {
 const popSize, popSide = 20_000, 4
 
 // Pixels of a picture of 4 by 4 that quarter turns exchange among themselves, apart from the corners.
-var rings = [3][4]int{{5, 6, 9, 10}, {1, 7, 14, 8}, {2, 11, 13, 4}}
+var wheels = [3][4]int{{5, 6, 9, 10}, {1, 7, 14, 8}, {2, 11, 13, 4}}
 
 // marked are n pictures: noise inside, and corners that are 1 at the upper left and -1 elsewhere. A turn takes the 1
 // away, and changes nothing of the sums over a ring, which are normal numbers.
@@ -156,7 +156,7 @@ func marked(n int, seed uint64) []float32 {
 func sums(x []float32) [][3]float64 {
 	out := make([][3]float64, len(x)/16)
 	for i := range out {
-		for k, ring := range rings {
+		for k, ring := range wheels {
 			for _, p := range ring {
 				out[i][k] += 0.5 * float64(x[16*i+p])
 			}
@@ -302,7 +302,7 @@ func (r sketch) population(n int, seed uint64) *population {
 			npyFile(t, filepath.Join(dir, "x.npy"), []int{len(some) / 16, 1, popSide, popSide}, some)
 			ring, corner := make([]float32, 16*3), make([]float32, 16)
 			corner[0] = 1
-			for k, of := range rings {
+			for k, of := range wheels {
 				for _, p := range of {
 					ring[3*p+k] = 0.5
 				}
