@@ -279,7 +279,12 @@ func (c *reader) clues() {
 		if shift && l.Level != graph.LevelRoll {
 			continue // shifts move the border in: the cyclic ones are what the elements do
 		}
-		if k := c.kind(l); first[k] == nil {
+		k := c.kind(l)
+		if k == byPositions && p.Subject.OutSpec.Kind == space.KindBoxes &&
+			coordinates(p.Subject.Interior.ONNX(), l.Node) {
+			continue // offsets become places in the picture
+		}
+		if first[k] == nil {
 			first[k] = &pr.Losses[i]
 		}
 	}
