@@ -20,7 +20,8 @@ func TestCoordinates(t *testing.T) {
 		want bool
 	}{
 		{
-			"centres of pixels", func(k, r, c int) float32 { return []float32{float32(c) + 0.5, float32(r) + 0.5}[k] }, "",
+			"centres of pixels", func(k, r, c int) float32 { return []float32{float32(c) + 0.5, float32(r) + 0.5}[k] },
+			"",
 			true,
 		},
 		{"centres of a grid of stride 8", func(k, r, c int) float32 { return float32(8*[]int{c, r}[k] + 4) }, "", true},
