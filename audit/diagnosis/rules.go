@@ -374,6 +374,7 @@ func Rules() []Rule {
 			Weigh: []Weight{
 				{audit.ClueMends, some, 0},
 				{audit.ClueOddLayer, -sure - some, 0},
+				{audit.ClueHandedness, -strong, 0}, // turns would fail as well
 				{audit.ClueNonlinearity, strong + weak, -strong},
 				{audit.ClueSingleLayer, some, 0},
 				{audit.ClueKernelAsymmetry, -weak, weak},
@@ -501,6 +502,8 @@ func Rules() []Rule {
 			Needs: []audit.ClueName{audit.ClueOddLayer, audit.ClueSingleLayer},
 			Weigh: []Weight{
 				{audit.ClueOddLayer, sure, 0},
+				{audit.ClueOneElement, -strong, 0},
+				{audit.ClueNarrowPeak, -some, 0},
 				{audit.ClueConvention, -sure, 0},
 				{audit.ClueCentre, -sure, 0},
 				{audit.ClueIrreps, -sure, 0},

@@ -440,6 +440,9 @@ func (l *look) pointLaw(ctx context.Context, cur *cut, v string, shape []int, pa
 			return l.rep(m).As(feature.ByData, "explains the values"), e.constant
 		}
 	}
+	if rep := l.magnified(shape, e); rep != nil {
+		return rep.As(feature.ByData, "explains the values"), e.constant
+	}
 	n := l.maker(v)
 	if n == nil {
 		return nil, e.constant
@@ -466,6 +469,58 @@ func (l *look) pointLaw(ctx context.Context, cur *cut, v string, shape []int, pa
 			false
 	}
 	return nil, e.constant
+}
+
+// magnified is the representation of a value that every element multiplies by a number of its own, such as a squared
+// distance under magnifications; nil if none explains the pairs, or if no element multiplies by anything but 1.
+func (l *look) magnified(shape []int, e evidence) *feature.Rep {
+	type factor struct {
+		g     group.Element
+		times float64
+	}
+	var list []factor
+	at := func(g group.Element) int {
+		return slices.IndexFunc(list, func(f factor) bool { return l.group.Dist(f.g, g) <= group.Tolerance })
+	}
+	products, squares := []float64{}, []float64{}
+	for _, p := range e.pairs {
+		k := at(p.G)
+		if k < 0 {
+			k = len(list)
+			list, products, squares = append(list, factor{g: p.G}), append(products, 0), append(squares, 0)
+		}
+		products[k] += dot(p.X, p.Y)
+		squares[k] += dot(p.X, p.X)
+	}
+	moves := false
+	for k := range list {
+		list[k].times = products[k] / squares[k]
+		if !(math.Abs(list[k].times) > 0) {
+			return nil
+		}
+		moves = moves || math.Abs(list[k].times-1) > 1e-3
+	}
+	move := func(g group.Element, x []float64) ([]float64, error) {
+		times := 1.0
+		if k := at(g); k >= 0 {
+			times = list[k].times
+		} else if k := at(l.group.Inv(g)); k >= 0 {
+			times = 1 / list[k].times
+		} else if l.group.Dist(g, l.group.Identity()) > group.Tolerance {
+			return nil, feature.ErrElement
+		}
+		y := make([]float64, len(x))
+		for i, v := range x {
+			y[i] = times * v
+		}
+		return y, nil
+	}
+	if !moves || e.constant || !e.explained(move) {
+		return nil
+	}
+	return l.frame.Given(shape, moving{l.group, move},
+		func(x []float64) space.Value { return &space.Tensor{Shape: shape, Val: x} },
+		func(v space.Value) ([]float64, error) { return v.Numbers(), nil }).Called("magnified numbers")
 }
 
 // pointInput is the representation on the array k that the model reads of rows: the motion that explains it; nil if

@@ -267,6 +267,8 @@ func (c *reader) clues() {
 		wants |= 1 << m.turn
 		rolls = rolls || m.shift != [2]float64{}
 	}
+	sw, swept := audit.ResultIf[*sweep.Result](p, sweep.Check)
+	boxes := swept && sw.Boxes
 	first := map[string]*graph.Loss{}
 	for i, l := range pr.Losses {
 		shift := l.Level == graph.LevelRoll || l.Level == graph.LevelShift
@@ -280,8 +282,7 @@ func (c *reader) clues() {
 			continue // shifts move the border in: the cyclic ones are what the elements do
 		}
 		k := c.kind(l)
-		if k == byPositions && p.Subject.OutSpec.Kind == space.KindBoxes &&
-			coordinates(p.Subject.Interior.ONNX(), l.Node) {
+		if k == byPositions && boxes && coordinates(p.Subject.Interior.ONNX(), l.Node) {
 			continue // offsets become places in the picture
 		}
 		if first[k] == nil {

@@ -29,6 +29,10 @@ type graph struct {
 	outputs []string
 	stored  map[string]*onnxpb.TensorProto
 	places  places
+	// name of a node that is known to break; "" for none
+	broken string
+	// names of nodes whose values are known to move as they should
+	sound map[string]bool
 }
 
 // gap is what is left out: the value to is taken to be the value from.
@@ -202,6 +206,37 @@ func (g *graph) alike(from, to string) bool {
 	a, ok := g.shapes[from]
 	b, known := g.shapes[to]
 	return ok && known && g.varies[from] && slices.Equal(a, b)
+}
+
+// forgives tells whether a gap makes values that are not broken, or comes after a node that is known to break and is not
+// left out with it: a linear model, or one that looks at lengths alone, may hold whatever its weights are. What hands
+// numbers to other places is not told by how they move there.
+func (g *graph) forgives(a *gap) bool {
+	last := a.nodes[len(a.nodes)-1]
+	if g.sound[g.name(last)] && !moves[g.nodes[last].GetOpType()] {
+		return true
+	}
+	if g.broken == "" {
+		return false
+	}
+	from := map[string]bool{}
+	for i, n := range g.nodes {
+		if g.name(i) == g.broken {
+			if slices.Contains(a.left, i) {
+				return false
+			}
+			for _, o := range n.GetOutput() {
+				from[o] = true
+			}
+			continue
+		}
+		if slices.ContainsFunc(reads(n), func(v string) bool { return from[v] }) {
+			for _, o := range n.GetOutput() {
+				from[o] = true
+			}
+		}
+	}
+	return from[a.from]
 }
 
 // weighty operators are told by their weights and not by leaving them out: what is left of a model without one is

@@ -12,9 +12,11 @@ import (
 
 	"nero/audit"
 	"nero/audit/check/controls"
+	"nero/audit/check/layers"
 	"nero/audit/check/sweep"
 	"nero/data/space"
 	"nero/model/interior"
+	"nero/symmetry/feature"
 	"nero/symmetry/group"
 )
 
@@ -25,7 +27,7 @@ var Check = &audit.Check{
 each node whose result has the form of a value that it reads is replaced by that value: a table is not added, a factor does not multiply, a nonlinearity
 hands its input on, a branch does not join. If no single node will do, runs of up to four nodes from a value to one of the same form are left out. A node mends
 the model if without it the error over the variation of the outputs falls below the limit of the claim and to 1/30 or less, while the outputs still tell
-inputs apart, in every channel or column; of several the one counts that takes the fewest nodes with it, of equals the one that changes the answers least, and it is tried again on more inputs and elements. This needs no
+inputs apart, in every channel or column; and what comes after a layer that is seen to break only forgives it, as what makes values that still move rightly is not to blame; of several the one counts that takes the fewest nodes with it, of equals the one that changes the answers least, and it is tried again on more inputs and elements. This needs no
 knowledge of how values inside the model move, so that it works for every group, kind of output and layer.
 
 It says what the node does: add or multiply by stored numbers that differ from place to place (positions), bend single numbers (a nonlinearity), coarsen a grid,
@@ -43,6 +45,7 @@ weights that are not symmetric in a layer that changes the form of its input, is
 		},
 	},
 	Requires: []*audit.Check{sweep.Check, controls.Check},
+	Uses:     []*audit.Check{layers.Check},
 	Optional: true,
 	Run:      run,
 	Work: func(p *audit.Pass) int {
@@ -107,6 +110,9 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if v, ok := audit.ResultIf[*layers.Result](p, layers.Check); ok {
+		g.broken, g.sound = broken(v), sound(v, p.Policy.RoundingFactor)
+	}
 	r := &Result{Before: t.whole.err, After: math.NaN()}
 	for _, list := range [][]*gap{g.single(), g.runs()} {
 		some, err := t.try(ctx, g, list, r)
@@ -129,6 +135,35 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	}
 	report(p, g, r, nil)
 	return r, nil
+}
+
+// clear is the share of the error at the output from which one layer has made it.
+const clear = 0.8
+
+// broken is the name of a layer that is known to break: how its values move follows from the graph or shows in them, and
+// it is the first; or nearly all of the error is its own. "" if there is none.
+func broken(r *layers.Result) string {
+	if r.First >= 0 && r.Rows[r.First].Origin != feature.ByDefault {
+		return r.Rows[r.First].Name
+	}
+	for _, w := range r.Rows {
+		if w.Above && math.Abs(w.Share.Value-1) <= 1-clear {
+			return w.Name
+		}
+	}
+	return ""
+}
+
+// sound are the names of layers up to which nothing is broken: how their values move is seen in them, and they do so to
+// rounding.
+func sound(r *layers.Result, factor float64) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range r.Rows {
+		if w.Origin == feature.ByData && w.Prefix <= factor*w.Floor {
+			out[w.Name] = true
+		}
+	}
+	return out
 }
 
 // trier measures errors of models that lack nodes.
@@ -390,7 +425,7 @@ func (t *trier) try(ctx context.Context, g *graph, list []*gap, r *Result) ([]*g
 			return nil, err
 		}
 		r.Tried++
-		if t.mends(e) {
+		if t.mends(e) && !g.forgives(a) {
 			out, changes[a] = append(out, a), change
 		}
 	}
