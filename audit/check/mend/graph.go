@@ -208,9 +208,9 @@ func (g *graph) alike(from, to string) bool {
 	return ok && known && g.varies[from] && slices.Equal(a, b)
 }
 
-// forgives tells whether a gap makes values that are not broken, or comes after a node that is known to break and is not
-// left out with it: a linear model, or one that looks at lengths alone, may hold whatever its weights are. What hands
-// numbers to other places is not told by how they move there.
+// forgives tells whether a gap makes values that are not broken, or comes after a node that is known to break and is
+// not left out with it: a linear model, or one that looks at lengths alone, may hold whatever its weights are. What
+// hands numbers to other places is not told by how they move there.
 func (g *graph) forgives(a *gap) bool {
 	last := a.nodes[len(a.nodes)-1]
 	if g.sound[g.name(last)] && !moves[g.nodes[last].GetOpType()] {

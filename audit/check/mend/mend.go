@@ -140,8 +140,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 // clear is the share of the error at the output from which one layer has made it.
 const clear = 0.8
 
-// broken is the name of a layer that is known to break: how its values move follows from the graph or shows in them, and
-// it is the first; or nearly all of the error is its own. "" if there is none.
+// broken is the name of a layer that is known to break: how its values move follows from the graph or shows in them,
+// and it is the first; or nearly all of the error is its own. "" if there is none.
 func broken(r *layers.Result) string {
 	if r.First >= 0 && r.Rows[r.First].Origin != feature.ByDefault {
 		return r.Rows[r.First].Name
