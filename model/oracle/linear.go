@@ -92,17 +92,30 @@ func mulAdd[T float32 | float64](m, n, k int, a, b, out []T,
 	}
 	// finite is 0 while it is not known whether all of b is.
 	finite := 0
+	for at := 0; at < n; at += strip {
+		mulStrip(at, min(strip, n-at), m, n, k, a, b, out, axpy, &finite)
+	}
+}
+
+// strip is how many columns of a product are computed at a time, so that what is read again for every row lies near.
+const strip = 256
+
+// mulStrip is mulAdd of some columns, those from at on. All of b is looked at for what is not finite, and only once.
+func mulStrip[T float32 | float64](at, width, m, n, k int, a, b, out []T,
+	axpy func(n int, alpha T, x []T, incX int, y []T, incY int), known *int,
+) {
+	finite := *known
 	for i := range m {
-		row := out[i*n:][:n]
+		row := out[i*n+at:][:width]
 		for l, v := range a[i*k:][:k] {
-			from := b[l*n:][:n]
+			from := b[l*n+at:][:width]
 			if v != 0 {
-				if n < 4 {
+				if width < 4 {
 					for j, w := range from {
 						row[j] += v * w
 					}
 				} else {
-					axpy(n, v, from, 1, row, 1)
+					axpy(width, v, from, 1, row, 1)
 				}
 				continue
 			}
@@ -122,6 +135,7 @@ func mulAdd[T float32 | float64](m, n, k int, a, b, out []T,
 			}
 		}
 	}
+	*known = finite
 }
 
 // turned is the transpose of a matrix of m rows of n.
