@@ -170,6 +170,33 @@ func (l *look) fails(r *Result, w Row) []string {
 	return out
 }
 
+// soleUnder is a factor under which a layer carries the error alone; "" if there is none.
+func (l *look) soleUnder(r *Result, w Row) string {
+	_, of := l.factors()
+	for _, name := range l.fails(r, w) {
+		k := slices.Index(r.Factors, name)
+		var elements []int
+		for j, f := range of {
+			if f == k {
+				elements = append(elements, j)
+			}
+		}
+		sole := true
+		for i, v := range r.Rows {
+			share := math.Abs(l.finite.among(i, elements))
+			if v.Index == w.Index {
+				sole = sole && share >= singleShare
+			} else {
+				sole = sole && !(share > otherShare)
+			}
+		}
+		if sole {
+			return name
+		}
+	}
+	return ""
+}
+
 // under says under which factors of a product a layer breaks; "" for other groups.
 func (l *look) under(r *Result, w Row) string {
 	names := l.fails(r, w)

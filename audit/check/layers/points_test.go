@@ -151,6 +151,13 @@ func vectors(t *testing.T, broken string) *onnx.Model {
 		v = n.op("bad-relu", "Relu", []string{v})
 	case "abs":
 		v = n.op("bad-abs", "Abs", []string{v})
+	case "tanh":
+		v = n.op("bad-tanh", "Tanh", []string{v})
+	case "clip":
+		v = n.op("bad-clip", "Clip", []string{
+			v, n.b.Const(tensor.FromFloat32([]float32{-0.05})),
+			n.b.Const(tensor.FromFloat32([]float32{0.05})),
+		})
 	case "metric":
 		v = n.op("bad-metric", "MatMul", []string{v, n.floats([]float32{1, 0, 0, 0, 1, 0, 0, 0, 1.3}, 3, 3)})
 	case "bias":
@@ -261,7 +268,7 @@ func TestNetworksOfPoints(t *testing.T) {
 		places map[string]string
 	}{
 		"plain": {vectors, map[string]string{
-			"relu": "bad-relu", "abs": "bad-abs", "metric": "bad-metric", "bias": "bad-bias", "root": "bad-root",
+			"relu": "bad-relu", "abs": "bad-abs", "tanh": "bad-tanh", "clip": "bad-clip", "metric": "bad-metric", "bias": "bad-bias", "root": "bad-root",
 		}},
 		"e3nn": {irreps, map[string]string{"row": "bad-tanh", "mix": "bad-linear"}},
 		"MACE": {products, map[string]string{"harmonic": "", "product": "bad-root"}},
@@ -325,6 +332,9 @@ func TestFactors(t *testing.T) {
 			!strings.Contains(found.Findings[0].Message, "under "+c.factor+" alone") {
 			show(t, r)
 			t.Errorf("%s: findings %+v", c.name, found.Findings)
+		}
+		if !strings.Contains(r.NoFlows, "6 generators") {
+			t.Errorf("%s: derivatives: %s", c.name, r.NoFlows)
 		}
 		for _, x := range found.Exhibits {
 			if x.Name == "layers" && (!strings.Contains(x.Note, "under "+c.factor+" alone "+c.place+" is the first") ||

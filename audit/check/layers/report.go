@@ -288,6 +288,8 @@ func (l *look) class(w Row) (clue audit.ClueName, what string, remedies []string
 		strided = slices.ContainsFunc(onnx.Ints(n, "strides", nil), func(s int64) bool { return s > 1 })
 	}
 	switch {
+	case w.Op == "Pad":
+		return "", "a padding", []string{"pad by the same number of places on opposite sides, or around"}
 	case pools[w.Op] || globals[w.Op] || strided && shifts || n != nil && l.subsamples(n) != nil:
 		return audit.CluePooling, "pooling or striding", []string{
 			"choose sizes, strides and padding so that the grid of the layer maps to itself under the group, or pool " +
@@ -483,8 +485,17 @@ func (l *look) clues(r *Result) {
 	}
 	big := r.Rows[most]
 	single := math.Abs(big.Share.Value) >= singleShare && others <= otherShare
-	give(audit.ClueSingleLayer, single, strength, l.entrance(r.Rows, big).Name,
-		fmt.Sprintf("%s carries the share %.3g, every other layer at most %.3g", big.Name, big.Share.Value, others))
+	carries := fmt.Sprintf("%s carries the share %.3g, every other layer at most %.3g", big.Name, big.Share.Value,
+		others)
+	if name := l.soleUnder(r, w); !single && name != "" { // layers may break one factor each
+		single, big = true, w
+		carries = fmt.Sprintf("under %s alone %s carries all of the error", name, w.Name)
+	}
+	give(audit.ClueSingleLayer, single, strength, l.entrance(r.Rows, big).Name, carries)
+	if start := l.entrance(r.Rows, big); single && slices.Contains(cutters, start.Op) {
+		give(audit.ClueKernelAsymmetry, false, strength, start.Name,
+			fmt.Sprintf("%s (%s), which carries the error, has no weights", start.Name, start.Op))
+	}
 	grows, rho := grows(r.Rows)
 	if !math.IsNaN(rho) {
 		give(audit.ClueGrows, grows && !single, 0.8, "",

@@ -32,8 +32,10 @@ type shares struct {
 	// T of the place before
 	before [][]float64
 	// rows per sample
-	per     int
-	dots    []([]float64)
+	per  int
+	dots []([]float64)
+	// of every row, for the shares of some of them
+	each    []([]float64)
 	squares []float64
 	// Σ‖Σc‖² per sample
 	size []float64
@@ -56,13 +58,15 @@ func newShares(name, unit string, first, last [][]float64, per int) *shares {
 
 // step takes in T after the layer of a row.
 func (s *shares) step(row int, t [][]float64) {
-	dots := make([]float64, len(s.size))
+	dots, each := make([]float64, len(s.size)), make([]float64, len(t))
 	var square float64
 	for i := range t {
 		c := minus(s.before[i], t[i])
-		dots[i/s.per] += dot(c, s.total[i])
+		each[i] = dot(c, s.total[i])
+		dots[i/s.per] += each[i]
 		square += dot(c, c)
 	}
+	s.each = append(s.each, each)
 	s.before, s.at[row] = t, len(s.dots)
 	s.dots, s.squares = append(s.dots, dots), append(s.squares, square)
 }
@@ -82,6 +86,22 @@ func (s *shares) share(row int, confidence float64) audit.Interval {
 		return audit.Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}
 	}
 	return audit.RatioInterval(s.dots[k], s.size, confidence)
+}
+
+// among is the share of a row over some of the elements; NaN if it has none, or these make no error.
+func (s *shares) among(row int, elements []int) float64 {
+	k, ok := s.at[row]
+	if !ok {
+		return math.NaN()
+	}
+	var part, all float64
+	for i := range s.size {
+		for _, j := range elements {
+			at := i*s.per + j
+			part, all = part+s.each[k][at], all+dot(s.total[at], s.total[at])
+		}
+	}
+	return part / all
 }
 
 func (s *shares) decomposition(scale float64) Decomposition {
@@ -122,6 +142,10 @@ func (l *look) beginFlows(ctx context.Context) error {
 	flows := feature.Flows(l.group)
 	if len(flows) == 0 {
 		l.noFlows = l.group.Name() + " is not part of a group of the plane that moves continuously"
+		if g, ok := group.Continuous(l.group); ok {
+			l.noFlows = fmt.Sprintf("inside the model they are taken of pictures; those of the output along the %d "+
+				"generators of %s are what the check lie takes", len(g.Generators()), l.group.Name())
+		}
 		return nil
 	}
 	x, ok := l.samples[0].(*space.Image)
