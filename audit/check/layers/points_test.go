@@ -268,7 +268,8 @@ func TestNetworksOfPoints(t *testing.T) {
 		places map[string]string
 	}{
 		"plain": {vectors, map[string]string{
-			"relu": "bad-relu", "abs": "bad-abs", "tanh": "bad-tanh", "clip": "bad-clip", "metric": "bad-metric", "bias": "bad-bias", "root": "bad-root",
+			"relu": "bad-relu", "abs": "bad-abs", "tanh": "bad-tanh", "clip": "bad-clip", "metric": "bad-metric",
+			"bias": "bad-bias", "root": "bad-root",
 		}},
 		"e3nn": {irreps, map[string]string{"row": "bad-tanh", "mix": "bad-linear"}},
 		"MACE": {products, map[string]string{"harmonic": "", "product": "bad-root"}},
