@@ -345,3 +345,37 @@ func TestFactors(t *testing.T) {
 		}
 	}
 }
+
+// Squared distances grow with magnifications, each by a factor of its own: they are followed, and a number that is added
+// to one of them is named, not the sum over components that makes them.
+func TestMagnified(t *testing.T) {
+	ratio := func(broken bool) *onnx.Model {
+		n := newCloud(5)
+		d := n.op("apart", "Sub", []string{
+			n.op("to", "Unsqueeze", []string{n.x, n.b.Ints(2)}), n.op("from", "Unsqueeze", []string{n.x, n.b.Ints(1)}),
+		})
+		far := n.op("far", "ReduceSum", []string{n.op("square", "Mul", []string{d, d}), n.b.Ints(3)},
+			onnx.AttrInt("keepdims", 0))
+		size := n.op("size", "ReduceMean", []string{far}, onnx.AttrInts("axes", 1, 2), onnx.AttrInt("keepdims", 1))
+		if broken {
+			size = n.op("bad-offset", "Add", []string{size, n.floats([]float32{0.5})})
+		}
+		return n.pooled(t, n.op("ratio", "Div", []string{far, size}), atoms)
+	}
+	for _, broken := range []bool{false, true} {
+		found, r := look(t, audittest.Fixture{Subject: clouds(t, "ratio", "Scale(3)", ratio(broken))}, sweep.Check)
+		for _, w := range r.Rows {
+			if w.Name == "far" && !strings.Contains(w.Rep, "magnified") {
+				t.Errorf("squared distances are taken for %q", w.Rep)
+			}
+		}
+		if !broken && (r.First >= 0 || len(found.Findings) > 0) {
+			show(t, r)
+			t.Errorf("the clean network: %+v", found.Findings)
+		}
+		if broken && (len(found.Findings) != 1 || found.Findings[0].Location != "bad-offset") {
+			show(t, r)
+			t.Errorf("the broken network: %+v", found.Findings)
+		}
+	}
+}

@@ -263,6 +263,19 @@ func TestCleanModels(t *testing.T) {
 	}
 }
 
+// What comes after a layer that breaks may forgive it: without its rectifier the network of a lopsided kernel is linear,
+// and the mean over all places keeps every shift. The layer is named by the checks of layers, and nothing mends it.
+func TestForgiving(t *testing.T) {
+	s := pictures(t, "lopsided", func(n *net, v string) string {
+		v = n.op("bad-factors", "Mul", []string{v, n.random(9, 1, 1, 4, 4)})
+		return n.op("rectified", "Relu", []string{v})
+	})
+	clues, status := mended(t, s)
+	if c := clues[audit.ClueMends]; status != audit.Tested || c.Location != "bad-factors" {
+		t.Errorf("%s, mended at %q: %s", status, c.Location, c.Text)
+	}
+}
+
 // A model whose outputs vary no more is not mended: what is constant keeps every symmetry.
 func TestConstantIsNotMended(t *testing.T) {
 	m := lengths(t, func(n *net, v string) string {
