@@ -346,8 +346,8 @@ func TestFactors(t *testing.T) {
 	}
 }
 
-// Squared distances grow with magnifications, each by a factor of its own: they are followed, and a number that is added
-// to one of them is named, not the sum over components that makes them.
+// Squared distances grow with magnifications, each by a factor of its own: they are followed, and a number that is
+// added to one of them is named, not the sum over components that makes them.
 func TestMagnified(t *testing.T) {
 	ratio := func(broken bool) *onnx.Model {
 		n := newCloud(5)

@@ -263,8 +263,9 @@ func TestCleanModels(t *testing.T) {
 	}
 }
 
-// What comes after a layer that breaks may forgive it: without its rectifier the network of a lopsided kernel is linear,
-// and the mean over all places keeps every shift. The layer is named by the checks of layers, and nothing mends it.
+// What comes after a layer that breaks may forgive it: without its rectifier the network of a lopsided kernel is
+// linear, and the mean over all places keeps every shift. The layer is named by the checks of layers, and nothing mends
+// it.
 func TestForgiving(t *testing.T) {
 	s := pictures(t, "lopsided", func(n *net, v string) string {
 		v = n.op("bad-factors", "Mul", []string{v, n.random(9, 1, 1, 4, 4)})
