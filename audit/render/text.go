@@ -98,7 +98,7 @@ func holds(m *document.Model) string {
 	if m.Largest == "" {
 		return ""
 	}
-	return "; the largest symmetry that holds is " + m.Largest
+	return "; the largest symmetry that holds, of those tried, is " + m.Largest
 }
 
 // head is what must be read first.

@@ -1,6 +1,7 @@
 package subgroup
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -30,6 +31,8 @@ type candidate struct {
 	within []string
 	// elements, if not nil, are what is visited in place of a random choice.
 	elements []group.Element
+	// of shifts along one axis its number from 1; 0 for others
+	axis int
 	// larger for larger groups of one part
 	rank int
 }
@@ -142,7 +145,7 @@ func spatial(d int, own group.Group, s *audit.Subject) ([]candidate, error) {
 		return out, nil
 	}
 	var turns, mirrors []string
-	for _, axis := range []string{"x", "y", "z"} {
+	for _, axis := range axes {
 		turn, mirror := "SOg(3,"+axis+")", "Og(3,"+axis+")"
 		if err := add(turn, linear, 1); err != nil {
 			return nil, err
@@ -167,22 +170,84 @@ func spatial(d int, own group.Group, s *audit.Subject) ([]candidate, error) {
 
 // orthogonal reports whether elements keep all distances.
 func orthogonal(G group.Spatial, es []group.Element) bool {
-	d := G.Dim()
 	for _, e := range es {
-		a, _ := G.Motion(e)
-		for i := range d {
-			for j := range d {
-				var dot float64
-				for k := range d {
-					dot += a[i*d+k] * a[j*d+k]
-				}
-				if want := map[bool]float64{true: 1}[i == j]; !(math.Abs(dot-want) <= 1e-9) {
-					return false
-				}
+		if a, _ := G.Motion(e); !isOrthogonal(a, G.Dim()) {
+			return false
+		}
+	}
+	return true
+}
+
+// isOrthogonal reports whether a map of d dimensions keeps all distances.
+func isOrthogonal(a []float64, d int) bool {
+	for i := range d {
+		for j := range d {
+			var dot float64
+			for k := range d {
+				dot += a[i*d+k] * a[j*d+k]
+			}
+			if want := map[bool]float64{true: 1}[i == j]; !(math.Abs(dot-want) <= 1e-9) {
+				return false
 			}
 		}
 	}
 	return true
+}
+
+// axes are the names of those of coordinates.
+var axes = []string{"x", "y", "z"}
+
+// about is the candidate of the quarter turns about an axis, with the mirrors that contain it or without: C4 and C4v.
+// In the plane there is one axis.
+func about(s *audit.Subject, d int, axis string, mirrors bool) (candidate, error) {
+	of, name := "SO(2)", "C4"
+	if d == 3 {
+		of, name = "SOg(3,"+axis+")", "C4 about "+axis
+	}
+	c := candidate{name: name, part: linear}
+	if mirrors {
+		of = of[1:]
+		c.within = []string{name}
+		c.name = map[int]string{2: "D4", 3: "C4v about " + axis}[d]
+	}
+	g, err := s.Group(of)
+	if err != nil {
+		return c, fmt.Errorf("%s: %w", of, err)
+	}
+	turn, mirror := group.First(g.Chart(), group.KindTurn), group.First(g.Chart(), group.KindMirror)
+	if turn < 0 || mirrors && mirror < 0 {
+		return c, fmt.Errorf("%s has no turns or no mirrors: %w", of, errors.ErrUnsupported)
+	}
+	c.group = g
+	for m := range 2 {
+		for quarter := range 4 {
+			if m == 1 && !mirrors || m+quarter == 0 {
+				continue
+			}
+			e := slices.Clone(g.Identity())
+			e[turn] = float64(90 * quarter)
+			if m == 1 {
+				e[mirror] = 1
+			}
+			c.elements = append(c.elements, g.Mul(e, g.Identity()))
+		}
+	}
+	return c, nil
+}
+
+// along is the candidate of the shifts along one axis of d, in widths of the cloud.
+func along(s *audit.Subject, d, axis int, size float64) (candidate, error) {
+	g, err := s.Group(fmt.Sprintf("T(%d)", d))
+	if err != nil {
+		return candidate{}, fmt.Errorf("shifts: %w", err)
+	}
+	c := candidate{name: "shifts along " + axes[axis], part: shift, group: g, axis: axis + 1}
+	for _, by := range []float64{1, -0.6, 0.3, -0.1} {
+		e := slices.Clone(g.Identity())
+		e[axis] = by * size
+		c.elements = append(c.elements, e)
+	}
+	return c, nil
 }
 
 // same reports whether two groups have one name, the short form of the axis z included.
