@@ -235,8 +235,8 @@ func near(a, b []float64) bool {
 	return len(a) == len(b)
 }
 
-// worst holds the groups that pass against the pieces of what other checks found: elements of a narrow defect are seldom
-// among those that are drawn.
+// worst holds the groups that pass against the pieces of what other checks found: elements of a narrow defect are
+// seldom among those that are drawn.
 func (u *tester) worst(ctx context.Context) error {
 	if len(u.list) > 0 && u.list[0].part == moments {
 		return nil // a plan may visit some multiples on purpose
