@@ -137,8 +137,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	return r, nil
 }
 
-// clear is the share of the error at the output from which one layer has made it.
-const clear = 0.8
+// ownShare is the share of the error at the output from which one layer has made it.
+const ownShare = 0.8
 
 // broken is the name of a layer that is known to break: how its values move follows from the graph or shows in them,
 // and it is the first; or nearly all of the error is its own. "" if there is none.
@@ -147,7 +147,7 @@ func broken(r *layers.Result) string {
 		return r.Rows[r.First].Name
 	}
 	for _, w := range r.Rows {
-		if w.Above && math.Abs(w.Share.Value-1) <= 1-clear {
+		if w.Above && math.Abs(w.Share.Value-1) <= 1-ownShare {
 			return w.Name
 		}
 	}

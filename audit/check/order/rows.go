@@ -16,8 +16,8 @@ import (
 // permuting finds the factor of a group that puts rows in any order, and where its coordinates begin: one for each
 // row. A group that merely exchanges some rows, such as one of a table, claims nothing about two of them.
 func permuting(G group.Group) (p group.Permuting, from int) {
-	any := func(q group.Permuting) bool { return len(q.Chart()) == q.Rows() }
-	if q, ok := G.(group.Permuting); ok && any(q) {
+	every := func(q group.Permuting) bool { return len(q.Chart()) == q.Rows() }
+	if q, ok := G.(group.Permuting); ok && every(q) {
 		return q, 0
 	}
 	f, ok := G.(group.Factored)
@@ -25,7 +25,7 @@ func permuting(G group.Group) (p group.Permuting, from int) {
 		return nil, 0
 	}
 	for _, x := range f.Factors() {
-		if q, ok := x.(group.Permuting); ok && any(q) {
+		if q, ok := x.(group.Permuting); ok && every(q) {
 			return q, from
 		}
 		from += len(x.Chart())
