@@ -273,7 +273,8 @@ func studyKeys() []studyKey {
 		},
 		{
 			ofGroup, "resample", "",
-			"kernel: nearest, bilinear, bicubic, lanczos, spline, up3-bilinear (default: bilinear)",
+			"kernel: nearest, bilinear, bicubic, lanczos, spline, quintic, area, fourier, up3-bilinear " +
+				"(default: bilinear)",
 			text(func(s *job.Study) *string { return &s.Group.Resample }),
 		},
 		{

@@ -291,7 +291,7 @@ type Output struct {
 	// space field
 	Field Field `json:"field,omitzero" yaml:"field,omitempty"`
 	// kernel of the output's action; default that of the input
-	Kernel string `json:"resample,omitempty" yaml:"resample,omitempty" jsonschema:"enum=nearest,enum=bilinear,enum=bicubic,enum=lanczos,enum=spline,enum=up3-bilinear"`
+	Kernel string `json:"resample,omitempty" yaml:"resample,omitempty" jsonschema:"enum=nearest,enum=bilinear,enum=bicubic,enum=lanczos,enum=spline,enum=quintic,enum=area,enum=fourier,enum=up3-bilinear"`
 	// space rows, signal or record: the outputs of the model, each with how it should move
 	Fields []Port `json:"fields,omitempty" yaml:"fields,omitempty" jsonschema:"minItems=1,maxItems=64" study:"single"`
 }
@@ -459,7 +459,7 @@ type Group struct {
 	// which elements; default the preset of the group: all of a finite group, else a grid or samples
 	Orbit Orbit `json:"orbit,omitzero" yaml:"orbit,omitempty"`
 	// interpolation kernel; default bilinear
-	Resample string `json:"resample,omitempty" yaml:"resample,omitempty" jsonschema:"enum=nearest,enum=bilinear,enum=bicubic,enum=lanczos,enum=spline,enum=up3-bilinear"`
+	Resample string `json:"resample,omitempty" yaml:"resample,omitempty" jsonschema:"enum=nearest,enum=bilinear,enum=bicubic,enum=lanczos,enum=spline,enum=quintic,enum=area,enum=fourier,enum=up3-bilinear"`
 	// what lies outside the picture; default zero
 	Border string `json:"border,omitempty" yaml:"border,omitempty" jsonschema:"enum=zero,enum=edge,enum=reflect,enum=circular"`
 	// boxes turn with the picture; default the smallest upright box around the turned one

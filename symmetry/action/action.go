@@ -51,11 +51,21 @@ const (
 	Lanczos  Kernel = "lanczos" // Lanczos-3, weights normalised to sum 1
 	// Spline is the cubic B-spline with recursive prefilter (Unser 1999) of the picture that the border extends.
 	Spline Kernel = "spline"
-	Up3    Kernel = "up3-bilinear" // enlarged three times, bilinear, shrunk back: blurs, so nothing is exact
+	// Quintic is the interpolating piecewise quintic of six samples: Meijering, Zuiderveld and Viergever 1999.
+	Quintic Kernel = "quintic"
+	Fourier Kernel = "fourier"      // the trigonometric polynomial through all pixels, of pictures alone
+	Area    Kernel = "area"         // the mean over the place of a pixel, of pictures alone
+	Up3     Kernel = "up3-bilinear" // enlarged three times, bilinear, shrunk back: blurs, so nothing is exact
 )
 
 // Kernels are all kernels, in the order of their cost.
-func Kernels() []Kernel { return []Kernel{Nearest, Bilinear, Bicubic, Spline, Lanczos, Up3} }
+func Kernels() []Kernel {
+	var all []Kernel
+	for _, k := range interpolations {
+		all = append(all, k.name)
+	}
+	return all
+}
 
 // Border names what lies outside the picture.
 type Border string

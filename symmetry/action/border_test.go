@@ -107,6 +107,9 @@ func TestPaddedIsWhatTheBorderChanges(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
+					if k == action.Fourier {
+						return // every pixel has a part in every other; those read outside count
+					}
 					if k == action.Spline {
 						return // its prefilter reaches everywhere; what it counts is what bicubic counts, below
 					}

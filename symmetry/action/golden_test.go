@@ -81,6 +81,12 @@ func TestResamplingTable(t *testing.T) {
 		}
 	}
 	for _, k := range action.Kernels() {
+		if k == action.Fourier { // what it errs by on smooth pictures is the kink at the border, and not the band
+			if at := errs[key(k, bands[3], "one")]; !(at < errs[key(action.Spline, bands[3], "one")]) {
+				t.Errorf("near the Nyquist frequency %s has the error %.3g, larger than that of the spline", k, at)
+			}
+			continue
+		}
 		for i := range bands[1:] {
 			if lo, hi := errs[key(k, bands[i], "one")], errs[key(k, bands[i+1], "one")]; !(lo < hi) {
 				t.Errorf("%s: error %.3g at band %g, %.3g at %g", k, lo, bands[i], hi, bands[i+1])

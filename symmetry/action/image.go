@@ -82,7 +82,7 @@ func newPlanar(g group.Group, o Options, h, w int) (*planar, error) {
 // exact tells the elements that move pixels by index; see NewImage.
 func (p *planar) exact(g group.Element) bool {
 	m, err := affineOf(p.group, g)
-	if err != nil || p.opt.Kernel == Up3 {
+	if err != nil || p.opt.Kernel.rule().never {
 		return false
 	}
 	if p.opt.Window != nil {

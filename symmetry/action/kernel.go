@@ -5,45 +5,82 @@ import "math"
 // maxTaps is the number of samples per axis of the widest kernel.
 const maxTaps = 6
 
-// taps is the number of samples per axis that a kernel weighs.
-func (k Kernel) taps() int {
-	switch k {
-	case Nearest:
-		return 1
-	case Bicubic, Spline:
-		return 4
-	case Lanczos:
-		return 6
-	case Bilinear, Up3:
-		return 2
-	}
-	return 2
+// interpolation is all that this package knows of a kernel.
+type interpolation struct {
+	name Kernel
+	// samples per axis that are weighed
+	taps int
+	// weigh is the weights at the fraction f in [0,1) behind sample i. The taps are the samples i-(n/2-1) … i+n/2 with
+	// n = taps; the weights sum to 1.
+	weigh func(f float64) [maxTaps]float64
+	// whole writes n planes of a picture, of kernels that are no product of weights along the axes; nil for all others.
+	whole func(w *warp, dst, src []float64, n int, from []int)
+	// bare counts the pixels that the border has a part in, nil for what taps say.
+	bare func(w *warp) int
+	// never says that no element acts by index, because the kernel changes every picture.
+	never bool
 }
 
-// weigh writes the kernel's weights at the fraction f in [0,1) behind sample i. The taps are the samples
-// i-(n/2-1) … i+n/2 with n = k.taps(); the weights sum to 1.
-func (k Kernel) weigh(f float64, w *[maxTaps]float64) {
-	switch k {
-	case Nearest:
-		w[0] = 1
-	case Bilinear, Up3:
-		w[0], w[1] = 1-f, f
-	case Bicubic:
-		// Keys, IEEE Trans. ASSP 29 (1981) 1153, eq. 15 with a = -1/2: reproduces quadratics.
+// interpolations are the kernels in the order of their cost.
+var interpolations = []*interpolation{
+	&nearestKernel, &bilinearKernel, &bicubicKernel, &splineKernel, &lanczosKernel, &quintic, &area, &up3Kernel,
+	&fourier,
+}
+
+// rule is what is known of a kernel; [Bilinear] stands in for one that [Options] would have refused.
+func (k Kernel) rule() *interpolation {
+	for _, i := range interpolations {
+		if i.name == k {
+			return i
+		}
+	}
+	return &bilinearKernel
+}
+
+// taps is the number of samples per axis that a kernel weighs.
+func (k Kernel) taps() int { return k.rule().taps }
+
+var nearestKernel = interpolation{
+	name: Nearest, taps: 1, weigh: func(float64) [maxTaps]float64 { return [maxTaps]float64{1} },
+}
+
+var bilinearKernel = interpolation{
+	name: Bilinear, taps: 2, weigh: func(f float64) [maxTaps]float64 { return [maxTaps]float64{1 - f, f} },
+}
+
+var up3Kernel = interpolation{name: Up3, taps: 2, weigh: bilinearKernel.weigh, whole: (*warp).enlarged, never: true}
+
+// bicubicKernel: Keys, IEEE Trans. ASSP 29 (1981) 1153, eq. 15 with a = -1/2: reproduces quadratics.
+var bicubicKernel = interpolation{
+	name: Bicubic, taps: 4,
+	weigh: func(f float64) (w [maxTaps]float64) {
 		w[0] = f * (-0.5 + f*(1-0.5*f))
 		w[1] = 1 + f*f*(-2.5+1.5*f)
 		w[2] = f * (0.5 + f*(2-1.5*f))
 		w[3] = f * f * (-0.5 + 0.5*f)
-	case Spline:
-		// The cubic B-spline: Unser, IEEE Signal Proc. Mag. 16/6 (1999) 22, eq. 3.
+		return w
+	},
+}
+
+// splineKernel is the cubic B-spline: Unser, IEEE Signal Proc. Mag. 16/6 (1999) 22, eq. 3.
+var splineKernel = interpolation{
+	name: Spline, taps: 4,
+	weigh: func(f float64) (w [maxTaps]float64) {
 		h := 1 - f
 		w[0] = h * h * h / 6
 		w[1] = (4 - f*f*(6-3*f)) / 6
 		w[2] = (4 - h*h*(6-3*h)) / 6
 		w[3] = f * f * f / 6
-	case Lanczos:
-		lanczos(f, w)
-	}
+		return w
+	},
+}
+
+var lanczosKernel = interpolation{
+	name: Lanczos, taps: 6,
+	weigh: func(f float64) (w [maxTaps]float64) {
+		lanczos(f, &w)
+		return w
+	},
 }
 
 // lanczos writes sinc(x)·sinc(x/3) at x = f+2, f+1, f, f-1, f-2, f-3, divided by their sum (Duchon, J. Appl. Meteorol.
@@ -113,8 +150,9 @@ func axisTaps(k Kernel, b Border, s float64, n int, idx *[maxTaps]int32, w *[max
 		s, b = min(max(s, 0), float64(n-1)), Reflect
 	}
 	fl := math.Floor(s)
-	k.weigh(s-fl, w)
-	t := k.taps()
+	r := k.rule()
+	*w = r.weigh(s - fl)
+	t := r.taps
 	i0 := int(fl) - (t-1)/2
 	for j := range t {
 		i := b.index(i0+j, n)

@@ -129,6 +129,9 @@ func (w *warp) bare() int {
 	if w.index != nil {
 		return w.index.bare
 	}
+	if bare := w.kernel.rule().bare; bare != nil {
+		return bare(w)
+	}
 	all := w.h * w.w
 	if w.rows != nil {
 		x, y := ruled{w.x0, w.xc, w.ws}, ruled{w.y0, w.yr, w.hs}

@@ -51,7 +51,7 @@ func newTimeline(o Options, limit, window int, shift float64, back bool) (*timel
 	if t.kernel == Nearest { // halves go to the later one, forwards and backwards
 		t.start, t.whole = math.Floor(t.start+0.5), true
 	}
-	t.kernel.weigh(t.start-math.Floor(t.start), &t.weight)
+	t.weight = t.kernel.rule().weigh(t.start - math.Floor(t.start))
 	return t, nil
 }
 
@@ -170,10 +170,10 @@ type Signal struct {
 }
 
 // NewSignal is the action on signals. Shifts of time, [group.Shifting], are by index and exact where they are whole
-// numbers of the signal; else the signal is read between its numbers with the kernel of o, which may be any but [Up3].
-// A group with a period moves signals of just this length around. The others bring in what the border rule says, or,
-// with o.Window of one length, move a window over a longer recording: then what enters is real. The reversal of time,
-// [group.Temporal], is about the middle of the signal or window and comes first.
+// numbers of the signal; else the signal is read between its numbers with the kernel of o, which may be any but [Up3],
+// [Area] and [Fourier]. A group with a period moves signals of just this length around. The others bring in what the
+// border rule says, or, with o.Window of one length, move a window over a longer recording: then what enters is real.
+// The reversal of time, [group.Temporal], is about the middle of the signal or window and comes first.
 //
 // o.Stride says how many samples of the shift one number of this signal stands for: 512 for probabilities per frame of
 // 512 samples.
@@ -295,10 +295,10 @@ func (m *moves) timeOptions(o Options, n int, port string) (Options, int, error)
 	if err != nil {
 		return o, 0, err
 	}
-	if o.Kernel == Up3 {
+	if o.Kernel.rule().whole != nil {
 		return o, 0, fmt.Errorf(
-			"port %q: the kernel %s enlarges pictures; for signals take bilinear, bicubic, lanczos or spline", port,
-			Up3)
+			"port %q: the kernel %s is for pictures; for signals take bilinear, bicubic, quintic, lanczos or spline",
+			port, o.Kernel)
 	}
 	return o, window, nil
 }

@@ -381,7 +381,7 @@ func TestSignalRefusals(t *testing.T) {
 		{roll, "", 8, action.Options{Border: action.Zero}, "needs the border rule circular"},
 		{catalog.T1Z(), "", 8, action.Options{Window: []int{9}}, "window 9: the signal has only 8 samples"},
 		{catalog.T1Z(), "", 8, action.Options{Window: []int{2, 3}}, "the window of a signal is one number"},
-		{catalog.T1Z(), "", 8, action.Options{Kernel: action.Up3}, "enlarges pictures"},
+		{catalog.T1Z(), "", 8, action.Options{Kernel: action.Up3}, "is for pictures"},
 		{catalog.T1Z(), "", 8, action.Options{Stride: -1}, "stride -1"},
 		{catalog.T1Z(), "", 8, action.Options{Stride: math.NaN()}, "stride NaN"},
 		{catalog.T1Z(), "loud", 8, action.Options{}, `type "loud" is not known`},

@@ -48,9 +48,9 @@ func NewVolume(g group.Group, s space.Spec, o Options) (*Volume, error) {
 	if o, err = o.check(); err != nil {
 		return nil, err
 	}
-	if o.Kernel == Up3 {
+	if o.Kernel.rule().whole != nil {
 		return nil, fmt.Errorf("kernel %s is for pictures; volumes take nearest, bilinear (trilinear here), bicubic, "+
-			"spline or lanczos", o.Kernel)
+			"spline, quintic or lanczos", o.Kernel)
 	}
 	m, err := takeApart(g)
 	if err != nil {

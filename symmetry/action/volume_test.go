@@ -123,7 +123,7 @@ func TestVolumesKeepPolynomials(t *testing.T) {
 	const n = 12
 	centre := float64(n-1) / 2
 	for kernel, degree := range map[action.Kernel]int{
-		action.Bilinear: 1, action.Bicubic: 2, action.Lanczos: 0, action.Nearest: 0,
+		action.Bilinear: 1, action.Bicubic: 2, action.Lanczos: 0, action.Nearest: 0, action.Quintic: 2,
 	} {
 		rapid.Check(t, func(t *rapid.T) {
 			coefficient := rapid.SliceOfN(rapid.Float64Range(-1, 1), 10, 10).Draw(t, "coefficients")

@@ -185,7 +185,7 @@ func newWarp(m affine, o Options, hs, ws int, scratch *buffers) (*warp, error) {
 	cx, cy := float64(w.w-1)/2, float64(w.h-1)/2
 	w.x0 = float64(ox) + (cx - w.xc*(cx+m.t[0]) - w.xr*(cy+m.t[1]))
 	w.y0 = float64(oy) + (cy - w.yc*(cx+m.t[0]) - w.yr*(cy+m.t[1]))
-	if o.Kernel != Up3 && m.lattice(w.h, w.w) {
+	if !o.Kernel.rule().never && m.lattice(w.h, w.w) {
 		w.byIndex(m, oy, ox)
 		return w, nil
 	}
@@ -195,7 +195,7 @@ func newWarp(m affine, o Options, hs, ws int, scratch *buffers) (*warp, error) {
 		return nil, errors.New("the element moves points too far apart to be followed")
 	}
 	switch {
-	case w.kernel == Up3 || w.kernel == Nearest:
+	case w.kernel.rule().whole != nil || w.kernel == Nearest:
 	case w.xr == 0 && w.yc == 0:
 		w.cols = w.along(w.x0, w.xc, w.w, ws, 1)
 		w.rows = w.along(w.y0, w.yr, w.h, hs, ws)
@@ -297,7 +297,7 @@ func (w *warp) spans() []reach {
 		lo, hi, m = -0.5, 0.5, 0.5
 	case Spline:
 		m += splineTail
-	case Bilinear, Bicubic, Lanczos, Up3:
+	case Bilinear, Bicubic, Lanczos, Quintic, Area, Fourier, Up3:
 	}
 	g := w.raster()
 	o := make([]reach, g.rows)
@@ -371,9 +371,9 @@ func (w *warp) planes(dst, src []float64, n int, from []int) {
 		}
 		src = *b
 	}
-	switch {
-	case w.kernel == Up3:
-		w.enlarged(dst, src, n, from)
+	switch whole := w.kernel.rule().whole; {
+	case whole != nil:
+		whole(w, dst, src, n, from)
 	case w.rows != nil:
 		w.separable(dst, src, n, from)
 	case w.small != nil:
@@ -578,7 +578,7 @@ func (w *warp) stored(dst, src []float64, n int, from []int) {
 func (w *warp) direct(dst, src []float64, n int, from []int) {
 	var xi, yi [maxTaps]int32
 	var wx, wy [maxTaps]float64
-	t := w.kernel.taps()
+	t, weigh := w.kernel.taps(), w.kernel.rule().weigh
 	lead := float64(t/2 - 1)
 	for r, in := range w.reach {
 		bx, by, ax, ay := w.row(w.raster(), r)
@@ -591,8 +591,7 @@ func (w *warp) direct(dst, src []float64, n int, from []int) {
 			x, y := step(bx, ax, c), step(by, ay, c)
 			if c >= int(in.i0) && c < int(in.i1) {
 				ix, iy := int(x-lead), int(y-lead) // not negative here
-				w.kernel.weigh(x-lead-float64(ix), &wx)
-				w.kernel.weigh(y-lead-float64(iy), &wy)
+				wx, wy = weigh(x-lead-float64(ix)), weigh(y-lead-float64(iy))
 				p := iy*w.ws + ix
 				for k := range n {
 					dst[(k*w.h+r)*w.w+c] = block(w.source(src, k, from), p, w.ws, wy[:t], wx[:t])
