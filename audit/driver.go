@@ -490,6 +490,7 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 		About: s.About, Drawn: s.Drawn, Basis: s.Basis, known: s.Groups,
 	}
 	r.Ports, r.Unaudited, r.Architecture, r.Author = s.ports(), s.Unaudited, s.architecture(), s.Author
+	r.Training = s.training()
 	for _, e := range elements {
 		if e.Added {
 			r.Added++

@@ -231,6 +231,8 @@ type Report struct {
 	// Architecture is nil where there is no graph to look at.
 	Architecture *Architecture
 	Author       string
+	// Training says what the file holds that belongs to training, and what of it was not tested; nil for nothing.
+	Training []string
 	// how the inputs were chosen where that is no plain draw
 	Drawn string
 	// form and unit of the output

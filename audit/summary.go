@@ -230,6 +230,7 @@ func (r *Report) Caveats() []string {
 	if r.Added > 0 {
 		c = append(c, fmt.Sprintf("Exact elements that the audit added to the plan: %d.", r.Added))
 	}
+	c = append(c, r.Training...)
 	for _, s := range r.Sets() {
 		switch {
 		case s.NonFinite > 0:
