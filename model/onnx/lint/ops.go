@@ -79,6 +79,17 @@ func (t *tracer) constantOp() bool {
 	return !slices.ContainsFunc(t.node.GetInput(), t.f.Depends)
 }
 
+// sizes tells whether all that the node gives is integers that are known without running it, such as sizes of a map
+// that are read, divided and put together again before a reshape: no element of the group changes them.
+func sizes(f *facts.Facts, n *onnxpb.NodeProto) bool {
+	for _, name := range n.GetOutput() {
+		if _, ok := f.Integers(name); name != "" && !ok {
+			return false
+		}
+	}
+	return len(n.GetOutput()) > 0
+}
+
 // step computes the outputs of one node.
 func (t *tracer) step() []*value {
 	outs := make([]*value, len(t.node.GetOutput()))
@@ -89,7 +100,7 @@ func (t *tracer) step() []*value {
 		return outs
 	}
 	op := t.node.GetOpType()
-	if op == "Shape" || op == "Size" {
+	if op == "Shape" || op == "Size" || sizes(t.f, t.node) {
 		for i, name := range t.node.GetOutput() {
 			outs[i] = t.constantOf(name)
 		}

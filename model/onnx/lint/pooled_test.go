@@ -15,8 +15,8 @@ import (
 
 // exported is a steerable network as escnn exports it: convolutions with expanded kernels, the second of them with a
 // stride of 2, normalisations, a maximum over the four channels of each field, a mean over the places, a dense layer.
-// The maximum comes in the forms that exporters write: over an axis of a reshaped map, with the sizes stored or read
-// from the map itself, and as a pooling over rows of channels.
+// The maximum comes in the forms that exporters write: over an axis of a reshaped map, with the sizes stored, read
+// from the map itself or computed from it, and as a pooling over rows of channels.
 func exported(t *testing.T, form string, side int) *onnx.Model {
 	t.Helper()
 	const first, second = 2, 3
@@ -58,6 +58,21 @@ func exported(t *testing.T, form string, side int) *onnx.Model {
 		to := b.Op("Concat", []string{at(0), b.Ints(second), b.Ints(4), at(2), at(3)}, onnx.AttrInt("axis", 0))
 		y = b.Op("ReduceMax", []string{b.Op("Reshape", []string{y, to})}, onnx.AttrInts("axes", 2),
 			onnx.AttrInt("keepdims", 0))
+	case "computed": // as PyTorch writes it: scalars are gathered, divided, cast twice and put together
+		at := func(axis int64) string {
+			return b.Op("Gather", []string{
+				b.Op("Shape", []string{y}), b.Const(tensor.FromInt64([]int64{axis})),
+			}, onnx.AttrInt("axis", 0))
+		}
+		row := func(x string) string { return b.Op("Unsqueeze", []string{x, b.Ints(0)}) }
+		fields := b.Op("Div", []string{at(1), b.Const(tensor.FromInt64([]int64{4}))})
+		for range 2 {
+			fields = b.Op("Cast", []string{fields}, onnx.AttrInt("to", 7))
+		}
+		to := b.Op("Concat", []string{row(at(0)), row(fields), b.Ints(4), row(at(2)), row(at(3))},
+			onnx.AttrInt("axis", 0))
+		y = b.Op("ReduceMax", []string{b.Op("Reshape", []string{y, to})}, onnx.AttrInts("axes", 2),
+			onnx.AttrInt("keepdims", 0))
 	case "rows":
 		rows := b.Op("Transpose", []string{b.Op("Reshape", []string{y, b.Ints(0, 4*second, half*half)})},
 			onnx.AttrInts("perm", 0, 2, 1))
@@ -80,7 +95,7 @@ func exported(t *testing.T, form string, side int) *onnx.Model {
 // The stride of an even side lets no turn through, that of an odd side does: each is told through the pooling over the
 // group.
 func TestExportedSteerableNetworks(t *testing.T) {
-	for _, form := range []string{"stored", "read", "rows"} {
+	for _, form := range []string{"stored", "read", "computed", "rows"} {
 		for _, side := range []int{12, 13} {
 			m := exported(t, form, side)
 			in, err := facts.SampleShapes(m.Signature(), 1, nil)
@@ -97,6 +112,9 @@ func TestExportedSteerableNetworks(t *testing.T) {
 			}
 			if !p.StructureKnown || !p.WeightsKnown || len(p.Unknown) > 0 {
 				t.Errorf("%s, side %d: not followed: %+v", form, side, p.Unknown)
+			}
+			if len(p.Risks) > 0 {
+				t.Errorf("%s, side %d: nothing is cut but sizes: %+v", form, side, p.Risks)
 			}
 			stride := slices.ContainsFunc(p.Losses, func(x lint.Loss) bool {
 				return x.Op == "Conv" && x.Level == lint.LevelStructure && strings.Contains(x.Reason, "stride 2")

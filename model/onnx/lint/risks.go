@@ -44,7 +44,7 @@ func (l *linter) risks() {
 			if d := tensor.DType(onnx.Int(n, "to", 0)); data && (d == tensor.Float16 || d == tensor.BFloat16) {
 				add(RiskPrecision, fmt.Sprintf("goes on in %s: what is exact on paper differs by its rounding", d),
 					"export in float32 to tell rounding from structure")
-			} else if data && d != tensor.Float32 && d != tensor.Float64 && d != tensor.Undefined {
+			} else if data && !sizes(l.f, n) && d != tensor.Float32 && d != tensor.Float64 && d != tensor.Undefined {
 				add(RiskPrecision, fmt.Sprintf("cuts numbers to %s: values next to a step fall on either side of it",
 					d), "compare the values before this node")
 			}

@@ -177,7 +177,7 @@ func (w *weigher) follow() {
 
 // step is the relation of the first output of a node.
 func (w *weigher) step(i int, n *nodeProto, e Element) relation {
-	if e == Identity {
+	if e == Identity || sizes(w.l.f, n) {
 		return relation{standing: known}
 	}
 	guess := func(format string, a ...any) relation {
