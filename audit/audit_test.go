@@ -137,6 +137,14 @@ func TestVerdicts(t *testing.T) {
 			if got := categories(r); got != c.findings {
 				t.Errorf("findings %q, want %q", got, c.findings)
 			}
+			// The company of a sample is not called a repeat, nor the reverse.
+			if c.exact == audit.CauseNonRepeatable {
+				leak := strings.Contains(c.findings, "batch-dependent")
+				a := strings.Join(r.Answers(), "\n")
+				if strings.Contains(a, "in other batches") != leak || strings.Contains(a, "repeats of one") == leak {
+					t.Errorf("findings %q, the answer says %q", c.findings, a)
+				}
+			}
 			if s := set(t, r, "exact"); s.Cause != c.exact {
 				t.Errorf("exact elements: cause %q, want %q; %+v", s.Cause, c.exact, s.Steps)
 			}

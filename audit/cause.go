@@ -206,6 +206,10 @@ func (p *Policy) answer(s *Set) string {
 		return "real: " + plural(s.NonFinite, "output is", "outputs are") + " not finite, first " +
 			s.NonFiniteAt.String()
 	case CauseNonRepeatable:
+		if s.Floors.Batch > s.Floors.Repeat {
+			return fmt.Sprintf("noise: error %s, in other batches the answer to one input differs by %s", num(e),
+				num(s.Floors.Batch))
+		}
 		return fmt.Sprintf("noise: error %s, repeats of one input differ by %s", num(e), num(s.Floors.noise()))
 	case CauseVacuous:
 		if s.Inputs == 1 {

@@ -241,6 +241,9 @@ func (p *Policy) Judge(s *Set) (Verdict, string) {
 		case CauseRoundoff:
 			return NeedsAttention, "precision too low: " + above + ", as rounding alone would give"
 		case CauseNonRepeatable:
+			if s.Floors.Batch > s.Floors.Repeat {
+				return NeedsAttention, "noisy: " + above + ", as another batch alone would give"
+			}
 			return NeedsAttention, "noisy: " + above + ", as repeats alone would give"
 		case CauseCut:
 			return NeedsAttention, "cut off: " + above + ", as what leaves the frame alone would give"
