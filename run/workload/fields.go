@@ -170,6 +170,9 @@ func nodesOf(v space.Value, spec space.Spec) int {
 // openFields is openInput for samples that are no pictures.
 func (w *Workload) openFields(natural space.Spec, o Options) (*input, error) {
 	s := w.Study
+	if err := w.unscaled(natural); err != nil {
+		return nil, err
+	}
 	f, err := w.chooseFields(natural)
 	if err != nil {
 		return nil, err
@@ -215,6 +218,31 @@ func (w *Workload) openFields(natural space.Spec, o Options) (*input, error) {
 		seen.Shape = []int{seen.Shape[0], s.Group.Window[0]}
 	}
 	return &input{seen: seen, act: act}, nil
+}
+
+// unscaled refuses what is said of the pixels of pictures for samples of another kind, whose numbers go to the model as
+// they are: a scale that nobody applies would look like one that was.
+func (w *Workload) unscaled(natural space.Spec) error {
+	in := w.Study.Input
+	if natural.IsRecord() { // which may have pictures among its fields
+		return nil
+	}
+	for _, x := range []struct {
+		at    string
+		given bool
+	}{
+		{"input.scale", in.Scale != 0 && in.Scale != 1},
+		{"input.mean", len(in.Mean) > 0},
+		{"input.std", len(in.Std) > 0},
+		{"input.channels", in.Channels != ""},
+	} {
+		if x.given {
+			return w.Study.Errorf(x.at,
+				"is for pictures, and the samples are of kind %s, whose numbers go to the model as "+
+					"they are; leave it out, and scale the data or the first layer of the model", natural.Kind)
+		}
+	}
+	return nil
 }
 
 // answer fills in the space of the output where its fields say it.

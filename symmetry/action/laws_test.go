@@ -313,6 +313,7 @@ func kernel(k action.Kernel, x float64) float64 {
 		return math.Sin(math.Pi*x) / (math.Pi * x)
 	}
 	switch k {
+	case action.Area, action.Fourier: // no products of a function of the distance along each axis
 	case action.Nearest:
 		if x < 0.5 {
 			return 1
