@@ -157,7 +157,7 @@ func changes(beyond bool) []change {
 		{"window", "  resample: bicubic", "  window: [24, 32]", ""},
 		{
 			"kernel", "bicubic", "bicubik",
-			`study.yaml:14:13: group.resample: "bicubik" is not one of nearest, bilinear, bicubic, lanczos, spline, up3-bilinear; did you mean "bicubic"?`,
+			`study.yaml:14:13: group.resample: "bicubik" is not one of nearest, bilinear, bicubic, lanczos, spline, quintic, area, fourier, up3-bilinear; did you mean "bicubic"?`,
 		},
 		{
 			"format", "format: idx", "format: parquet",
@@ -365,7 +365,7 @@ func TestParseStudyReportsAll(t *testing.T) {
 	_, err := ParseStudy("s.yaml",
 		[]byte("version: 1\ngroup: {name: C4, resample: cubic}\nmodels: [{name: a, onnx: a.onnx, batch: 0}]\nwhat: "+
 			"1\ndata: {limit: -1}\n"))
-	want := `s.yaml:2:29: group.resample: "cubic" is not one of nearest, bilinear, bicubic, lanczos, spline, up3-bilinear; did you mean "bicubic"?
+	want := `s.yaml:2:29: group.resample: "cubic" is not one of nearest, bilinear, bicubic, lanczos, spline, quintic, area, fourier, up3-bilinear; did you mean "bicubic"?
 s.yaml:3:41: models[0].batch: 0 is out of range; expected a number at least 1 and at most 1024
 s.yaml:4:1: what: unknown key; known keys are version, task, models, data, input, output, group, metrics, consensus, audit, seed
 s.yaml:5:15: data.limit: -1 is out of range; expected a number at least 0 and at most 1000000000`
@@ -637,7 +637,8 @@ func TestStudyValidate(t *testing.T) {
 		"": s(func(*Study) {}),
 		"study: data.limit: -3 is out of range; expected a number at least 0 and at most 1000000000": s(
 			func(s *Study) { s.Data.Limit = -3 }),
-		"study: group.resample: \"bicubik\" is not one of nearest, bilinear, bicubic, lanczos, spline, up3-bilinear; " +
+		"study: group.resample: \"bicubik\" is not one of nearest, bilinear, bicubic, lanczos, spline, quintic, " +
+			"area, fourier, up3-bilinear; " +
 			"did you mean \"bicubic\"?": s(func(s *Study) {
 			s.Group = Group{Name: "C4", Resample: "bicubik"}
 		}),
