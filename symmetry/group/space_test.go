@@ -507,3 +507,65 @@ func TestHalfTurnsStayInTheChart(t *testing.T) {
 		}
 	}
 }
+
+// Near half turns a rotation vector is told from its matrix by what is lost in rounding: products whose angle comes as
+// close to 180 degrees as numbers allow still compose as their matrices do, have an inverse, and stay in the chart, with
+// the inversion and without.
+func TestNearHalfTurns(t *testing.T) {
+	for name, G := range map[string]group.Group{"SO(3)": catalog.SO3(), "O(3)": catalog.O3()} {
+		s, ok := group.AsSpatial(G)
+		if !ok {
+			t.Fatal(name)
+		}
+		rapid.Check(t, func(t *rapid.T) {
+			draw := func(what string) group.Element {
+				var n [3]float64
+				var norm float64
+				for i := range n {
+					// some components vanish or nearly do, where signs are told from nothing else
+					n[i] = rapid.SampledFrom([]float64{0, 1e-12, -1e-12, 1e-7, 1, -1, 0.3}).Draw(t, what+" axis")
+					norm += n[i] * n[i]
+				}
+				if norm == 0 {
+					n[2], norm = 1, 1
+				}
+				short := rapid.SampledFrom([]float64{0, 1e-14, 1e-12, 1e-9, 1e-7, 1e-5, 1e-3, 90}).Draw(t, what+" short of")
+				e := slices.Clone(G.Identity())
+				for i := range n {
+					e[i] = (180 - short) * n[i] / math.Sqrt(norm)
+				}
+				if len(e) > 3 {
+					e[3] = float64(rapid.IntRange(0, 1).Draw(t, what+" inversion"))
+				}
+				return G.Mul(e, G.Identity())
+			}
+			a, b, c := draw("a"), draw("b"), draw("c")
+			ab := G.Mul(a, b)
+			if length := math.Sqrt(ab[0]*ab[0] + ab[1]*ab[1] + ab[2]*ab[2]); !(length <= 180*(1+1e-14)) {
+				t.Fatalf("%s: %v after %v is %v, beyond a half turn", name, a, b, ab)
+			}
+			ma, _ := s.Motion(a)
+			mb, _ := s.Motion(b)
+			mab, _ := s.Motion(ab)
+			for i := range 3 {
+				for j := range 3 {
+					var want float64
+					for k := range 3 {
+						want += ma[3*i+k] * mb[3*k+j]
+					}
+					// maps as near as this to a symmetry of the lattice are taken for it
+					if got := mab[3*i+j]; !(math.Abs(got-want) <= 1e-11) {
+						t.Fatalf("%s: entry %d,%d of the product is %g, of the matrices %g", name, i, j, got, want)
+					}
+				}
+			}
+			// in degrees
+			if d := G.Dist(G.Mul(a, G.Inv(a)), G.Identity()); !(d <= 1e-8) {
+				t.Fatalf("%s: %v and its inverse are %g degrees from nothing", name, a, d)
+			}
+			if d := G.Dist(G.Mul(ab, c), G.Mul(a, G.Mul(b, c))); !(d <= 1e-8) {
+				t.Fatalf("%s: products of %v, %v and %v differ by %g degrees", name, a, b, c, d)
+			}
+		})
+	}
+}
