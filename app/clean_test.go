@@ -14,16 +14,17 @@ import (
 )
 
 // Demos have a model to look at that passes under a group that it has by construction: no finding, no cause, and limits
-// as they are. Those of cells and flow have none: their detectors and estimators were trained, and keep nothing exactly.
-// The planted networks are audited on 48 clouds, which leave open whether 5 % of the inputs err; 72 would tell.
-// Of the two that take longest the checks that judge are run.
+// as they are. Those of cells and flow have none: their detectors and estimators were trained, and keep nothing
+// exactly. The planted networks are audited on 48 clouds, which leave open whether 5 % of the inputs err; 72 would
+// tell. Of the two that take longest the checks that judge are run.
 func TestDemosHaveACleanPass(t *testing.T) {
 	slow.Test(t)
 	for _, c := range []struct {
 		study, model string
-		group        string // in place of the study's, with a model that the study does not list
-		onnx         string
-		checks       []string
+		// in place of the study's, with a model that the study does not list
+		group  string
+		onnx   string
+		checks []string
 	}{
 		{study: "digits/demo.yaml", model: "c4", group: "C4", onnx: "digits-c4.onnx"},
 		{

@@ -509,8 +509,8 @@ func TestHalfTurnsStayInTheChart(t *testing.T) {
 }
 
 // Near half turns a rotation vector is told from its matrix by what is lost in rounding: products whose angle comes as
-// close to 180 degrees as numbers allow still compose as their matrices do, have an inverse, and stay in the chart, with
-// the inversion and without.
+// close to 180 degrees as numbers allow still compose as their matrices do, have an inverse, and stay in the chart,
+// with the inversion and without.
 func TestNearHalfTurns(t *testing.T) {
 	for name, G := range map[string]group.Group{"SO(3)": catalog.SO3(), "O(3)": catalog.O3()} {
 		s, ok := group.AsSpatial(G)
@@ -529,7 +529,8 @@ func TestNearHalfTurns(t *testing.T) {
 				if norm == 0 {
 					n[2], norm = 1, 1
 				}
-				short := rapid.SampledFrom([]float64{0, 1e-14, 1e-12, 1e-9, 1e-7, 1e-5, 1e-3, 90}).Draw(t, what+" short of")
+				short := rapid.SampledFrom([]float64{0, 1e-14, 1e-12, 1e-9, 1e-7, 1e-5, 1e-3, 90}).Draw(t,
+					what+" short of")
 				e := slices.Clone(G.Identity())
 				for i := range n {
 					e[i] = (180 - short) * n[i] / math.Sqrt(norm)
