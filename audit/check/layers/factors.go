@@ -11,6 +11,16 @@ import (
 	"nero/symmetry/group"
 )
 
+// mostAlone bounds the numbers of a sample whose factors are moved one by one. More values can be told then, and each of
+// them is moved and shaken for every layer that it outlives: of large maps that takes many times as long.
+const mostAlone = 1 << 15
+
+// wide tells that the samples are too large for that: the factors of a product then move together.
+func (l *look) wide() bool {
+	s, err := l.p.Sample(0)
+	return err == nil && len(s.Value.Numbers()) > mostAlone
+}
+
 // alone are elements of a product of groups in each of which one factor moves and the others rest, the factors taken in
 // turn: what each factor keeps, all of them keep together, and where one fails the others say nothing of it. They are
 // made of the elements of the plan.
@@ -117,7 +127,7 @@ func spread(list []audit.Element, n int) []audit.Element {
 // factors are the names of the factors of a product, nil for other groups, and which of them each element moves.
 func (l *look) factors() (names []string, of []int) {
 	f, ok := l.group.(group.Factored)
-	if !ok {
+	if !ok || l.joint {
 		return nil, nil
 	}
 	parts := f.Factors()

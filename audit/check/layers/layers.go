@@ -203,6 +203,8 @@ type look struct {
 	elements []audit.Element
 	exact    bool
 	samples  []space.Value
+	// the factors of a product move together
+	joint bool
 	// where the way ends before the output; zero for the output
 	end end
 	// of the output, that is followed; "" for an output that is no record
@@ -304,6 +306,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 func (l *look) prepare(ctx context.Context) error {
 	p := l.p
 	n := min(int(p.Param("samples")), p.Subject.N)
+	l.joint = l.wide()
 	l.pickElements()
 	l.m = l.body(n)
 	if err := l.alike(n); err != nil {
@@ -350,7 +353,7 @@ func (l *look) pickAny() {
 // factor moves.
 func (l *look) sorted(most int) (exact, other []audit.Element) {
 	var list []audit.Element
-	if f, ok := l.group.(group.Factored); ok {
+	if f, ok := l.group.(group.Factored); ok && !l.joint {
 		list = l.alone(f, l.p.PickElements(8*most), most)
 	} else {
 		for _, j := range l.p.PickElements(most) {

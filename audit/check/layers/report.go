@@ -194,6 +194,10 @@ func (l *look) table(r *Result) {
 	if len(r.Factors) > 0 {
 		note += " By factors: " + l.firsts(r) + "."
 	}
+	if _, ok := l.group.(group.Factored); ok && len(r.Factors) == 0 {
+		note += fmt.Sprintf(" The factors of %s move together, since the samples have more than %d numbers.",
+			l.group.Name(), mostAlone)
+	}
 	if t := l.end.reaches(); t != "" {
 		note += " " + t
 	}
