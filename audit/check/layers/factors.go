@@ -11,8 +11,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// mostAlone bounds the numbers of a sample whose factors are moved one by one. More values can be told then, and each of
-// them is moved and shaken for every layer that it outlives: of large maps that takes many times as long.
+// mostAlone bounds the numbers of a sample whose factors are moved one by one. More values can be told then, and each
+// of them is moved and shaken for every layer that it outlives: of large maps that takes many times as long.
 const mostAlone = 1 << 15
 
 // wide tells that the samples are too large for that: the factors of a product then move together.
