@@ -410,6 +410,12 @@ func TestExplain(t *testing.T) {
 			"resampling", func(s *audit.Set, _ *audit.Facts) { s.Ratio = iv(1.3, 0.9, 1.7) }, audit.CauseResampling,
 			"resampling",
 		},
+		{
+			// points are turned by arithmetic: rounding is all that there and back leaves
+			"resampling of nothing", func(s *audit.Set, _ *audit.Facts) {
+				s.Ratio, s.Resampling.Max = iv(5e6, -5.8e5, 1.8e8), 5e-7
+			}, audit.CauseViolation, "real violation",
+		},
 		{"resampling of exact elements", func(s *audit.Set, _ *audit.Facts) {
 			s.Exact, s.Ratio = true,
 				iv(0.5, 0.4, 0.6)

@@ -148,7 +148,9 @@ func (p *Policy) Explain(s *Set, f Facts) {
 		case math.IsNaN(s.Ratio.Value):
 			text = "the elements resample, but their floor is not known"
 		}
-		if step(s.Ratio.Lo <= 1, CauseResampling, "resampling", text,
+		// What resamples nothing is excused by nothing: a few large errors make the interval of the ratio as wide as
+		// they please, and reach below 1.
+		if step(!s.unmoved() && s.Ratio.Lo <= 1, CauseResampling, "resampling", text,
 			Measured("error over resampling floor", s.Ratio, "").Against(1)) {
 			return
 		}
@@ -183,9 +185,9 @@ func times(s *Set, e, floor float64) string {
 	return num(e) + "; rounding changes nothing"
 }
 
-// unmoved reports whether moving the input there and back changes the output by no more than float64 rounds:
-// coordinates are not resampled.
-func (s *Set) unmoved() bool { return s.Resampling.Max <= 1e-12 }
+// unmoved reports whether moving the input there and back changes the output by no more than rounding does: coordinates
+// are not resampled.
+func (s *Set) unmoved() bool { return s.Resampling.Max <= max(1e-12, s.Floors.Rounding) }
 
 // floor is what would be there without any violation: resampling where elements resample, rounding elsewhere.
 func (p *Policy) floor(s *Set) float64 {
