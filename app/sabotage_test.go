@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -261,9 +262,7 @@ func TestSabotages(t *testing.T) {
 			constants := map[string]tensor.Tensor{
 				"rings": rings(), "mix": random(31, side/2, 8, 1), "head": random(32, 8, 4, 1),
 			}
-			for name, v := range c.constants {
-				constants[name] = v
-			}
+			maps.Copy(constants, c.constants)
 			outputs := 4
 			if c.name == "means of rings under all turns" {
 				outputs = side / 2
