@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"nero/data/tensor"
 	"nero/model/onnx"
@@ -81,9 +82,9 @@ func writeVoxelNet(name string, o *options) error {
 	case "map":
 		x = conv(x, 2, 1, 4)
 		if last {
-			x = b.Op("Transpose", []string{x}, onnx.AttrInts("perm", 0, 2, 3, 4, 1))
+			b.Op("Transpose", []string{x}, onnx.AttrInts("perm", 0, 2, 3, 4, 1))
 		} else {
-			x = b.Op("Identity", []string{x})
+			b.Op("Identity", []string{x})
 		}
 		called(b, "map")
 		b.Output("map", tensor.Float32, shape(1)...)
@@ -141,7 +142,7 @@ func writeScans(dir string, o *options) error {
 			}
 			b = le.AppendUint32(b, math.Float32bits(float32(sum)))
 		}
-		name := filepath.Join(dir, fmt.Sprint(i%2), fmt.Sprintf("%03d.nii", i))
+		name := filepath.Join(dir, strconv.Itoa(i%2), fmt.Sprintf("%03d.nii", i))
 		if packed {
 			var z bytes.Buffer
 			w := gzip.NewWriter(&z)

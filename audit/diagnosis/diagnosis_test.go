@@ -163,6 +163,8 @@ func TestMends(t *testing.T) {
 			[]audit.ClueName{audit.ClueKernelAsymmetry, audit.ClueSlopeViolation},
 			audit.ClueOddLayer, "layer-bug",
 		},
+		{"an order of rows, seen in one channel", rows, []audit.ClueName{audit.ClueChannel}, audit.ClueOrder, "order"},
+		{"a centre, seen in one channel", rows, []audit.ClueName{audit.ClueChannel}, audit.ClueCentering, "centering"},
 		{
 			"a table, seen in one channel",
 			audit.Setting{Kind: space.KindFrames},

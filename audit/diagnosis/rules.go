@@ -362,7 +362,10 @@ func Rules() []Rule {
 				{audit.ClueDirection, -some, 0},
 				{audit.ClueChannel, sure, -strong},
 				{audit.ClueDense, weak, 0},
-				{audit.ClueHandedness, -some, 0}, // it says why, the channel where it shows
+				// they say why, the channel where it shows
+				{audit.ClueHandedness, -some, 0},
+				{audit.ClueOrder, -strong, 0},
+				{audit.CluePositions, -some, 0},
 				{audit.ClueKernelAsymmetry, -weak, 0},
 			},
 			Fix:    "look at the weights and the representation of that channel",
@@ -680,9 +683,10 @@ func Rules() []Rule {
 		},
 		{
 			ID: "extreme-inputs", Quiet: true,
-			Cause:  "extreme inputs break what ordinary ones keep: overflow, saturation or a clipped range",
-			Needs:  []audit.ClueName{audit.ClueExtreme},
-			Weigh:  []Weight{{audit.ClueExtreme, some, -some}},
+			Cause: "extreme inputs break what ordinary ones keep: overflow, saturation or a clipped range",
+			Needs: []audit.ClueName{audit.ClueExtreme},
+			// what ordinary inputs break as well, it does not explain
+			Weigh:  []Weight{{audit.ClueExtreme, some, -some}, {audit.ClueForwardHolds, 0, -some}},
 			Fix:    "normalise the inputs, or guard the range",
 			Verify: "the check extremes passes",
 		},

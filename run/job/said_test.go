@@ -38,7 +38,7 @@ metrics: [accuracy]
 		}
 	}
 	change("--border", func(s *job.Study) { s.Group.Border = "zerro" })
-	change("--metrics", func(s *job.Study) { s.Metrics = []string{"acuracy"} })
+	change("--metrics", func(s *job.Study) { s.Metrics = []string{"nothing"} })
 	for path, want := range map[string]string{
 		"group.border": "--border",
 		"group.name":   "s.yaml:4:9",

@@ -475,6 +475,7 @@ func (l *look) clues(r *Result) {
 	if start.Index != w.Index {
 		text += fmt.Sprintf(", with those up to %s, which cannot be told apart", w.Name)
 	}
+	text += unshared(r.Rows[:r.First])
 	give(audit.ClueFirstLayer, true, strength, start.Name, text, ev...)
 	most, others := r.First, 0.0
 	for i, v := range r.Rows {
@@ -589,14 +590,25 @@ func (l *look) finding(r *Result) {
 	l.p.Report(audit.Finding{
 		Category: audit.Layer, Set: set, Location: start.Name, Remedies: remedies, Worst: l.worst(),
 		Message: fmt.Sprintf("%s (%s), %s, is the first layer that breaks%s%s: injected error %.2g, share %.3g of the "+
-			"error at %s", start.Name, start.Op, what, l.under(r, w), limit(start, w), w.Injected,
-			w.Share.Value, l.what()),
+			"error at %s%s", start.Name, start.Op, what, l.under(r, w), limit(start, w), w.Injected,
+			w.Share.Value, l.what(), unshared(r.Rows[:r.First])),
 		Evidence: []audit.Evidence{
 			audit.Number("injected error", w.Injected, "").Against(w.Floor * l.p.Policy.RoundingFactor),
 			audit.Measured("share of the error at the output", w.Share, ""),
 			audit.Number("error at the output, root mean square", r.Elements.Error, ""),
 		},
 	})
+}
+
+// unshared names the first of the rows before that breaks as well, and of which nobody could measure how much of its
+// error arrives.
+func unshared(before []Row) string {
+	for _, w := range before {
+		if w.Above && math.IsNaN(w.Share.Value) {
+			return fmt.Sprintf("; %s before it breaks as well, and its share could not be measured", w.Name)
+		}
+	}
+	return ""
 }
 
 // limit says where what is known ends, if an error came in at start and shows only at w.
