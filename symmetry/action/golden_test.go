@@ -22,6 +22,9 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // TestResamplingTable tabulates what each kernel costs: the mean over angles and phantoms of the relative L2 error
 // inside the disc r <= 0.75 R, one way (against the phantom drawn at turned coordinates) and there and back.
 func TestResamplingTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a table of numbers, computed by one goroutine")
+	}
 	const n = 40
 	angles := []float64{5, 30, 45, 80}
 	bands := []float64{0.1, 0.25, 0.5, 0.75}
