@@ -344,7 +344,7 @@ func (l *linter) points(ctx context.Context) error {
 		})
 	}
 	if l.res.StructureKnown {
-		l.blame(r, LevelStructure)
+		l.blame(r, r, LevelStructure)
 	}
 	return nil
 }
@@ -760,7 +760,17 @@ func (l *linter) shifts(ctx context.Context) error {
 	if err != nil || !judged || ok[0] && ok[1] {
 		return err
 	}
-	l.blame(r, LevelRoll)
+	kept := []motion{{}} // shifts that the output has, where they are neither all nor the full turn
+	for a, p := range s.Cyclic {
+		if p > 1 && p < size[a] {
+			kept = append(kept, [2]motion{{dy: p}, {dx: p}}[a])
+		}
+	}
+	others, err := trace(ctx, l.f, l.p, l.res.Output, kept, standIns{free: true})
+	if err != nil {
+		return err
+	}
+	l.blame(r, others, LevelRoll)
 	return nil
 }
 
