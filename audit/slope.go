@@ -80,6 +80,6 @@ func (s *Slope) String() string {
 	if s.Double.Value <= stored {
 		rest = "what is left is as small as weights leave it that are equal only as far as float32 goes"
 	}
-	return fmt.Sprintf("float64 shrinks the error %s-fold, from %s to %s: that part is rounding of the arithmetic, and "+
-		"%s", num(s.Factor()), num(s.Single.Value), num(s.Double.Value), rest)
+	return fmt.Sprintf("float64 shrinks the error %s-fold, from %s to %s: that part is rounding of the arithmetic, "+
+		"and %s", num(s.Factor()), num(s.Single.Value), num(s.Double.Value), rest)
 }

@@ -117,7 +117,8 @@ func (s *study) result() (*Result, error) {
 			}
 		}
 		o := Generator{
-			Generator: g, LEE: audit.MeanInterval(squares, c).NotNegative(), Floor: math.NaN(), Ratio: audit.MeanInterval(nil, c),
+			Generator: g, LEE: audit.MeanInterval(squares, c).NotNegative(),
+			Floor: math.NaN(), Ratio: audit.MeanInterval(nil, c),
 			Forward: s.pushed[k], Central: s.central[k], Step: math.Ldexp(first, -s.best[k]), Spread: s.spread[k],
 			Apart: s.apart[k], Estimate: how,
 		}
