@@ -69,6 +69,7 @@ func (a *App) Export(ctx context.Context, paths []string, o ExportOptions) error
 	if err != nil {
 		return err
 	}
+	a.note(run.Document().Notes...)
 	q, err := o.request(run)
 	if err != nil {
 		return err

@@ -77,6 +77,7 @@ func (a *App) Page(ctx context.Context, paths []string, out string, o PageOption
 	if err != nil {
 		return nil, err
 	}
+	a.note(run.Document().Notes...)
 	p := a.begin(TaskReport, "", "%")
 	ho := handout.Options{
 		Metric: o.Metric, Slice: o.Slice, Budget: o.Budget, Keep: o.Keep, Seed: o.Seed, Methods: o.Layouts,

@@ -30,31 +30,15 @@ func (a *App) Report(ctx context.Context, dir, out, audit string) ([]string, err
 		return nil, err
 	}
 	defer r.Close() //nolint:errcheck // only read from
-	name := filepath.Join(dir, "summary.json")
-	b, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf(
-			"%s has no summary yet: the run is not finished; the command that began it goes on where it stopped", dir)
-	}
+	sum, _, err := a.storedSummary(r)
 	if err != nil {
 		return nil, err
-	}
-	var sum fold.Summary
-	if err := json.Unmarshal(b, &sum); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	sum.Know(a.Parts.Groups...)
-	sum.KnowMetrics(a.Parts.metrics())
-	if sum.Format != fold.Format || sum.Job != r.Hash() {
-		return nil, fmt.Errorf(
-			"%s: format %d of job %.12s, want format %d of job %.12s; run the study again to write it anew", name,
-			sum.Format, sum.Job, fold.Format, r.Hash())
 	}
 	if err := ownFolder(out, "report.md"); err != nil {
 		return nil, err
 	}
 	in := report.Input{
-		Summary: &sum, Job: r.Job(), Version: a.Version,
+		Summary: sum, Job: r.Job(), Version: a.Version,
 		Layouts: a.Parts.Layouts, Forms: a.Parts.Forms,
 		Rows: func() iter.Seq2[job.Row, error] { return r.Rows(store.Filter{}) },
 	}
@@ -69,6 +53,30 @@ func (a *App) Report(ctx context.Context, dir, out, audit string) ([]string, err
 		in.Audit = "```\n" + strings.TrimSpace(string(text)) + "\n```\n"
 	}
 	return report.Write(ctx, out, in)
+}
+
+// storedSummary is the summary that a complete run keeps, and its text.
+func (a *App) storedSummary(r *store.Run) (*fold.Summary, []byte, error) {
+	b, err := r.ReadFile("summary.json")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("%s has no summary yet: the run is not finished; the command that began it goes on"+
+			" where it stopped", r.Dir())
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	name, sum := filepath.Join(r.Dir(), "summary.json"), new(fold.Summary)
+	if err := json.Unmarshal(b, sum); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	sum.Know(a.Parts.Groups...)
+	sum.KnowMetrics(a.Parts.metrics())
+	if sum.Format != fold.Format || sum.Job != r.Hash() {
+		return nil, nil, fmt.Errorf(
+			"%s: format %d of job %.12s, want format %d of job %.12s; run the study again to write it anew", name,
+			sum.Format, sum.Job, fold.Format, r.Hash())
+	}
+	return sum, b, nil
 }
 
 // pictures opens the data of a job and returns its samples as pictures.

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"math"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 
 	"nero/audit"
 	"nero/model/engine/remote"
@@ -68,6 +70,9 @@ func (a *App) run(ctx context.Context, s *job.Study, o RunOptions,
 	}
 	defer w.Close() //nolint:errcheck // the models are not needed any more; the run's own error counts
 	r, err := store.Create(dir, w.Job, store.Options{})
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return a.kept(ctx, dir, w, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -101,6 +106,21 @@ func (a *App) run(ctx context.Context, s *job.Study, o RunOptions,
 	if err != nil {
 		return nil, err
 	}
+	return &RunResult{Summary: sum, JSON: b, Dir: r.Dir(), Limit: limitOf(w.Study)}, nil
+}
+
+// kept is the complete and sound run of a folder that cannot be written: there is nothing to do. Of another folder it
+// is the error.
+func (a *App) kept(ctx context.Context, dir string, w *workload.Workload, cannot error) (*RunResult, error) {
+	r, err := store.Open(dir)
+	if err != nil || !r.Complete() || r.Hash() != w.Hash || r.Verify(ctx) != nil {
+		return nil, cannot
+	}
+	sum, b, err := a.storedSummary(r)
+	if err != nil {
+		return nil, err
+	}
+	a.notef("%s cannot be written, and need not be: the run is complete, and every file is as it was written", dir)
 	return &RunResult{Summary: sum, JSON: b, Dir: r.Dir(), Limit: limitOf(w.Study)}, nil
 }
 

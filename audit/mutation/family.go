@@ -184,8 +184,7 @@ func someRows(r *rand.Rand, n, w int, sd, place float64) *space.Rows {
 func families() []family {
 	all := planar()
 	all = append(all, spatialFamilies()...)
-	all = append(all, ordered()...)
-	return append(all, volumetric()...)
+	return append(all, ordered()...)
 }
 
 // variants are all members of a family that are audited.

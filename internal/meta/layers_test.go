@@ -38,6 +38,7 @@ func kit(pkg string) bool {
 	switch pkg {
 	case "model/engine/selftest", // guards the first use of an engine on a machine
 		"internal/disk", // writes files whole
+		"internal/seal", // lets files say whether they are whole
 		"internal/spell":
 		return false
 	case "audit/mutation": // the audit of the auditor

@@ -297,7 +297,7 @@ func differs(j *job.Job, w *workload.Workload) string {
 // scales are the scales of the outputs as the run has measured them, one per opened model; nil if it does not say, and
 // they are to be measured again.
 func scales(run *store.Run, w *workload.Workload) ([]float64, []map[string]float64) {
-	b, err := os.ReadFile(filepath.Join(run.Dir(), "summary.json"))
+	b, err := run.ReadFile("summary.json")
 	if err != nil {
 		return nil, nil
 	}

@@ -14,7 +14,7 @@ import (
 // golden reads a file of the run in testdata, with the job that it belongs to.
 func golden(f *testing.F, pattern string) (*job.Job, string, []byte) {
 	f.Helper()
-	j, err := readJob("testdata/format1/job.json")
+	j, _, err := readJob("testdata/format1/job.json")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func FuzzManifest(f *testing.F) {
 	f.Add(bytes.Replace(b, []byte("job.json"), []byte("../../etc/passwd"), 1))
 	f.Add([]byte(`{"format":2}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		m, err := parseManifest(b, hash, len(j.Shards()))
+		m, err := parseManifest(b, j, hash)
 		if err != nil {
 			return
 		}

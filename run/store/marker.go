@@ -27,6 +27,9 @@ type marker struct {
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
 	Cells  cells  `json:"cells"`
+
+	// the cells are known to be those of the rows
+	fits bool
 }
 
 // cells are moments by column, because a column of numbers is a third of the size of as many objects. Cell (model m,

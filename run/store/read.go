@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -46,7 +47,7 @@ func (r *Run) Rows(f Filter) iter.Seq2[job.Row, error] {
 			}
 			more, err := r.shardRows(s, models, metrics, f, yield)
 			if err != nil {
-				yield(job.Row{}, err)
+				yield(job.Row{}, remedied(err))
 				return
 			}
 			if !more {
@@ -129,6 +130,35 @@ func (r *Run) open(s job.Shard) (*shardFile, *os.File, error) {
 	return file, f, nil
 }
 
+// ReadFile reads a file of a complete run that [Run.Put] has stored, and holds it against the manifest. The error wraps
+// [fs.ErrNotExist] if the run has none of this name or is not complete, and [ErrCorrupt] if it is not what was written.
+// A link that leads out of the folder is not followed.
+func (r *Run) ReadFile(name string) ([]byte, error) {
+	at := filepath.Join(r.dir, name)
+	want, ok := r.listed[name]
+	if !ok || name != filepath.Base(name) {
+		return nil, fmt.Errorf("%s: %w in a complete run", at, fs.ErrNotExist)
+	}
+	if want.Size > maxJSON {
+		return nil, fmt.Errorf("%s: %d bytes, and at most %d are read", at, want.Size, maxJSON)
+	}
+	f, err := os.OpenInRoot(r.dir, name)
+	if err != nil {
+		return nil, remedied(fmt.Errorf(
+			"%s: %w: it cannot be read, or is a link that leads out of its folder: %v", at, ErrCorrupt, err))
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	b, err := io.ReadAll(io.LimitReader(f, want.Size+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", at, err)
+	}
+	if int64(len(b)) != want.Size || digest(b) != want.SHA256 {
+		return nil, remedied(fmt.Errorf("%s: %w: its SHA-256 is %.12s, and %s says %.12s", at, ErrCorrupt,
+			digest(b), manifestName, want.SHA256))
+	}
+	return b, nil
+}
+
 func (r *Run) unreadable(s job.Shard, err error) error {
 	return fmt.Errorf("%s: %w: %w", filepath.Join(r.shardDir(), rowsName(s.Index)), ErrCorrupt, err)
 }
@@ -160,7 +190,7 @@ func (r *Run) Curves(model int, metric string) (*Curves, error) {
 	for _, s := range r.shards {
 		file, closer, err := r.open(s)
 		if err != nil {
-			return nil, err
+			return nil, remedied(err)
 		}
 		if file == nil {
 			continue
@@ -173,7 +203,7 @@ func (r *Run) Curves(model int, metric string) (*Curves, error) {
 		}
 		_ = closer.Close() // nothing was written
 		if err != nil {
-			return nil, r.unreadable(s, err)
+			return nil, remedied(r.unreadable(s, err))
 		}
 		for i := s.Lo; i < s.Hi; i++ {
 			c.Index = append(c.Index, i)
@@ -192,7 +222,7 @@ func (r *Run) Moments() ([]aggregate.Moments, error) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, remedied(err)
 		}
 		for i := range out {
 			out[i].Merge(c[i])

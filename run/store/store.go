@@ -6,9 +6,11 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +23,7 @@ import (
 	"sync"
 
 	"nero/internal/disk"
+	"nero/internal/seal"
 	"nero/measure/aggregate"
 	"nero/run/job"
 )
@@ -95,7 +98,7 @@ type Run struct {
 	// nil when reading
 	lock io.Closer
 
-	// files by path when reading a complete run, else nil
+	// files by path, of a manifest that was read; nil where there was none
 	listed map[string]FileInfo
 	// by shard, held while its rows get their checksum
 	checking []sync.Mutex
@@ -146,8 +149,17 @@ func Create(dir string, j *job.Job, o Options) (_ *Run, err error) {
 	}()
 	r := &Run{dir: dir, fs: o.FS, job: j, hash: hash, shards: j.Shards(), lock: lock, verified: map[int]*marker{}}
 	r.checking = make([]sync.Mutex, len(r.shards))
+	unread := r.readManifest()
+	if unread != nil && !errors.Is(unread, ErrCorrupt) && !errors.Is(unread, ErrIncompatible) {
+		return nil, unread
+	}
 	if err := r.claim(); err != nil {
 		return nil, err
+	}
+	if unread != nil { // the folder is ours: the manifest is made anew, of what it was made of
+		if err := r.drop(); err != nil {
+			return nil, err
+		}
 	}
 	if err := os.MkdirAll(r.shardDir(), 0o777); err != nil {
 		return nil, writing(r.shardDir(), err)
@@ -159,9 +171,6 @@ func Create(dir string, j *job.Job, o Options) (_ *Run, err error) {
 		if err := sweep(dir, r.shardDir()); err != nil {
 			return nil, err
 		}
-	}
-	if err := r.readManifest(); err != nil {
-		return nil, err
 	}
 	return r, nil
 }
@@ -191,29 +200,58 @@ func ours(dir string) error {
 	return nil
 }
 
-// claim writes the job into a new folder, or makes sure that the folder is that of the same job.
+// claim writes the job into a new folder, or makes sure that the folder is that of the same job. The file is written
+// anew where it was damaged, and in an unfinished run also where paths in it are others than now: the command that goes
+// on with a run knows where its files lie.
 func (r *Run) claim() error {
 	name := filepath.Join(r.dir, jobName)
-	old, err := readJob(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		b, err := r.job.Canonical()
-		if err != nil {
-			return fmt.Errorf("store: %w", err)
-		}
-		return replace(r.fs, name, b)
-	}
+	mine, err := r.job.Canonical()
 	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	old, text, err := readJob(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && bytes.Equal(text, mine) {
+		if err == nil {
+			return nil
+		}
+		return replace(r.fs, name, mine)
+	}
+	if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrIncompatible) {
 		return err
 	}
-	if d := old.Diff(r.job); len(d) > 0 {
-		more := ""
-		if len(d) > 5 {
-			d, more = d[:5], fmt.Sprintf("; and %d more differences", len(d)-5)
+	known, there := r.listed[jobName]
+	switch {
+	case err == nil && there && known.SHA256 == digest(text):
+		return nil // a complete run stays as it is
+	case r.manifest != nil || isFolder(r.shardDir()):
+		// What was computed says whose folder it is.
+	case err != nil:
+		return fmt.Errorf("%w; what was computed here does not belong to this study; choose another folder, or delete "+
+			"this one if it is no longer needed", err)
+	default:
+		if d := old.Diff(r.job); len(d) > 0 {
+			more := ""
+			if len(d) > 5 {
+				d, more = d[:5], fmt.Sprintf("; and %d more differences", len(d)-5)
+			}
+			return fmt.Errorf("%s is the folder of another run (%s%s); choose another folder, or delete this one if "+
+				"it is no longer needed: %w", r.dir, strings.Join(d, "; "), more, ErrIncompatible)
 		}
-		return fmt.Errorf("%s is the folder of another run (%s%s); choose another folder, or delete this one if it "+
-			"is no longer needed: %w", r.dir, strings.Join(d, "; "), more, ErrIncompatible)
 	}
-	return nil
+	if err := r.incomplete(); err != nil {
+		return err
+	}
+	return replace(r.fs, name, mine)
+}
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }
 
 // sweep removes what processes that died have left.
@@ -239,38 +277,87 @@ func sweep(dirs ...string) error {
 // wrote it and [ErrCorrupt] if it is damaged. Rows are held against their checksums when they are first read;
 // [Run.Verify] does it at once.
 func Open(dir string) (*Run, error) {
-	j, err := readJob(filepath.Join(dir, jobName))
-	if errors.Is(err, fs.ErrNotExist) {
+	r, err := open(dir)
+	return r, remedied(err)
+}
+
+func open(dir string) (*Run, error) {
+	name := filepath.Join(dir, jobName)
+	j, text, err := readJob(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s holds no run: %w; a run folder has a file %s", dir, err, jobName)
-	}
-	if err != nil {
+	case errors.Is(err, ErrIncompatible) && known(dir):
+		return nil, fmt.Errorf("%s: %w: its format is not that of the files beside it", name, ErrCorrupt)
+	case err != nil:
 		return nil, err
 	}
 	hash, err := j.Hash()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", filepath.Join(dir, jobName), ErrCorrupt, err)
+		return nil, fmt.Errorf("%s: %w: %w", name, ErrCorrupt, err)
 	}
 	r := &Run{dir: dir, job: j, hash: hash, shards: j.Shards(), verified: map[int]*marker{}}
 	r.checking = make([]sync.Mutex, len(r.shards))
+	if others, _ := filepath.Glob(filepath.Join(pattern.Replace(dir), "shards-*")); len(others) > 0 &&
+		!slices.Contains(others, r.shardDir()) {
+		return nil, damaged(name, fmt.Errorf("it is not the job of %s", filepath.Base(others[0])))
+	}
 	if err := r.readManifest(); err != nil {
 		return nil, err
+	}
+	if f, ok := r.listed[jobName]; ok && f.SHA256 != digest(text) {
+		return nil, damaged(name, fmt.Errorf("its SHA-256 is %.12s, and %s says %.12s", digest(text), manifestName,
+			f.SHA256))
 	}
 	return r, nil
 }
 
-func readJob(name string) (*job.Job, error) {
+// pattern makes a name stand for itself in a pattern of package filepath.
+var pattern = strings.NewReplacer(`[`, `\[`, `*`, `\*`, `?`, `\?`)
+
+// known reports whether the manifest of a folder has a format that this program knows.
+func known(dir string) bool {
+	var f struct {
+		Format int `json:"format"`
+	}
+	b, err := readSmall(filepath.Join(dir, manifestName))
+	return err == nil && json.Unmarshal(b, &f) == nil && f.Format > 0 && f.Format <= job.FormatNumber
+}
+
+// readJob reads a job and the text of its file.
+func readJob(name string) (*job.Job, []byte, error) {
 	b, err := readSmall(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	j := new(job.Job)
 	if err := decodeJSON(b, j); err != nil {
-		return nil, damaged(name, err)
+		return nil, nil, damaged(name, err)
 	}
 	if err := j.Validate(); err != nil {
-		return nil, damaged(name, err)
+		return nil, nil, damaged(name, err)
 	}
-	return j, nil
+	return j, b, nil
+}
+
+// Remedy ends the message of every error of a reader that wraps [ErrCorrupt].
+const Remedy = "run the command that made the run again, which repairs it"
+
+// fault is an error with its remedy.
+type fault struct{ error }
+
+// Error says what is wrong, and what helps.
+func (f *fault) Error() string { return f.error.Error() + "; " + Remedy }
+
+// Unwrap is the error as it was found.
+func (f *fault) Unwrap() error { return f.error }
+
+// remedied says of damage to a run what helps, once.
+func remedied(err error) error {
+	if _, ok := errors.AsType[*fault](err); ok || !errors.Is(err, ErrCorrupt) {
+		return err
+	}
+	return &fault{err}
 }
 
 // damaged says that a file is corrupt, unless it is merely too new.
@@ -304,7 +391,7 @@ func (r *Run) readManifest() error {
 	if err != nil {
 		return err
 	}
-	m, err := parseManifest(b, r.hash, len(r.shards))
+	m, err := parseManifest(b, r.job, r.hash)
 	if err != nil {
 		return damaged(name, err)
 	}
@@ -315,21 +402,27 @@ func (r *Run) readManifest() error {
 				return damaged(at, errors.Join(fmt.Errorf("%s lists it with %d bytes", manifestName, f.Size), err))
 			}
 		}
-		r.listed = make(map[string]FileInfo, len(m.Files))
-		for _, f := range m.Files {
-			r.listed[f.Path] = f
-		}
+	}
+	r.listed = make(map[string]FileInfo, len(m.Files))
+	for _, f := range m.Files {
+		r.listed[f.Path] = f
 	}
 	r.manifest = m
 	return nil
 }
 
-func parseManifest(b []byte, hash string, shards int) (*Manifest, error) {
+// parseManifest reads a manifest and holds it against the job. Those of former programs have no seal, and what they say
+// is compared as far as the job says it too.
+func parseManifest(b []byte, j *job.Job, hash string) (*Manifest, error) {
+	b, sealed, err := seal.Open(b)
+	if err != nil {
+		return nil, err
+	}
 	m := new(Manifest)
 	if err := decodeJSON(b, m); err != nil {
 		return nil, err
 	}
-	if m.Job != hash || !m.Complete || m.Shards != shards {
+	if m.Job != hash || !m.Complete || m.Shards != len(j.Shards()) || !sealed && !m.of(j) {
 		return nil, fmt.Errorf("it does not belong to %s", jobName)
 	}
 	for _, f := range m.Files {
@@ -338,6 +431,16 @@ func parseManifest(b []byte, hash string, shards int) (*Manifest, error) {
 		}
 	}
 	return m, nil
+}
+
+// of reports whether a manifest says of a job what the job says of itself.
+func (m *Manifest) of(j *job.Job) bool {
+	if m.Samples != j.Count || m.Rows != j.Count*len(j.Models) {
+		return false
+	}
+	a, err := encodeJSON([]any{m.Study, m.Models, m.Data, m.Engine}, "")
+	b, err2 := encodeJSON([]any{j.Study, j.Models, j.Files, j.Engine}, "")
+	return err == nil && err2 == nil && bytes.Equal(a, b)
 }
 
 // Close ends writing. What was committed stays.
@@ -400,8 +503,8 @@ func (r *Run) verify(shard int) (*marker, error) {
 	}
 	if size != m.Size || sum != m.SHA256 {
 		return nil, fmt.Errorf(
-			"%s: %w: it has %d bytes with SHA-256 %.12s, and %s says %d bytes with %.12s; run the same command again "+
-				"to compute it anew", name, ErrCorrupt, size, sum, witness, m.Size, m.SHA256)
+			"%s: %w: it has %d bytes with SHA-256 %.12s, and %s says %d bytes with %.12s", name, ErrCorrupt, size, sum,
+			witness, m.Size, m.SHA256)
 	}
 	m.Cells = cells{} // the checksum is what is worth keeping
 	r.mu.Lock()
@@ -411,7 +514,8 @@ func (r *Run) verify(shard int) (*marker, error) {
 }
 
 // expected is what the rows of a shard should be, and the file that says so. A manifest says it as well as the marker,
-// which then is only held against its own checksum: reading its moments would take longer than everything else.
+// which then is only held against its own checksum: reading its moments would take longer than everything else. A
+// writer reads them, for what it says in the next manifest.
 func (r *Run) expected(shard int) (m *marker, witness string, err error) {
 	sub := filepath.Base(r.shardDir()) + "/"
 	rows, ok := r.listed[sub+rowsName(shard)]
@@ -429,6 +533,13 @@ func (r *Run) expected(shard int) (m *marker, witness string, err error) {
 		return nil, "", damaged(name, fmt.Errorf("its SHA-256 is %.12s, and %s says %.12s", sum, manifestName,
 			beside.SHA256))
 	}
+	if r.lock != nil {
+		if m, _, err = r.marker(shard); err != nil {
+			return nil, "", err
+		}
+		m.fits = m.SHA256 == rows.SHA256
+		return m, markerName(shard), nil
+	}
 	s := r.shards[shard]
 	return &marker{
 		Format: job.FormatNumber, Job: r.hash, Shard: s, Rows: (s.Hi - s.Lo) * len(r.job.Models), File: rowsName(shard),
@@ -443,11 +554,79 @@ func (r *Run) marker(shard int) (*marker, []aggregate.Moments, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if f, ok := r.listed[filepath.Base(r.shardDir())+"/"+markerName(shard)]; ok && r.lock == nil &&
+		f.SHA256 != digest(b) {
+		return nil, nil, damaged(name, fmt.Errorf("its SHA-256 is %.12s, and %s says %.12s", digest(b), manifestName,
+			f.SHA256))
+	}
 	m, c, err := parseMarker(r.job, r.hash, r.shards[shard], b)
 	if err != nil {
 		return nil, nil, damaged(name, err)
 	}
 	return m, c, nil
+}
+
+// renew makes sure that the marker of a shard whose rows are what it says also says of them what they hold. A marker
+// that somebody else has left is held against its rows before the manifest makes it official, and written anew of them
+// if it is not what they give.
+func (r *Run) renew(shard int, m *marker) (*marker, error) {
+	if m.fits {
+		return m, nil
+	}
+	s := r.shards[shard]
+	rows, err := r.all(s)
+	if err != nil {
+		return nil, err
+	}
+	fresh := &marker{
+		Format: job.FormatNumber, Job: r.hash, Shard: s, Rows: len(rows), Failed: failed(rows), File: m.File,
+		Size: m.Size, SHA256: m.SHA256, Cells: packCells(summarise(r.job, rows)),
+	}
+	text, err := encodeJSON(fresh, "")
+	if err != nil {
+		return nil, fmt.Errorf("store: shard %d: %w", shard, err)
+	}
+	name := filepath.Join(r.shardDir(), markerName(shard))
+	sum, _, err := checksum(name)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	if sum != digest(text) {
+		if err := errors.Join(r.incomplete(), replace(r.fs, name, text)); err != nil {
+			return nil, err
+		}
+		if err := r.fs.SyncDir(r.shardDir()); err != nil {
+			return nil, writing(r.shardDir(), err)
+		}
+	}
+	fresh.Cells, fresh.fits = cells{}, true
+	r.mu.Lock()
+	r.verified[shard] = fresh
+	r.mu.Unlock()
+	return fresh, nil
+}
+
+// all reads the rows of a finished shard, with their curves.
+func (r *Run) all(s job.Shard) ([]job.Row, error) {
+	models, metrics, err := r.filter(Filter{})
+	if err != nil {
+		return nil, err
+	}
+	var out []job.Row
+	_, err = r.shardRows(s, models, metrics, Filter{NoTop: true}, func(row job.Row, _ error) bool {
+		out = append(out, row)
+		return true
+	})
+	return out, err
+}
+
+func failed(rows []job.Row) (n int) {
+	for i := range rows {
+		if rows[i].Err != "" {
+			n++
+		}
+	}
+	return n
 }
 
 func checksum(name string) (sum string, size int64, err error) {
@@ -520,15 +699,9 @@ func (r *Run) Commit(ctx context.Context, s job.Shard, rows []job.Row, moments [
 	if err != nil {
 		return fmt.Errorf("store: shard %d: %w", s.Index, err)
 	}
-	sum := sha256.Sum256(b)
 	m := &marker{
-		Format: job.FormatNumber, Job: r.hash, Shard: s, Rows: len(ordered), File: rowsName(s.Index),
-		Size: int64(len(b)), SHA256: hex.EncodeToString(sum[:]), Cells: packCells(moments),
-	}
-	for i := range ordered {
-		if ordered[i].Err != "" {
-			m.Failed++
-		}
+		Format: job.FormatNumber, Job: r.hash, Shard: s, Rows: len(ordered), Failed: failed(ordered),
+		File: rowsName(s.Index), Size: int64(len(b)), SHA256: digest(b), Cells: packCells(moments), fits: true,
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -571,6 +744,15 @@ func (r *Run) incomplete() error {
 	if r.manifest == nil {
 		return nil
 	}
+	if err := r.drop(); err != nil {
+		return err
+	}
+	r.manifest = nil
+	return nil
+}
+
+// drop takes the manifest away.
+func (r *Run) drop() error {
 	name := filepath.Join(r.dir, manifestName)
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return writing(name, err)
@@ -578,7 +760,6 @@ func (r *Run) incomplete() error {
 	if err := r.fs.SyncDir(r.dir); err != nil {
 		return writing(r.dir, err)
 	}
-	r.manifest = nil
 	return nil
 }
 
@@ -644,6 +825,9 @@ func (r *Run) Finish(ctx context.Context, versions map[string]string) error {
 		if err != nil {
 			return err
 		}
+		if k, err = r.renew(s.Index, k); err != nil {
+			return err
+		}
 		m.Rows += k.Rows
 		m.Failed += k.Failed
 		m.Files = append(m.Files, FileInfo{Path: sub + "/" + k.File, Size: k.Size, SHA256: k.SHA256})
@@ -656,7 +840,7 @@ func (r *Run) Finish(ctx context.Context, versions map[string]string) error {
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	if err := replace(r.fs, filepath.Join(r.dir, manifestName), b); err != nil {
+	if err := replace(r.fs, filepath.Join(r.dir, manifestName), seal.Add(b, " ")); err != nil {
 		return err
 	}
 	if err := r.fs.SyncDir(r.dir); err != nil {

@@ -404,20 +404,46 @@ func TestOtherFolder(t *testing.T) {
 	}
 }
 
+// A folder of a newer program is refused and left as it is. One file alone that says so is damaged: a folder is written
+// by one program, and the shards are named by the job.
 func TestNewer(t *testing.T) {
 	j := storetest.Job(10, 4, 1, 1, 5)
+	newer := func(dir string, names ...string) {
+		for _, name := range names {
+			rewrite(t, filepath.Join(dir, name), `"format":1`, `"format":2`)
+			rewrite(t, filepath.Join(dir, name), `"format": 1`, `"format": 2`)
+		}
+	}
+	dir, _ := write(t, j)
+	want := storetest.Snapshot(t, dir)
+	newer(dir, "job.json", "manifest.json")
+	shards, err := filepath.Glob(filepath.Join(dir, "shards-*"))
+	if err != nil || len(shards) != 1 {
+		t.Fatal(shards, err)
+	}
+	if err := os.Rename(shards[0], filepath.Join(dir, "shards-0123456789ab")); err != nil {
+		t.Fatal(err)
+	}
+	before := storetest.Snapshot(t, dir)
+	if _, err := store.Open(dir); !errors.Is(err, store.ErrIncompatible) ||
+		!strings.Contains(err.Error(), "format 2, and this program reads up to 1") {
+		t.Errorf("opening a newer run: %v", err)
+	}
+	if _, err := store.Create(dir, j, store.Options{}); !errors.Is(err, store.ErrIncompatible) {
+		t.Errorf("continuing a newer run: %v", err)
+	}
+	storetest.Equal(t, storetest.Snapshot(t, dir), before)
+
 	for _, name := range []string{"job.json", "manifest.json"} {
 		dir, _ := write(t, j)
-		rewrite(t, filepath.Join(dir, name), `"format":1`, `"format":2`)
-		rewrite(t, filepath.Join(dir, name), `"format": 1`, `"format": 2`)
-		_, err := store.Open(dir)
-		if !errors.Is(err, store.ErrIncompatible) ||
-			!strings.Contains(err.Error(), "format 2, and this program reads up to 1") {
-			t.Errorf("opening a newer %s: %v", name, err)
+		newer(dir, name)
+		if _, err := store.Open(dir); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("opening a run with a damaged %s: %v", name, err)
 		}
-		if _, err = store.Create(dir, j, store.Options{}); !errors.Is(err, store.ErrIncompatible) {
-			t.Errorf("continuing with a newer %s: %v", name, err)
+		if err := storetest.Write(t.Context(), dir, j, store.Options{}); err != nil {
+			t.Errorf("continuing a run with a damaged %s: %v", name, err)
 		}
+		storetest.Equal(t, storetest.Snapshot(t, dir), want)
 	}
 }
 
@@ -512,6 +538,9 @@ func TestTampered(t *testing.T) {
 			}
 			if got := len(w.Missing()); got != 1 {
 				t.Errorf("%d shards are to be computed anew, expected 1", got)
+			}
+			if complete := w.Complete(); !complete {
+				t.Error("a manifest that is sound was dropped")
 			}
 			if err := w.Close(); err != nil {
 				t.Fatal(err)

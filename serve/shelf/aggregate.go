@@ -1,6 +1,7 @@
 package shelf
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"runtime"
@@ -14,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// confidence of the intervals of a run without a summary.
+// confidence of the intervals of a run without a summary, whose study says nothing.
 const confidence = 0.95
 
 func (r *Run) confidence() float64 {
@@ -23,7 +24,7 @@ func (r *Run) confidence() float64 {
 			return s.Confidence
 		}
 	}
-	return confidence
+	return cmp.Or(r.job.Study.Audit.Confidence, confidence)
 }
 
 // Aggregate is the curves of a metric over a set of samples. The numbers are those of package fold: counts, extremes,

@@ -308,7 +308,10 @@ func (s *Shelf) look() {
 	}
 	var changes []change
 	refuse := func(f found, key string, err error) {
-		remedy := "run the command that made it again, which repairs it, or leave it out"
+		remedy := "run the command that made it again, or leave it out"
+		if text, damaged := strings.CutSuffix(err.Error(), "; "+store.Remedy); damaged {
+			err, remedy = errors.New(text), store.Remedy+", or leave it out"
+		}
 		if errors.Is(err, store.ErrIncompatible) {
 			remedy = "open it with a nero that is at least as new as the one that made it"
 		}

@@ -1,0 +1,59 @@
+// Package seal lets a JSON file say by itself whether it holds what was written: its last key is the SHA-256 of the
+// rest.
+//
+// The key is called sha256, stands at the end of the outermost object, and its value is the SHA-256, in 64 lower-case
+// hexadecimal digits, of the text without the key and the comma before it. A file that was written before there were
+// seals has none, and is read; who reads one has to refuse keys that it does not know, so that damage to the name of
+// the key does not pass for its absence.
+package seal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
+)
+
+// ErrBroken marks a text that is not what its seal says.
+var ErrBroken = errors.New("it was changed or damaged since it was written")
+
+// tail is the end of a text with a seal.
+var tail = regexp.MustCompile(`,(\s*)"sha256": "([^"]*)"\s*\}\s*$`)
+
+// end is the end of an object.
+var end = regexp.MustCompile(`\s*\}\s*$`)
+
+// Add seals the text of a JSON object, which has at least one key. The new key is indented as the closing brace and one
+// step more.
+func Add(text []byte, indent string) []byte {
+	last := end.FindIndex(text)
+	if last == nil {
+		return text // no object: whoever reads it says so
+	}
+	sum := sha256.Sum256(text)
+	var b bytes.Buffer
+	b.Write(text[:last[0]])
+	fmt.Fprintf(&b, ",\n%s\"sha256\": %q", indent, hex.EncodeToString(sum[:]))
+	b.Write(text[last[0]:])
+	return b.Bytes()
+}
+
+// Open takes the seal off a text and reports whether there was one. The error wraps [ErrBroken] for a text that is not
+// what its seal says.
+func Open(text []byte) (plain []byte, sealed bool, err error) {
+	at := tail.FindSubmatchIndex(text)
+	if at == nil {
+		return text, false, nil
+	}
+	space, said := text[at[2]:at[3]], text[at[4]:at[5]]
+	// What follows the value of the key followed the value before it.
+	plain = append(append([]byte{}, text[:at[0]]...), text[at[5]+1:]...)
+	if !bytes.HasPrefix(space, []byte("\n")) || !bytes.Equal(Add(plain, string(space[1:])), text) {
+		sum := sha256.Sum256(plain)
+		return nil, true, fmt.Errorf("%w: its SHA-256 is %.12s, and its key sha256 says %.12s", ErrBroken,
+			hex.EncodeToString(sum[:]), said)
+	}
+	return plain, true, nil
+}
