@@ -18,6 +18,19 @@ type Interval struct {
 	N int
 }
 
+// NotNegative cuts off what lies below zero, for a quantity that is never negative, such as an error, a norm or a ratio
+// of two: Student's limits are symmetric and know nothing of that. It holds the truth exactly where the whole interval
+// did. Limits that are NaN stay.
+func (i Interval) NotNegative() Interval {
+	if i.Lo < 0 {
+		i.Lo = 0
+	}
+	if i.Hi < 0 {
+		i.Hi = 0
+	}
+	return i
+}
+
 // noInterval is an estimate about which nothing can be said.
 func noInterval() Interval { return Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()} }
 
@@ -253,7 +266,10 @@ func FactorInterval(a, b []float64, confidence float64, r *rand.Rand) (iv Interv
 	if math.IsNaN(iv.Lo) {
 		return iv
 	}
-	defer func() { iv.Lo, iv.Hi = iv.Lo-slack*math.Abs(iv.Lo), iv.Hi+slack*math.Abs(iv.Hi) }()
+	defer func() {
+		iv.Lo, iv.Hi = iv.Lo-slack*math.Abs(iv.Lo), iv.Hi+slack*math.Abs(iv.Hi)
+		iv = iv.NotNegative()
+	}()
 	if iv.N > mostSkewed {
 		return iv
 	}

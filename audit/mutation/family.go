@@ -184,7 +184,8 @@ func someRows(r *rand.Rand, n, w int, sd, place float64) *space.Rows {
 func families() []family {
 	all := planar()
 	all = append(all, spatialFamilies()...)
-	return append(all, ordered()...)
+	all = append(all, ordered()...)
+	return append(all, volumetric()...)
 }
 
 // variants are all members of a family that are audited.

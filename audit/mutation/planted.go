@@ -27,12 +27,14 @@ func Planted() []Mutation {
 		// clean members that belong to this half
 		clean func(f family) []variant
 	}{
-		{SetHeldOut, heldOut(), func(f family) variant { return f.heldOut }, func(f family) []variant {
-			return []variant{f.heldOut, f.twins[0]}
-		}},
-		{SetTuned, tuned(), func(f family) variant { return f.tuned }, func(f family) []variant {
-			return []variant{f.tuned, f.twins[1]}
-		}},
+		{
+			SetHeldOut, joined(heldOut(), heldOutVolumes()), func(f family) variant { return f.heldOut },
+			func(f family) []variant { return []variant{f.heldOut, f.twins[0]} },
+		},
+		{
+			SetTuned, joined(tuned(), tunedVolumes()), func(f family) variant { return f.tuned },
+			func(f family) []variant { return []variant{f.tuned, f.twins[1]} },
+		},
 	} {
 		for _, f := range families() {
 			for _, b := range set.list[f.name] {
@@ -51,6 +53,15 @@ func Planted() []Mutation {
 		}
 	}
 	return out
+}
+
+// joined are the breaks of several lists, which have no family in common.
+func joined(lists ...map[string][]broken) map[string][]broken {
+	all := map[string][]broken{}
+	for _, l := range lists {
+		maps.Copy(all, l)
+	}
+	return all
 }
 
 // mutation is a break in a member of a family, or none.

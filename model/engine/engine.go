@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"nero/data/tensor"
 )
@@ -47,6 +48,9 @@ type Engine interface {
 	// Concurrent reports whether one Session may Run on many goroutines at once. If not, every worker opens its own.
 	Concurrent() bool
 }
+
+// OneLine is a text of ONNX Runtime for a message: the lines that it has joined to one.
+func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // ErrClosed is returned by a [Session] that is used after Close.
 var ErrClosed = errors.New("engine: the session is closed")

@@ -96,8 +96,13 @@ func validate(p *onnxpb.ModelProto) error {
 	}
 	var bad error
 	visitModel(p, func(n *onnxpb.NodeProto) {
-		if n.GetOpType() == "" && bad == nil {
+		switch {
+		case bad != nil:
+		case n.GetOpType() == "":
 			bad = fmt.Errorf("%w: %s has no operator", ErrNotModel, strings.TrimSpace("a node "+Describe(n)))
+		case len(n.GetOutput()) == 0:
+			bad = fmt.Errorf("%w: the node %s that reads %s has no output; take it out of the graph, since nothing "+
+				"can use it", ErrNotModel, Describe(n), quote(strings.Join(n.GetInput(), ", ")))
 		}
 	}, func(where string, t *onnxpb.TensorProto) {
 		switch {
@@ -115,7 +120,10 @@ func validate(p *onnxpb.ModelProto) error {
 	if bad != nil {
 		return bad
 	}
-	return order(g)
+	if err := order(g); err != nil {
+		return err
+	}
+	return bounded(p)
 }
 
 // location is the file that holds an external tensor.

@@ -184,7 +184,10 @@ func (w *Workload) openModel(ctx context.Context, m *eval.Model, model *onnx.Mod
 			return err
 		}
 	}
-	f := infer(ctx, model, x, o.Engine)
+	f, err := infer(ctx, model, x, o.Engine)
+	if err != nil {
+		return err
+	}
 	w.Parameters[m.Name] = f.Parameters
 	w.Cost[m.Name] = f.MACs / int64(max(fixed, 1))
 	if fixed > 0 {
@@ -232,18 +235,22 @@ func (w *Workload) unroll(f file) (*unroll.Model, error) {
 }
 
 // infer finds what the graph says of size and cost: from the graph alone where that is possible, else with the help of
-// one run. Where neither tells, memory is 0 and inputs go one by one.
-func infer(ctx context.Context, model *onnx.Model, in []tensor.Named, e engine.Engine) *facts.Facts {
+// one run. Where neither tells, memory is 0 and inputs go one by one. The error refuses a model that takes more memory
+// than there may be, before anything runs it.
+func infer(ctx context.Context, model *onnx.Model, in []tensor.Named, e engine.Engine) (*facts.Facts, error) {
 	shapes := map[string][]int{}
 	for _, x := range in {
 		shapes[x.Name] = x.Shape
 	}
 	f, err := facts.Infer(model, shapes, nil)
 	if err != nil {
-		return &facts.Facts{}
+		return &facts.Facts{}, nil //nolint:nilerr // the engine says what is wrong with the shapes
+	}
+	if err := f.Fits(); err != nil {
+		return nil, err
 	}
 	if len(f.Gaps) == 0 {
-		return f
+		return f, nil
 	}
 	unknown := *f
 	unknown.Bytes = 0
@@ -257,12 +264,12 @@ func infer(ctx context.Context, model *onnx.Model, in []tensor.Named, e engine.E
 			return out, errors.Join(err, s.Close())
 		})
 	if err != nil {
-		return &unknown
+		return &unknown, ctx.Err()
 	}
 	if f, err = facts.Infer(model, shapes, measured); err != nil || len(f.Gaps) > 0 {
-		return &unknown
+		return &unknown, nil
 	}
-	return f
+	return f, f.Fits()
 }
 
 // codec is how a model is fed and its output read.

@@ -236,7 +236,7 @@ func (s *search) try(ctx context.Context) error {
 	if m, err = s.measure(ctx, append(left, blanked), s.pick); err != nil {
 		return err
 	}
-	declared := audit.MeanInterval(m.relative(len(left), m.scale(true)), s.p.Policy.Confidence)
+	declared := audit.MeanInterval(m.relative(len(left), m.scale(true)), s.p.Policy.Confidence).NotNegative()
 	for k, v := range left {
 		scale := s.scale
 		if v.frame {
@@ -249,7 +249,7 @@ func (s *search) try(ctx context.Context) error {
 		if v.learned {
 			e = e[min(s.trained(), len(e)):] // the others taught it
 		}
-		iv := audit.MeanInterval(e, s.p.Policy.Confidence)
+		iv := audit.MeanInterval(e, s.p.Policy.Confidence).NotNegative()
 		v.error, v.inputs, v.interval = iv.Value, iv.N, iv
 		from := s.set.Worst.Value
 		if v.frame {

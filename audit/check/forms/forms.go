@@ -171,7 +171,7 @@ func conclude(p *audit.Pass, all []apart) *Result {
 	}}
 	for _, a := range all {
 		f := a.of
-		f.Apart, f.Agree = audit.MeanInterval(a.d, conf), audit.MeanInterval(nil, conf)
+		f.Apart, f.Agree = audit.MeanInterval(a.d, conf).NotNegative(), audit.MeanInterval(nil, conf)
 		same := audit.Word("no classes")
 		switch {
 		case a.broken != nil:

@@ -216,7 +216,7 @@ func force(ctx context.Context, s *study) (float64, error) {
 		}
 		rel[i] = math.Sqrt(d) / rms
 	}
-	e := audit.MeanInterval(rel, p.Policy.Confidence)
+	e := audit.MeanInterval(rel, p.Policy.Confidence).NotNegative()
 	limit := p.Policy.Threshold * p.Param("factor")
 	p.Measure(
 		audit.Measured(name+", relative distance", e, "").Against(limit),

@@ -75,10 +75,10 @@ func (s *study) set(ctx context.Context, sw *sweep.Result, exact bool) (*Set, er
 		}
 	}
 	c := p.Policy.Confidence
-	r.Worst, r.Mean = audit.MeanInterval(worst, c), audit.MeanInterval(mean, c)
+	r.Worst, r.Mean = audit.MeanInterval(worst, c).NotNegative(), audit.MeanInterval(mean, c).NotNegative()
 	r.Ratio = audit.MeanInterval(nil, c)
 	if resamples {
-		r.Ratio = audit.RatioInterval(mean, floor, c)
+		r.Ratio = audit.RatioInterval(mean, floor, c).NotNegative()
 	}
 	r.Median = audit.Describe(medians).P50
 	r.Rounding = audit.MeanInterval(ulp, c).Value

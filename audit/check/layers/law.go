@@ -159,9 +159,14 @@ func (l *look) law(ctx context.Context, cur *cut, v string, shape []int, pairs [
 	if s.rep == nil {
 		candidates = append(candidates, l.frame.Candidates(shape, l.grids(cur, shape))...)
 	}
+	n := l.maker(v)
+	moves := n != nil && movements[n.GetOpType()]
 	found, fit, err := l.frame.Infer(pairs, candidates, feature.Limits{})
 	if err != nil {
 		return nil, false, err
+	}
+	if moves && fit.Explained < 1 {
+		found = nil // it bends no number, so that what explains a part of them is no way in which they move
 	}
 	still := len(pairs) > 0 && fit.Constant()
 	switch {
@@ -178,8 +183,7 @@ func (l *look) law(ctx context.Context, cur *cut, v string, shape []int, pairs [
 		}
 	}
 	// What moves numbers about breaks nothing of itself: it is measured with what comes after.
-	n := l.maker(v)
-	if n == nil || movements[n.GetOpType()] {
+	if n == nil || moves {
 		return nil, still, nil
 	}
 	wide := 0 // axes that are longer than 1

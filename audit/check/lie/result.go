@@ -89,7 +89,7 @@ func small(unit string) (words string, step float64) {
 
 // rootOf is the interval of the root of a mean of squares.
 func rootOf(i audit.Interval) audit.Interval {
-	i.Value, i.Lo, i.Hi = math.Sqrt(i.Value), math.Sqrt(max(0, i.Lo)), math.Sqrt(i.Hi)
+	i.Value, i.Lo, i.Hi = math.Sqrt(i.Value), math.Sqrt(i.Lo), math.Sqrt(i.Hi)
 	return i
 }
 
@@ -117,13 +117,14 @@ func (s *study) result() (*Result, error) {
 			}
 		}
 		o := Generator{
-			Generator: g, LEE: audit.MeanInterval(squares, c), Floor: math.NaN(), Ratio: audit.MeanInterval(nil, c),
+			Generator: g, LEE: audit.MeanInterval(squares, c).NotNegative(),
+			Floor: math.NaN(), Ratio: audit.MeanInterval(nil, c),
 			Forward: s.pushed[k], Central: s.central[k], Step: math.Ldexp(first, -s.best[k]), Spread: s.spread[k],
 			Apart: s.apart[k], Estimate: how,
 		}
 		o.Rate = rootOf(o.LEE)
 		if s.floors {
-			o.Floor, o.Ratio = math.Sqrt(sum/float64(len(s.floor))), audit.RatioInterval(rates, floors, c)
+			o.Floor, o.Ratio = math.Sqrt(sum/float64(len(s.floor))), audit.RatioInterval(rates, floors, c).NotNegative()
 		}
 		if math.IsNaN(o.LEE.Value) {
 			return nil, fmt.Errorf("%w: no derivative along %s is finite", audit.ErrUntested, g.Name)
@@ -240,7 +241,7 @@ func (s *study) total(r *Result) {
 			}
 		}
 	}
-	r.Total = audit.MeanInterval(totals, s.p.Policy.Confidence)
+	r.Total = audit.MeanInterval(totals, s.p.Policy.Confidence).NotNegative()
 	s.p.Measure(audit.Measured("LEE/s² over an orthonormal basis ("+r.Product+")", r.Total, r.Unit))
 }
 

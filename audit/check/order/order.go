@@ -92,7 +92,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 			most, at = top, audit.Where{Sample: s.ID, Index: i}
 		}
 	}
-	iv := audit.MeanInterval(worst, p.Policy.Confidence)
+	iv := audit.MeanInterval(worst, p.Policy.Confidence).NotNegative()
 	limit := math.Max(p.Policy.Threshold, p.Policy.RoundingFactor*math.Max(c.Floors.Rounding, 0))
 	ev := audit.Measured("largest change by one exchange, mean over inputs", iv, "").Against(limit)
 	p.Measure(ev)

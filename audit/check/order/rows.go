@@ -113,7 +113,7 @@ func transpositions(ctx context.Context, p *audit.Pass, sw *sweep.Result, c *con
 		return true, fmt.Errorf("%w: no input has two rows", audit.ErrNotApplicable)
 	}
 	limit := math.Max(p.Policy.Threshold, p.Policy.RoundingFactor*math.Max(c.Floors.Rounding, 0))
-	concludeRows(p, all, audit.MeanInterval(worst, p.Policy.Confidence), limit)
+	concludeRows(p, all, audit.MeanInterval(worst, p.Policy.Confidence).NotNegative(), limit)
 	return true, nil
 }
 

@@ -258,8 +258,9 @@ func (m *measurement) slope(exact bool) *audit.Slope {
 	}
 	conf := m.p.Policy.Confidence
 	s := &audit.Slope{
-		Single: audit.MeanInterval(m.single[exact], conf), Double: audit.MeanInterval(m.double[exact], conf),
-		Apart: m.apart, Inputs: len(m.single[exact]),
+		Single: audit.MeanInterval(m.single[exact], conf).NotNegative(),
+		Double: audit.MeanInterval(m.double[exact], conf).NotNegative(),
+		Apart:  m.apart, Inputs: len(m.single[exact]),
 	}
 	for _, j := range m.use {
 		if m.p.Elements[j].Exact == exact {

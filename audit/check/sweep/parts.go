@@ -102,7 +102,7 @@ func (r *Result) judgeParts(p *audit.Pass, s *audit.Set) {
 			mean[j] = e.Sum[exact][j] / e.Weight[exact][j]
 		}
 		interval := func(what string, v []float64, conf, hi float64) audit.Interval {
-			iv := audit.MeanInterval(v, conf)
+			iv := audit.MeanInterval(v, conf).NotNegative()
 			if i < mostExact {
 				iv = audit.ErrorInterval(v, conf, p.Rand("interval of the "+what+" of "+q.Name, s.Name))
 			}

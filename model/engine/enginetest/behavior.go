@@ -164,8 +164,8 @@ func foreign(ctx context.Context, e engine.Engine) error {
 			_ = s.Close() // it is an error that it opened
 			return fmt.Errorf("%s opens", c.name)
 		}
-		if strings.TrimSpace(err.Error()) == "" {
-			return fmt.Errorf("%s: an error without a text", c.name)
+		if text := err.Error(); strings.TrimSpace(text) == "" || strings.Contains(text, "\n") {
+			return fmt.Errorf("%s: want an error of one line, got %q", c.name, text)
 		}
 	}
 	return with(ctx, e, double(), engine.Options{}, func(s engine.Session) error { return doubles(ctx, s, 1) })

@@ -125,7 +125,7 @@ func (e *Engine) do(f int, a ...uintptr) error {
 		return nil
 	}
 	text, _, _ := purego.SyscallN(e.api[fGetErrorMessage], status)
-	err := errors.New("ONNX Runtime: " + cString(text))
+	err := errors.New("ONNX Runtime: " + engine.OneLine(cString(text)))
 	e.void(fReleaseStatus, status)
 	return err
 }

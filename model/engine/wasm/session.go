@@ -274,7 +274,7 @@ func fatal(err error, log []byte) error {
 	if last := strings.TrimSpace(string(log)); last != "" {
 		text += "; it wrote: " + last
 	}
-	return errors.New("ONNX Runtime: " + text)
+	return errors.New("ONNX Runtime: " + engine.OneLine(text))
 }
 
 // check turns a failed status into ONNX Runtime's own text.
@@ -287,7 +287,7 @@ func (vm *instance) check(ok bool) {
 	text := vm.text(vm.u32(p + 4))
 	vm.call(xFree, p)
 	if vm.err == nil {
-		vm.err = errors.New("ONNX Runtime: " + text)
+		vm.err = errors.New("ONNX Runtime: " + engine.OneLine(text))
 	}
 }
 

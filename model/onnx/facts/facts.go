@@ -34,6 +34,8 @@ type Facts struct {
 	// Bytes is the memory of all values that depend on the input, taken together, for the given input shapes. An engine
 	// needs less at any one time: measured growth of the peak was 0.2 to 0.9 of it. A lower bound if there are gaps.
 	Bytes int64
+	// Largest is the output of a node that takes most memory, for the given input shapes.
+	Largest Largest
 	// Samples is the length of the first axis of the first input: what Bytes and MACs are for. 1 without a batch axis.
 	Samples int
 
@@ -54,6 +56,29 @@ type Node struct {
 
 	// of convolutions and poolings on two axes
 	win *Window
+}
+
+// Largest is a value that a node makes, and its memory.
+type Largest struct {
+	// as in [Node]
+	Node, Op string
+	Shape    []int
+	Bytes    int64
+}
+
+// MostBytes is the memory of the largest value that a node may make in one call. A file of some bytes can ask for any
+// number of them, and engines allocate before they look.
+const MostBytes = 4 << 30
+
+// Fits refuses models with a node that makes a value above [MostBytes].
+func (f *Facts) Fits() error {
+	l := f.Largest
+	if l.Bytes <= MostBytes {
+		return nil
+	}
+	return fmt.Errorf("the node %q (%s) makes a value of shape %v, which takes %.1f GB for %d in a call, and at most "+
+		"%.1f GB are taken; export the model for smaller inputs", l.Node, l.Op, l.Shape, float64(l.Bytes)/1e9,
+		f.Samples, float64(MostBytes)/1e9)
 }
 
 // Gap is a node that inference did not get past.

@@ -65,6 +65,9 @@ func (x *walker) visit(n *onnxpb.NodeProto) {
 		x.f.set(name, v)
 		if v.known {
 			c.rec.Out = append(c.rec.Out, v.shape)
+			if b := mul(product(v.shape), int64(max(v.dtype.Size(), 1))); b > x.f.Largest.Bytes {
+				x.f.Largest = Largest{c.rec.Name, c.rec.Op, v.shape, b}
+			}
 		} else {
 			c.rec.Out = append(c.rec.Out, nil)
 		}

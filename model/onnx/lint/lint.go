@@ -344,7 +344,7 @@ func (l *linter) points(ctx context.Context) error {
 		})
 	}
 	if l.res.StructureKnown {
-		l.blame(r, LevelStructure)
+		l.blame(r, r, LevelStructure)
 	}
 	return nil
 }
@@ -443,10 +443,16 @@ func start(p picture, ms []motion) *value {
 	return v
 }
 
+// mostWork bounds the numbers that one trace computes: some seconds. A residual network of 152 layers takes a tenth of
+// it at 224 x 224; what comes after is not followed, and said to be not.
+const mostWork = 1 << 27
+
 // trace sends the copies through the graph. motions[0] must be the identity.
 func trace(ctx context.Context, f *facts.Facts, p picture, output string, ms []motion, with standIns) (*run, error) {
 	r := &run{motions: ms, status: map[string]status{}, dense: map[int]bool{}, tabled: map[int]bool{}}
 	t := &tracer{f: f, values: map[string]*value{}, standIns: with, r: r}
+	judged := map[string]*value{}
+	work := 0
 	nodes := f.Model().Proto().GetGraph().GetNode()
 	last := map[string]int{}
 	for i, n := range nodes {
@@ -461,7 +467,7 @@ func trace(ctx context.Context, f *facts.Facts, p picture, output string, ms []m
 		} else if v = still(f.Shapes[in.Name], in.Name); v == nil {
 			v = opaque("the input %s is too large", in.Name)
 		}
-		t.values[in.Name] = v
+		t.values[in.Name], judged[in.Name] = v, v
 		r.judge(in.Name, v, p, nil)
 	}
 	for i, n := range nodes {
@@ -470,12 +476,18 @@ func trace(ctx context.Context, f *facts.Facts, p picture, output string, ms []m
 		}
 		t.i, t.node, t.rec = i, n, &f.Nodes[i]
 		var outs []*value
-		if subgraphs(n) {
+		switch {
+		case work > mostWork:
+			outs = make([]*value, len(n.GetOutput()))
+			for k := range outs {
+				outs[k] = opaque("the graph has too many nodes to follow pictures of this size")
+			}
+		case subgraphs(n):
 			outs = make([]*value, len(n.GetOutput()))
 			for k := range outs {
 				outs[k] = opaque("a node with a body of its own")
 			}
-		} else {
+		default:
 			outs = t.step()
 		}
 		for k, name := range n.GetOutput() {
@@ -484,13 +496,21 @@ func trace(ctx context.Context, f *facts.Facts, p picture, output string, ms []m
 			}
 			v := outs[k]
 			t.values[name] = v
+			for _, x := range v.x {
+				work += len(x)
+			}
 			if !f.Depends(name) {
 				continue
 			}
 			if name == output && v.opaque == "" {
 				v = v.settled()
 			}
-			r.judge(name, v, p, n.GetInput())
+			judged[name] = v
+			if from := t.source(); k == 0 && name != output && judged[from] == t.values[from] && r.status[from].judged {
+				r.status[name] = r.status[from]
+			} else {
+				r.judge(name, v, p, n.GetInput())
+			}
 			if v.opaque != "" && k == 0 && v.opaque != readsUnknown {
 				r.gaps = append(r.gaps, Unknown{Node: f.Nodes[i].Name, Op: f.Nodes[i].Op, Reason: v.opaque})
 			}
@@ -498,10 +518,20 @@ func trace(ctx context.Context, f *facts.Facts, p picture, output string, ms []m
 		for _, name := range n.GetInput() {
 			if last[name] == i {
 				delete(t.values, name)
+				delete(judged, name)
 			}
 		}
 	}
 	return r, nil
+}
+
+// source is the value whose numbers the node replaces one by one, so that its output moves as that does; empty for
+// other nodes.
+func (t *tracer) source() string {
+	if slices.Contains(unary, t.node.GetOpType()) || slices.Contains(placewise, t.node.GetOpType()) {
+		return t.node.GetInput()[0]
+	}
+	return ""
 }
 
 // readsUnknown is why nodes after one that was not followed are not followed either.
@@ -730,7 +760,17 @@ func (l *linter) shifts(ctx context.Context) error {
 	if err != nil || !judged || ok[0] && ok[1] {
 		return err
 	}
-	l.blame(r, LevelRoll)
+	kept := []motion{{}} // shifts that the output has, where they are neither all nor the full turn
+	for a, p := range s.Cyclic {
+		if p > 1 && p < size[a] {
+			kept = append(kept, [2]motion{{dy: p}, {dx: p}}[a])
+		}
+	}
+	others, err := trace(ctx, l.f, l.p, l.res.Output, kept, standIns{free: true})
+	if err != nil {
+		return err
+	}
+	l.blame(r, others, LevelRoll)
 	return nil
 }
 

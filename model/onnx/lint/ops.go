@@ -301,6 +301,10 @@ var unary = strings.Fields(
 	`Relu LeakyRelu Elu Selu Celu Sigmoid Tanh Softplus Softsign HardSigmoid HardSwish Exp Log Sqrt Erf Reciprocal
 	Ceil Round Sign Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh ThresholdedRelu Gelu Mish Shrink Swish Abs Floor Not IsNaN IsInf`)
 
+// placewise are the operators beside unary that give every place of their first input a number of its own, or the same
+// one.
+var placewise = strings.Fields(`Identity Dropout Cast CastLike Neg Clip QuantizeLinear DequantizeLinear`)
+
 var nary = strings.Fields(
 	`Add Sub Mul Div Pow Mod Min Max Sum Mean PRelu And Or Xor Equal Greater Less GreaterOrEqual LessOrEqual Where BitShift`)
 

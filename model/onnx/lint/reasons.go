@@ -12,15 +12,32 @@ import (
 
 type nodeProto = onnxpb.NodeProto
 
+// cuts take pieces out of maps and put pieces together.
+var cuts = map[string]bool{"Slice": true, "Split": true, "Gather": true, "Pad": true, "Concat": true}
+
 // blame finds the nodes at which what the output lacks was lost: those that lack it while their inputs do not, with
-// nothing in between that restores it.
-func (l *linter) blame(r *run, level string) {
+// nothing in between that restores it. What only moves numbers about and lacks a motion of others that the output has,
+// such as the slices of a circular padding, is made up for by what comes after, so that nothing is lost there.
+func (l *linter) blame(r, others *run, level string) {
 	nodes := l.f.Model().Proto().GetGraph().GetNode()
 	maker := map[string]int{}
 	for i, n := range nodes {
 		for _, o := range n.GetOutput() {
 			maker[o] = i
 		}
+	}
+	restored := func(name string) bool {
+		i, ok := maker[name]
+		if !ok || !cuts[nodes[i].GetOpType()] {
+			return false
+		}
+		s, end := others.status[name], others.status[l.res.Output]
+		for k := range others.motions {
+			if len(s.lost) > k && s.lost[k] && !end.lost[k] {
+				return true
+			}
+		}
+		return false
 	}
 	lostAt := map[int][]int{} // motions by node
 	for k := range r.motions {
@@ -36,13 +53,20 @@ func (l *linter) blame(r *run, level string) {
 			}
 			seen[i] = true
 			deeper := false
-			for _, in := range nodes[i].GetInput() {
-				if s, ok := r.status[in]; ok && s.lost[k] {
-					deeper = true
-					back(in)
+			var through func(i int)
+			through = func(i int) {
+				for _, in := range nodes[i].GetInput() {
+					switch s, ok := r.status[in]; {
+					case !ok || !s.lost[k]:
+					case restored(in):
+						through(maker[in])
+					default:
+						deeper = true
+						back(in)
+					}
 				}
 			}
-			if !deeper {
+			if through(i); !deeper {
 				lostAt[i] = append(lostAt[i], k)
 			}
 		}
