@@ -97,6 +97,8 @@ const (
 	ClueShiftMismatch ClueName = "shift-mismatch"
 	// ClueFades: boxes are found less surely the farther an element is from the identity.
 	ClueFades ClueName = "fades"
+	// ClueStays: boxes keep their place in a moving window while what they stand for moves on.
+	ClueStays ClueName = "stays"
 	// ClueDirection: rotations about one direction hold and the others do not; Location names the group.
 	ClueDirection ClueName = "direction"
 	ClueCentering ClueName = "centering" // shifts of space fail

@@ -58,3 +58,24 @@ func Detector(stride, padded int) audit.Predictor {
 		return out, nil
 	})
 }
+
+// Drawn is a detector whose boxes are drawn to the middle of the window: each is shown at the share keep of its
+// distance from there, as by a model that was trained with objects in the middle alone. With 1 nothing is drawn.
+func Drawn(detector audit.Predictor, keep float64) audit.Predictor {
+	return audit.PredictFunc(func(ctx context.Context, values []space.Value) ([]space.Value, error) {
+		out, err := detector.Predict(ctx, values)
+		for _, v := range out {
+			b, _, ok := space.Both[*space.Boxes](v, v)
+			if !ok {
+				panic("audittest: want a detector")
+			}
+			for i := range b.Items {
+				x, y := b.Items[i].Center()
+				dx, dy := (keep-1)*(x-b.W/2), (keep-1)*(y-b.H/2)
+				b.Items[i].X1, b.Items[i].X2 = b.Items[i].X1+dx, b.Items[i].X2+dx
+				b.Items[i].Y1, b.Items[i].Y2 = b.Items[i].Y1+dy, b.Items[i].Y2+dy
+			}
+		}
+		return out, err
+	})
+}

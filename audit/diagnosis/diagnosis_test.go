@@ -117,6 +117,10 @@ var looks = map[string][]audit.ClueName{
 		audit.ClueSingleLayer, "!" + audit.ClueKernelAsymmetry, "!" + audit.CluePositions,
 		"!" + audit.ClueStrideParity,
 	},
+	"place": {
+		audit.ClueStays, audit.ClueFades, audit.CluePaddingLayer, audit.ClueLintAllows, audit.ClueSlopeViolation,
+		"!" + audit.ClueStridePattern, "!" + audit.ClueConvention,
+	},
 	"order":            {audit.ClueOrder, audit.ClueSlopeViolation},
 	"direction":        {audit.ClueDirection, audit.ClueSlopeViolation, "!" + audit.ClueHandedness},
 	"centering":        {audit.ClueCentering, audit.ClueSlopeViolation},

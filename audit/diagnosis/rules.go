@@ -306,12 +306,27 @@ func Rules() []Rule {
 			Verify: "the layer table shows no error injected there",
 		},
 		{
+			ID: "place", Cause: "the place is learned: boxes stay where training showed objects, whatever lies there " +
+				"now",
+			Needs: []audit.ClueName{audit.ClueStays},
+			Weigh: []Weight{
+				{audit.ClueStays, sure + some, -sure},
+				{audit.ClueFades, some, 0},
+				{audit.ClueConvention, -sure - some, 0},
+				{audit.ClueStridePattern, -weak, 0},
+			},
+			Fix: "train on windows that are shifted about their objects, as far as objects will lie from the middle; " +
+				"what tells places apart (a table of positions, a dense layer on a map) may then go as well",
+			Verify: "the check shifts finds that boxes move by 1 px for each pixel that the content moves",
+		},
+		{
 			ID: "striding", Where: audit.Setting.Grid,
 			Cause: "striding or pooling: the sampling grid does not follow the input",
 			Needs: []audit.ClueName{audit.ClueStrideParity, audit.ClueStridePattern},
 			Weigh: []Weight{
 				{audit.ClueStridePattern, strong + weak, -some},
 				{audit.ClueStrideParity, strong, -strong},
+				{audit.ClueStays, -strong, 0},
 				{audit.ClueCentre, some, 0},
 				{audit.CluePooling, some, 0},
 				{audit.ClueFades, -strong, 0},
@@ -344,6 +359,7 @@ func Rules() []Rule {
 			Weigh: []Weight{
 				{audit.ClueEdgeBand, strong, -strong},
 				{audit.CluePaddingLayer, some, -strong},
+				{audit.ClueStays, -strong, 0},
 				{audit.ClueStridePattern, -weak, 0},
 				{audit.ClueKernelAsymmetry, -weak, weak},
 				{audit.ClueSingleLayer, weak, 0},
@@ -474,6 +490,7 @@ func Rules() []Rule {
 			Cause: "nothing makes the model symmetric: its layers are generic and training did not supply the symmetry",
 			Needs: []audit.ClueName{audit.ClueGrows, audit.ClueKernelAsymmetry, audit.ClueFades},
 			Weigh: []Weight{
+				{audit.ClueStays, -strong, 0},
 				{audit.ClueMends, -sure, 0},
 				{audit.ClueStridePattern, -strong, 0},
 				{audit.CluePositions, -some, 0},

@@ -172,8 +172,8 @@ type Run struct {
 	Window []int `json:"window"`
 	// Boxed says that boxes were recorded: GET runs/{id}/samples/{i}/boxes.
 	Boxed bool `json:"boxed"`
-	// Input is the space of the input: image, frames, rows, signal, record; empty where the study leaves it to the
-	// data. Inputs and Outputs are the fields that the study names, with what their numbers are.
+	// Input is the space of the input: image, volume, frames, rows, signal, record; empty where the study leaves it to
+	// the data. Inputs and Outputs are the fields that the study names, with what their numbers are.
 	Input   string `json:"input"`
 	Inputs  []Port `json:"inputs"`
 	Outputs []Port `json:"outputs"`
@@ -184,7 +184,7 @@ type Run struct {
 // Port is a field of the inputs or outputs of the models.
 type Port struct {
 	Name string `json:"name"`
-	// rows, links, pairs, signal, frames, image, scores; empty for what it is by itself
+	// rows, links, pairs, signal, volume, frames, image, scores; empty for what it is by itself
 	Kind string `json:"kind,omitempty"`
 	// what its numbers are: positions, vectors, unchanged, irreps such as 4x0e+2x1o
 	Type string `json:"type,omitempty"`

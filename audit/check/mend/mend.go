@@ -15,6 +15,7 @@ import (
 	"nero/audit/check/layers"
 	"nero/audit/check/sweep"
 	"nero/data/space"
+	"nero/measure/metric"
 	"nero/model/interior"
 	"nero/symmetry/feature"
 	"nero/symmetry/group"
@@ -27,7 +28,7 @@ var Check = &audit.Check{
 each node whose result has the form of a value that it reads is replaced by that value: a table is not added, a factor does not multiply, a nonlinearity
 hands its input on, a branch does not join. If no single node will do, runs of up to four nodes from a value to one of the same form are left out. A node mends
 the model if without it the error over the variation of the outputs falls below the limit of the claim and to 1/30 or less, while the outputs still tell
-inputs apart, in every channel or column; and what comes after a layer that is seen to break only forgives it, as what makes values that still move rightly is not to blame; of several the one counts that takes the fewest nodes with it, of equals the one that changes the answers least, and it is tried again on more inputs and elements. This needs no
+inputs apart, in every channel or column, and boxes are left to compare; and what comes after a layer that is seen to break only forgives it, as what makes values that still move rightly is not to blame; of several the one counts that takes the fewest nodes with it, of equals the one that changes the answers least, and it is tried again on more inputs and elements. This needs no
 knowledge of how values inside the model move, so that it works for every group, kind of output and layer.
 
 It says what the node does: add or multiply by stored numbers that differ from place to place (positions), bend single numbers (a nonlinearity), coarsen a grid,
@@ -190,6 +191,8 @@ type outcome struct {
 	each []float64
 	// answers to unmoved inputs
 	base []space.Value
+	// comparisons of sets of boxes that hold any box; what finds none keeps every symmetry
+	told int
 }
 
 // failing are elements that do not resample: those of each set with the largest errors first, then others of all sets,
@@ -296,6 +299,11 @@ func (t *trier) measure(ctx context.Context, m *interior.Model) (outcome, error)
 			if x := d.Norm / t.scale; !(x <= top) {
 				top = x
 			}
+			if u, v, ok := space.Both[*space.Boxes](z, base); ok {
+				if b := metric.Between(u, v); b.Matched+b.Missed+b.Extra > 0 {
+					e.told++
+				}
+			}
 		}
 		e.err += top / float64(n)
 		next := out[(i+1)%n*per]
@@ -393,7 +401,7 @@ func (t *trier) without(ctx context.Context, g *graph, a *gap) (err, change floa
 	if math.IsNaN(factor) {
 		factor = 1
 	}
-	if factor > 1/varies || math.IsNaN(e.err) || e.silent(&t.whole) {
+	if factor > 1/varies || math.IsNaN(e.err) || e.silent(&t.whole) || 2*e.told < t.whole.told {
 		return none, none, nil
 	}
 	for i, y := range e.base {

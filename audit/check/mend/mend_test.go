@@ -294,3 +294,93 @@ func TestConstantIsNotMended(t *testing.T) {
 		t.Errorf("not mended by the factors: %+v", clues)
 	}
 }
+
+// finder is a detector with one place in each pixel of a moving window. Its confidence and its sizes differ from place
+// to place, where they are said to, and without its node "shrink" every box is larger than the window.
+func finder(t *testing.T, name string, confidence, sizes bool) *audit.Subject {
+	t.Helper()
+	const side, around = 16, 24
+	n := &net{onnx.NewBuilder(17)}
+	x := n.Input("x", tensor.Float32, "N", 1, side, side)
+	sure := n.op("bright", "Mul", []string{x, n.floats([]float32{4})})
+	wide := n.op("wide", "Tanh", []string{x})
+	if confidence {
+		sure = n.op("uneven", "Mul", []string{sure, n.op("more", "Exp", []string{n.random(8, 1, 1, side, side)})})
+	}
+	if sizes {
+		wide = n.op("broad", "Add", []string{wide, n.random(6, 1, 1, side, side)})
+	}
+	sure = n.op("low", "Sub", []string{sure, n.floats([]float32{1})})
+	wide = n.op("grow", "Add", []string{wide, n.floats([]float32{3})})
+	wide = n.op("shrink", "Sub", []string{wide, n.floats([]float32{3})})
+	places := make([]float32, 2*side*side)
+	for k := range side * side {
+		places[k], places[side*side+k] = float32(k%side)+0.5, float32(k/side)+0.5
+	}
+	size := n.op("size", "Exp", []string{n.op("both", "Concat", []string{wide, wide}, onnx.AttrInt("axis", 1))})
+	still := n.op("none", "Mul", []string{size, n.floats([]float32{0})})
+	centre := n.op("centre", "Add", []string{still, n.floats(places, 1, 2, side, side)})
+	box := n.op("box", "Concat", []string{centre, size}, onnx.AttrInt("axis", 1))
+	list := func(v string, width int) string {
+		flat := n.op("flat", "Reshape", []string{v, n.Ints(-1, int64(width), side*side)})
+		return n.op("list", "Transpose", []string{flat}, onnx.AttrInts("perm", 0, 2, 1))
+	}
+	boxes, scores := list(box, 4), list(sure, 1)
+	n.Output(boxes, tensor.Float32, "N", side*side, 4)
+	n.Output(scores, tensor.Float32, "N", side*side, 1)
+	m, err := n.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := catalog.Parse("T(2,Z)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &audit.Subject{
+		Name: name, N: 12, Seed: 1,
+		InSpec: space.Spec{Name: "x", Kind: space.KindImage, Shape: []int{1, around, around}},
+		Sample: func(i int) (dataset.Sample, error) {
+			r := rand.New(rand.NewPCG(5, uint64(i)))
+			x := space.NewImage(1, around, around)
+			for range 24 {
+				x.Pix[r.IntN(len(x.Pix))] = 1 + r.Float64()
+			}
+			return dataset.Sample{ID: strconv.Itoa(i), Value: x}, nil
+		},
+	}
+	in, err := action.NewImage(g, s.InSpec, action.Options{Window: []int{side, side}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := action.NewBoxes(g, space.Spec{Kind: space.KindBoxes}, action.Options{Window: []int{side, side}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Plan = audittest.Plan(t, in, out, group.Element{1, 0}, group.Element{0, 2}, group.Element{-2, 1})
+	audittest.Graph(t, s, m, audittest.Images(t, m, 1, decode.OutputSpec{
+		Space: space.KindBoxes, Boxes: decode.BoxesSpec{
+			Parts: []decode.BoxesPart{{Boxes: boxes, Scores: scores}}, Form: "cxcywh", Activation: "sigmoid",
+			Limit: 0.5, Suppress: "none",
+		},
+	}, 1, side, side))
+	return s
+}
+
+// A detector none of whose boxes can be compared keeps every shift, and is not mended.
+func TestNoBoxesAreNoMend(t *testing.T) {
+	for _, c := range []struct {
+		name              string
+		confidence, sizes bool
+		at                string
+	}{
+		{"both uneven", true, true, ""},
+		{"sizes uneven", false, true, "broad"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			clues, status := mended(t, finder(t, c.name, c.confidence, c.sizes))
+			if m := clues[audit.ClueMends]; status != audit.Tested || m.Location != c.at {
+				t.Errorf("%s, mended at %q, want %q: %s", status, m.Location, c.at, m.Text)
+			}
+		})
+	}
+}

@@ -22,7 +22,8 @@ var Check = &audit.Check{
 It shifts by 1 to 8 pixels along each axis, whatever the group: a probe, not part of the claim. The content is kept away from the border. An error that
 vanishes at every k-th shift and at no other shows strides. Where the study moves a crop window, the window takes all places within its reach along each axis,
 whatever the elements of the study; the medians of the change over all pairs of places so far apart show the period, though real content comes in at the edges.
-Boxes near an edge of a window are left out, and the period is held against the strides of the graph.`,
+Boxes near an edge of a window are left out, and the period is held against the strides of the graph. Whether boxes go with their content
+or keep their place in the window is told by the slope of how far they move over how far the content does: 1 or 0.`,
 	Family: stress.Family,
 	Params: []audit.Param{
 		stress.Samples,

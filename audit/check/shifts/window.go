@@ -419,11 +419,51 @@ func concludeWindow(t *stress.Test, c [2]*sweepOf, graph [][2]int, samples int, 
 	clue.Text, clue.Evidence = q.Text, ev
 	p.Measure(ev...)
 	p.Clue(clue)
+	if boxes {
+		stays(p, c)
+	}
 	q.Show(p)
 	for a := range c {
 		r.Edges[a] = Edges{Sum: c[a].by, N: c[a].hits}
 	}
 	return r, nil
+}
+
+// fewest is how many matched pairs have to tell whether boxes follow their content.
+const fewest = 20
+
+// follows is how many pixels boxes move in the window for each pixel that the content moves, by least squares over all
+// matched pairs: 1 if they go with it, 0 if they keep their place. Along with it the number of pairs.
+func follows(c [2]*sweepOf) (slope float64, pairs int) {
+	var xy, xx float64
+	for _, a := range c {
+		for i, moved := range a.travel {
+			s := float64(i + 1)
+			for _, m := range moved {
+				xy, xx, pairs = xy+s*m, xx+s*s, pairs+1
+			}
+		}
+	}
+	return xy / xx, pairs
+}
+
+// stays says whether boxes keep their place in the window while what they stand for moves on, as they do where training
+// showed objects at one place alone. Strides let boxes lag behind by less than a step, and follow over longer shifts.
+func stays(p *audit.Pass, c [2]*sweepOf) {
+	slope, n := follows(c)
+	if n < fewest || math.IsNaN(slope) {
+		return
+	}
+	ev := audit.Number("movement of boxes for each pixel that the content moves", slope, "px")
+	p.Measure(ev)
+	clue := audit.Clue{
+		Name: audit.ClueStays, Holds: slope < 0.5, Strength: min(1, max(0.3, math.Abs(1-2*slope))),
+		Location: "output",
+		Text: fmt.Sprintf("boxes move by %.2g px for each pixel that the content of the window moves, over %d pairs "+
+			"of windows", slope, n),
+		Evidence: []audit.Evidence{ev},
+	}
+	p.Clue(clue)
 }
 
 // marks is a curve over the shifts 1, 2, ..., without those that are not known.

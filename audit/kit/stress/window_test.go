@@ -69,6 +69,29 @@ func TestWindowSweep(t *testing.T) {
 	}
 }
 
+// Boxes that are drawn to the middle of the window keep their place while the content moves; those of detectors that
+// stride or read padding go with it.
+func TestBoxesThatStay(t *testing.T) {
+	clean := audittest.Detector(1, 0)
+	for _, c := range []struct {
+		name  string
+		model audit.Predictor
+		stays bool
+	}{
+		{"clean", clean, false},
+		{"not drawn", audittest.Drawn(clean, 1), false},
+		{"stride 4", audittest.Detector(4, 0), false},
+		{"padding", audittest.Detector(1, 12), false},
+		{"in the middle", audittest.Drawn(clean, 0), true},
+		{"drawn to the middle", audittest.Drawn(clean, 0.2), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, of := look[*shifts.Result](t, windowed(t, c.name, c.model), shifts.Check)
+			holds(t, of, audit.ClueStays, c.stays)
+		})
+	}
+}
+
 // A period is found under noise, and none where there is none.
 func TestDips(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))

@@ -64,7 +64,7 @@ export interface Run {
   window: number[];
   /** Boxed says that boxes were recorded: GET runs/{id}/samples/{i}/boxes. */
   boxed: boolean;
-  /** Input is the space of the input: image, frames, rows, signal, record; empty where the study leaves it to the data. Inputs and Outputs are the fields that the study names, with what their numbers are. */
+  /** Input is the space of the input: image, volume, frames, rows, signal, record; empty where the study leaves it to the data. Inputs and Outputs are the fields that the study names, with what their numbers are. */
   input: string;
   inputs: Port[];
   outputs: Port[];
@@ -350,7 +350,7 @@ export interface Circumstance {
 /** Port is a field of the inputs or outputs of the models. */
 export interface Port {
   name: string;
-  /** rows, links, pairs, signal, frames, image, scores; empty for what it is by itself */
+  /** rows, links, pairs, signal, volume, frames, image, scores; empty for what it is by itself */
   kind?: string;
   /** what its numbers are: positions, vectors, unchanged, irreps such as 4x0e+2x1o */
   type?: string;
