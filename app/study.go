@@ -1,15 +1,15 @@
 package app
 
 import (
-	"os"
 	"path/filepath"
 
+	"nero/internal/disk"
 	"nero/run/job"
 )
 
 // OpenStudy reads a study file. Paths in it are relative to its folder.
 func (a *App) OpenStudy(file string) (*job.Study, error) {
-	b, err := os.ReadFile(file)
+	b, err := disk.Bounded(file, job.MaxStudy)
 	if err != nil {
 		return nil, err
 	}

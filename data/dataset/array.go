@@ -19,7 +19,7 @@ import (
 // anything is allocated.
 const (
 	keepBytes  = 256 << 20 // plain arrays above this stay on disk and are read sample by sample
-	maxBytes   = 4 << 30   // arrays that cannot be read piecewise (compressed, Fortran order) may be this large
+	maxBytes   = 1 << 30   // arrays that cannot be read piecewise (compressed, Fortran order) may be this large
 	maxValues  = 1 << 26   // numbers of one sample: 512 MiB as float64
 	maxSamples = 1 << 27   // samples of a data set: 1 GiB of labels
 	maxClass   = 1 << 20   // largest class number
@@ -174,6 +174,10 @@ func (a *array) settle() *array {
 	return a
 }
 
+// believed is how many bytes must have come for a claim to be taken as true: then what it needs is allocated at once,
+// where doubling would need twice as much.
+const believed = 64 << 20
+
 // slurp reads exactly the elements that h claims and nothing more. Memory grows with what is there, not with the claim.
 // limit is the most that the source can hold.
 func (o opener) slurp(r io.Reader, h header, limit int64, compressed bool) ([]byte, error) {
@@ -192,7 +196,11 @@ func (o opener) slurp(r io.Reader, h header, limit int64, compressed bool) ([]by
 	buf := make([]byte, 0, min(want, 16<<20))
 	for len(buf) < want {
 		if len(buf) == cap(buf) {
-			grown := make([]byte, len(buf), min(want, 2*cap(buf)))
+			room := min(want, 2*cap(buf))
+			if cap(buf) >= believed {
+				room = want
+			}
+			grown := make([]byte, len(buf), room)
 			copy(grown, buf)
 			buf = grown
 		}

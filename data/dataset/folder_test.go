@@ -513,11 +513,37 @@ func TestFolderFollowsLinks(t *testing.T) {
 	if want := []string{"0/x.png", "1/y.png", "1/z.png"}; !slices.Equal(ds.IDs(), want) {
 		t.Errorf("ids %v, want %v", ds.IDs(), want)
 	}
+	notes := strings.Join(ds.Info().Notes, "\n")
+	if want := "the linked folder 0 leads out of it, to " + realPath(t, other); !strings.Contains(notes, want) {
+		t.Errorf("notes %q, want %q", notes, want)
+	}
+	if strings.Contains(notes, "1/up") {
+		t.Errorf("notes %q speak of a link that stays inside", notes)
+	}
+	if err := os.Symlink("nowhere", filepath.Join(dir, "README")); err != nil {
+		t.Fatal(err)
+	}
+	ds, err = Open(Spec{Images: dir})
+	if err != nil {
+		t.Fatalf("with a link to nowhere that is no picture: %v", err)
+	}
+	if notes := strings.Join(ds.Info().Notes, "\n"); !strings.Contains(notes, "1 links to nowhere") {
+		t.Errorf("notes %q, want the link to nowhere", notes)
+	}
 	if err := os.Remove(filepath.Join(other, "x.png")); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Open(Spec{Images: dir})
-	wantError(t, err, "z.png")
+	wantError(t, err, "z.png", "link", "nowhere")
+}
+
+func realPath(t *testing.T, name string) string {
+	t.Helper()
+	p, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 func TestClasses(t *testing.T) {
@@ -527,6 +553,13 @@ func TestClasses(t *testing.T) {
 			"1.",
 		}), 1, 12).Draw(t, "words")
 		labels, names, err := classes(words)
+		whole := !slices.ContainsFunc(words, func(w string) bool { return strings.Trim(w, "-0127.") != "" || w == "1." })
+		if whole && !slices.Contains(words, "2.5") && slices.Contains(words, "-1") {
+			if err == nil || !strings.Contains(err.Error(), "below zero") {
+				t.Fatalf("%q: %v, want one that says below zero", words, err)
+			}
+			return
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -290,6 +290,9 @@ func classes(words []string) (labels []int, names []string, err error) {
 		return nil, nil, nil
 	}
 	if !all {
+		if err := belowZero(words); err != nil {
+			return nil, nil, err
+		}
 		for w := range number {
 			names = append(names, w)
 		}
@@ -312,6 +315,26 @@ func classes(words []string) (labels []int, names []string, err error) {
 		labels[i] = k
 	}
 	return labels, names, nil
+}
+
+// belowZero refuses labels that are all whole numbers, some of them below zero: taken for words, they would give every
+// number another class than the one that is written.
+func belowZero(words []string) error {
+	at := -1
+	for i, w := range words {
+		digits, minus := strings.CutPrefix(w, "-")
+		if _, ok := classNumber(digits); w != "" && !ok {
+			return nil // words among them
+		}
+		if minus && at < 0 {
+			at = i
+		}
+	}
+	if at < 0 {
+		return nil
+	}
+	return fmt.Errorf("label %s of sample %d is below zero, want class numbers from 0: leave the field empty where a "+
+		"sample has no label", clip(words[at]), at)
 }
 
 // classNumber reads a non-negative integer; 3.0, as spreadsheets write it, is 3. Numbers too large for a class come

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -67,11 +68,14 @@ func (l *listing) find() error {
 func leftOut(n map[string]int) string {
 	var list []string
 	for e, k := range n {
-		name := e
-		if e == "" {
-			name = "without ending"
+		switch e {
+		case "":
+			e = "files without ending"
+		case danglingLinks:
+		default:
+			e = "files " + e
 		}
-		list = append(list, fmt.Sprintf("%d files %s", k, name))
+		list = append(list, fmt.Sprintf("%d %s", k, e))
 	}
 	slices.Sort(list)
 	if len(list) > 5 {
@@ -79,6 +83,9 @@ func leftOut(n map[string]int) string {
 	}
 	return strings.Join(list, ", ")
 }
+
+// danglingLinks is what links to nowhere are counted under, which no ending of a file can be.
+const danglingLinks = "links to nowhere"
 
 // walk visits the folder dir below the root. Hidden entries are left out, links are followed; above holds the folders
 // that lead here, so that a link upwards ends.
@@ -96,8 +103,19 @@ func (l *listing) walk(dir string, above []fs.FileInfo, others map[string]int) e
 		kind := e.Type()
 		var st fs.FileInfo
 		if kind&fs.ModeSymlink != 0 || e.IsDir() {
-			if st, err = fs.Stat(l.fsys, l.name(p)); err != nil {
+			st, err = fs.Stat(l.fsys, l.name(p))
+			switch {
+			case err == nil:
+			case kind&fs.ModeSymlink == 0 || !errors.Is(err, fs.ErrNotExist):
 				return err
+			case endsIn(name, l.endings):
+				return fmt.Errorf("%s is a link that leads nowhere: remove it, or bring back the file", l.name(p))
+			default:
+				others[danglingLinks]++
+				continue
+			}
+			if kind&fs.ModeSymlink != 0 && st.IsDir() {
+				l.leads(p)
 			}
 			kind = st.Mode().Type()
 		}
@@ -118,6 +136,28 @@ func (l *listing) walk(dir string, above []fs.FileInfo, others map[string]int) e
 		}
 	}
 	return nil
+}
+
+// leads notes where a linked folder leads if that is outside of the root: what is read there is not what was named.
+func (l *listing) leads(p string) {
+	if _, ok := l.fsys.(disk); !ok {
+		return
+	}
+	root, err := filepath.EvalSymlinks(l.root)
+	if err != nil {
+		return
+	}
+	to, err := filepath.EvalSymlinks(l.name(p))
+	if err != nil {
+		return
+	}
+	if in, err := filepath.Rel(root, to); err != nil || !filepath.IsLocal(in) {
+		if absolute, err := filepath.Abs(to); err == nil {
+			to = absolute
+		}
+		l.notes = append(l.notes, fmt.Sprintf("%s: the linked folder %s leads out of it, to %s; what lies there is read",
+			l.root, p, to))
+	}
 }
 
 // endsIn tells whether a file's name has one of some endings in small letters, such as .png or .nii.gz.

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// maxStudy is the largest study file in bytes. A list of 10,000 elements takes a quarter of it.
-const maxStudy = 1 << 20
+// MaxStudy is the largest study file in bytes. A list of 10,000 elements takes a quarter of it.
+const MaxStudy = 1 << 20
 
 // maxGrid is the largest number of elements of a grid, over all axes.
 const maxGrid = 10_000_000
@@ -47,10 +47,10 @@ func (e *FieldError) Error() string {
 // The error joins one [FieldError] for each thing wrong, in the order of the file.
 func ParseStudy(name string, b []byte, more ...Words) (*Study, error) {
 	s := &Study{src: &source{file: name, at: map[string]position{}}}
-	if len(b) > maxStudy {
+	if len(b) > MaxStudy {
 		return nil, &FieldError{
 			Where:   name,
-			Message: fmt.Sprintf("%d bytes; a study has at most %d: is this a study file?", len(b), maxStudy),
+			Message: fmt.Sprintf("%d bytes; a study has at most %d: is this a study file?", len(b), MaxStudy),
 		}
 	}
 	r := &reader{src: s.src, words: allWords(more)}

@@ -394,12 +394,16 @@ func TestParseStudyHostile(t *testing.T) {
 		"empty":     {"", "empty; a study needs"},
 		"comment":   {"# nothing\n", "empty; a study needs"},
 		"scalar":    {"hello", "expected a mapping"},
-		"large":     {strings.Repeat("#", maxStudy+1), "is this a study file?"},
-		"deep":      {strings.Repeat("[", maxStudy), "collections inside each other"},
-		"deep dash": {strings.Repeat("- ", maxStudy/2), "collections inside each other"},
-		"deep keys": {strings.Repeat("a: ", maxStudy/3), "s.yaml:1:"},
-		"indented":  {deepKeys(2000), "collections inside each other"},
-		"binary":    {"\x00\x01\x02\xff", "s.yaml:1:"},
+		"large":     {strings.Repeat("#", MaxStudy+1), "is this a study file?"},
+		"deep":      {strings.Repeat("[", MaxStudy), "collections inside each other"},
+		"deep dash": {strings.Repeat("- ", MaxStudy/2), "collections inside each other"},
+		"deep keys": {strings.Repeat("a: ", MaxStudy/3), "s.yaml:1:"},
+		"keys":      {strings.Repeat("a: b, ", MaxStudy/6), "s.yaml:1:"},
+		"quoted":    {"\"{\": " + strings.Repeat("a: ", MaxStudy/6), "collections inside each other"},
+		"twice": {strings.Replace(few, "data: {images: x", "data: {images: x, classes: ["+
+			strings.Repeat("a, ", 100_000)+"a]", 1), "a is there twice; keep one"},
+		"indented": {deepKeys(2000), "collections inside each other"},
+		"binary":   {"\x00\x01\x02\xff", "s.yaml:1:"},
 		"loop": {
 			"version: 1\nmodels: &m [*m]\ndata: {images: x}\ngroup: {name: C4}\n",
 			"models[0]: expected a mapping (key: value) or the text of its onnx, got a list",
@@ -416,12 +420,32 @@ func TestParseStudyHostile(t *testing.T) {
 	}
 }
 
+// What a person may write in one line, or a program in a list, is read, and in time that grows with its length alone.
+func TestLongLinesAndLists(t *testing.T) {
+	var models, classes strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&models, "{name: m%d, onnx: m%d.onnx}, ", i, i)
+	}
+	for i := range 80_000 {
+		fmt.Fprintf(&classes, "c%d, ", i)
+	}
+	text := "version: 1\nmodels: [" + models.String() + "]\ndata: {images: x, classes: [" + classes.String() +
+		"]}\ngroup: {name: C4}\n"
+	s, err := ParseStudy("s.yaml", []byte(text))
+	if err != nil {
+		t.Fatalf("%.300v", err)
+	}
+	if len(s.Models) != 400 || len(s.Data.Classes) != 80_000 {
+		t.Errorf("%d models and %d classes, want 400 and 80000", len(s.Models), len(s.Data.Classes))
+	}
+}
+
 func deepKeys(n int) string {
 	var b strings.Builder
 	for i := range n {
 		fmt.Fprintf(&b, "%s- \n", strings.Repeat(" ", i))
 	}
-	return b.String()[:min(b.Len(), maxStudy)]
+	return b.String()[:min(b.Len(), MaxStudy)]
 }
 
 func TestWhere(t *testing.T) {

@@ -21,7 +21,8 @@ const (
 	maxErrors = 20 // that one reading reports
 	// That one reading visits, aliases counted each time: a small file must not unfold into a large one.
 	maxNodes = 500000
-	maxDepth = 100 // of nested collections; a study needs six
+	maxDepth = 100  // of nested collections; a study needs six
+	maxKeys  = 8000 // in one line: for keys that do not belong there the parser takes time by the square of their number
 )
 
 // reader fills a study from the syntax tree of a YAML file, with the rules in the struct tags, and keeps the positions.
@@ -120,17 +121,24 @@ func tooDeep(b []byte) int {
 	return 0
 }
 
-// deepStart reports whether a line opens more than maxDepth block collections ("- - - -", "? ? ?") or is indented
-// beyond any that a study has.
+// deepStart reports whether a line opens more than maxDepth block collections ("- - - -", "? ? ?"), has more keys than
+// any that a person writes, or is indented beyond any that a study has.
 func deepStart(line string) bool {
-	n := 0
+	n, keys := 0, 0
 	for f := range strings.FieldsSeq(line) {
+		if strings.ContainsAny(f, "{}[],") {
+			n = 0 // what was open beside it is closed; brackets are counted apart
+		}
 		if f == "-" || f == "?" || f == ":" || strings.HasSuffix(f, ":") {
 			n++
+			keys++
+		}
+		if n > maxDepth || keys > maxKeys {
+			return true
 		}
 	}
 	indent := len(line) - len(strings.TrimLeft(line, " \t"))
-	return n > maxDepth || indent > 4*maxDepth
+	return indent > 4*maxDepth
 }
 
 // version looks at the version first: a file of another version is full of other mistakes that mean nothing.
@@ -325,11 +333,12 @@ func (r *reader) list(n ast.Node, v reflect.Value, path string, ru rules) {
 	}
 	v.Set(out)
 	if ru.unique && len(r.found) == before {
+		seen := map[any]bool{}
 		for i := range out.Len() {
-			for j := range i {
-				if out.Index(i).Interface() == out.Index(j).Interface() {
-					r.report(name(i), fmt.Sprintf("%v is there twice; keep one", out.Index(i)))
-				}
+			if k := out.Index(i).Interface(); seen[k] {
+				r.report(name(i), fmt.Sprintf("%v is there twice; keep one", out.Index(i)))
+			} else {
+				seen[k] = true
 			}
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/internal/disk"
 	"nero/model/decode"
 	"nero/model/onnx"
 	"nero/run/job"
@@ -282,11 +282,14 @@ func signals(out space.Spec) bool { return slices.ContainsFunc(out.Leaves(), isS
 // bareS is S without a number, as a name or as a factor of a product in any of its spellings.
 var bareS = regexp.MustCompile(`(^|[x×*]\s*)S(\s*[x×*]|\s*$)`)
 
+// maxGroup is the largest file of a group in bytes. The largest table of products takes half of it.
+const maxGroup = 16 << 20
+
 // parseGroup finds the group that the study names. "S" alone is that of all permutations of the largest sample.
 func (w *Workload) parseGroup(spec space.Spec, o Options) error {
 	s := w.Study
 	if s.Group.File != "" {
-		b, err := os.ReadFile(s.Group.File)
+		b, err := disk.Read(s.Group.File, maxGroup)
 		if err != nil {
 			return s.Errorf("group.file", "%v", err)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"nero/data/space"
+	"nero/internal/disk"
 	"nero/model/decode"
 	"nero/model/engine"
 	"nero/model/engine/remote"
@@ -85,7 +86,7 @@ func (w *Workload) connect(ctx context.Context, m job.Model, o Options) (*remote
 		c.Header.Set("Authorization", "Bearer "+token)
 	}
 	if m.CA != "" {
-		b, err := os.ReadFile(m.CA)
+		b, err := disk.Read(m.CA, 1<<20)
 		if err != nil {
 			return nil, fmt.Errorf("ca: %w", err)
 		}
