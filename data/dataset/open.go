@@ -158,7 +158,7 @@ type Cut struct {
 //
 // IDX files are kept in memory as they are, a byte per pixel in the usual case (7.8 MB for 10,000 digits). So are npy
 // and npz arrays up to 256 MiB; larger ones that are plain and in C order stay on disk and are read sample by sample,
-// larger compressed ones may take up to 4 GiB. Images of a folder are decoded one by one.
+// larger compressed ones may take up to 1 GiB. Images of a folder are decoded one by one.
 //
 // Values are those of the file: 0 to 255 for 8-bit images, 0 to 65535 for 16-bit ones, the numbers themselves for
 // arrays. Images with fewer bits are spread over 0 to 255. Palettes are looked up; one that has greys alone counts as
