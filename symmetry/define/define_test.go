@@ -9,9 +9,13 @@ import (
 	"io"
 	"math"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"nero/symmetry/define"
 	"nero/symmetry/group"
@@ -322,6 +326,38 @@ func TestGroupsFromPrograms(t *testing.T) {
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", text, err, want)
 		}
+	}
+}
+
+// A program may leave another one behind, which holds its output: nobody waits for that longer than the time limit, and
+// it is ended too.
+func TestCommandEndsWhatAProgramStarts(t *testing.T) {
+	t.Parallel()
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("no shell on this platform:", err)
+	}
+	dir := t.TempDir()
+	mark, script := filepath.Join(dir, "mark"), filepath.Join(dir, "script")
+	lines := "(sleep 2; echo still here > " + mark + ") &\nsleep 1000\n"
+	if err := os.WriteFile(script, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("name: X\nprogram: {command: [%q, %q], timeout: 1}\n", shell, script)
+	begin := time.Now()
+	if _, err := define.Load(t.Context(), strings.NewReader(text), define.Command("")); err == nil ||
+		!strings.Contains(err.Error(), "within 1s") {
+		t.Errorf("a program that leaves another one: %v", err)
+	}
+	if took := time.Since(begin); took > 30*time.Second {
+		t.Errorf("%s until the program was given up, want about a second", took)
+	}
+	if runtime.GOOS == "windows" {
+		return // what a program has started is not ended there
+	}
+	time.Sleep(time.Until(begin.Add(3 * time.Second)))
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("what the program had started went on")
 	}
 }
 

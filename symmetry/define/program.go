@@ -36,7 +36,8 @@ func Command(dir string) Starter {
 		}
 		c := exec.CommandContext(ctx, command[0], command[1:]...)
 		c.Dir = dir
-		c.WaitDelay = time.Second
+		own(c)
+		c.Cancel = func() error { return end(c) }
 		in, err := c.StdinPipe()
 		if err != nil {
 			return nil, fmt.Errorf("program %s: %w", command[0], err)
@@ -48,21 +49,29 @@ func Command(dir string) Starter {
 		if err := c.Start(); err != nil {
 			return nil, fmt.Errorf("program %s does not start: %w", command[0], err)
 		}
-		return &process{in: in, out: out, cmd: c}, nil
+		// What the program has started may hold the other end of its output: reading would wait for that.
+		stop := context.AfterFunc(ctx, func() { _ = out.Close() })
+		return &process{in: in, out: out, cmd: c, stop: stop}, nil
 	}
 }
 
 type process struct {
 	in  io.WriteCloser
-	out io.Reader
+	out io.ReadCloser
 	cmd *exec.Cmd
+	// forgets the end of the context
+	stop func() bool
 }
 
 func (p *process) Read(b []byte) (int, error)  { return p.out.Read(b) }
 func (p *process) Write(b []byte) (int, error) { return p.in.Write(b) }
 
+// Close waits for the program, at most until its context ends, and then ends what it has left behind.
 func (p *process) Close() error {
-	return errors.Join(p.in.Close(), p.cmd.Wait())
+	defer p.stop()
+	err := errors.Join(p.in.Close(), p.cmd.Wait())
+	_ = end(p.cmd) // nobody may be there any more
+	return err
 }
 
 // dialog asks a program.
