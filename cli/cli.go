@@ -93,9 +93,10 @@ func Main() int {
 
 // Run executes one command line and returns its exit code.
 func (a *App) Run(ctx context.Context, args []string) int {
-	out := &sink{w: a.Out}
+	given := a.Out
+	out := &sink{w: onScreen(given)}
 	a.Out = out
-	defer func() { a.Out = out.w }()
+	defer func() { a.Out = given }()
 	a.args = args
 	a.app.Version, a.app.Now, a.app.Jitter = a.Version, time.Now, rand.Float64
 	a.app.Stop, a.app.Events = a.Stop, a.event
@@ -115,7 +116,7 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	if errors.Is(err, errFindings) {
 		return exitFindings
 	}
-	fmt.Fprintf(a.Err, "nero: %v\n", commandError(root, args, err))
+	fmt.Fprintln(a.Err, printable(fmt.Sprintf("nero: %v", commandError(root, args, err))))
 	return exitError
 }
 
@@ -191,7 +192,7 @@ func (a *App) say(format string, args ...any) {
 	if a.quiet {
 		return
 	}
-	line := fmt.Sprintf(format, args...)
+	line := printable(fmt.Sprintf(format, args...))
 	if a.said != nil {
 		if _, before := a.said.LoadOrStore(line, true); before {
 			return

@@ -44,7 +44,7 @@ func (a *App) event(e app.Event) {
 		if e.Model != "" {
 			label += " " + e.Model
 		}
-		a.shown.Store(newProgress(a.Err, label, e.Unit, a.quiet))
+		a.shown.Store(newProgress(a.Err, printable(label), e.Unit, a.quiet))
 		return
 	}
 	p := a.shown.Load()
@@ -125,7 +125,7 @@ func (p *progress) step(n int) {
 func (p *progress) stage(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.label = p.task + text
+	p.label = p.task + printable(text)
 	if p.bar != nil {
 		p.bar.Describe(p.label)
 	}
@@ -152,5 +152,5 @@ func (p *progress) note(format string, a ...any) {
 	if p.bar != nil {
 		_ = p.bar.Clear()
 	}
-	fmt.Fprintf(p.out, format+"\n", a...)
+	fmt.Fprintln(p.out, printable(fmt.Sprintf(format, a...)))
 }

@@ -28,8 +28,8 @@ const (
 func (j *Job) Canonical() ([]byte, error) { return canonical(j) }
 
 func canonical(j *Job) ([]byte, error) {
-	if p := notText(reflect.ValueOf(j).Elem(), ""); p != "" {
-		return nil, fmt.Errorf("job: %s is not valid UTF-8", p)
+	if p, text := notText(reflect.ValueOf(j).Elem(), ""); p != "" {
+		return nil, fmt.Errorf("job: %s is not valid UTF-8, which every name has to be: rename %+q", p, text)
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -40,38 +40,38 @@ func canonical(j *Job) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// notText returns the path of a string that JSON cannot hold unchanged, "" if there is none.
-func notText(v reflect.Value, path string) string {
+// notText returns the path of a string that JSON cannot hold unchanged, and the string, "" if there is none.
+func notText(v reflect.Value, path string) (at, text string) {
 	switch v.Kind() { //nolint:exhaustive // the others hold no text or need no care
 	case reflect.String:
 		if !utf8.ValidString(v.String()) {
-			return path
+			return path, v.String()
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			f, at := v.Type().Field(i), path
+			f, below := v.Type().Field(i), path
 			if !f.IsExported() {
 				continue
 			}
 			if !f.Anonymous {
-				at = join(path, keyOf(f))
+				below = join(path, keyOf(f))
 			}
-			if p := notText(v.Field(i), at); p != "" {
-				return p
+			if p, s := notText(v.Field(i), below); p != "" {
+				return p, s
 			}
 		}
 	case reflect.Slice:
 		if !holdsText(v.Type()) {
-			return "" // elements and samples are many
+			return "", "" // elements and samples are many
 		}
 		for i := range v.Len() {
-			if p := notText(v.Index(i), fmt.Sprintf("%s[%d]", path, i)); p != "" {
-				return p
+			if p, s := notText(v.Index(i), fmt.Sprintf("%s[%d]", path, i)); p != "" {
+				return p, s
 			}
 		}
 	default:
 	}
-	return ""
+	return "", ""
 }
 
 func holdsText(t reflect.Type) bool {

@@ -180,7 +180,8 @@ func TestExactNumbers(t *testing.T) {
 	}
 	j = minimal()
 	j.Models[0].Name = "\xff"
-	if _, err := j.Canonical(); err == nil || !strings.Contains(err.Error(), "models[0].name is not valid UTF-8") {
+	if _, err := j.Canonical(); err == nil || !strings.Contains(err.Error(), "models[0].name is not valid UTF-8") ||
+		!strings.Contains(err.Error(), `\xff`) {
 		t.Errorf("a name that JSON would change: %v", err)
 	}
 }

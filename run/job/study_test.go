@@ -398,6 +398,7 @@ func TestParseStudyHostile(t *testing.T) {
 		"deep":      {strings.Repeat("[", MaxStudy), "collections inside each other"},
 		"deep dash": {strings.Repeat("- ", MaxStudy/2), "collections inside each other"},
 		"deep keys": {strings.Repeat("a: ", MaxStudy/3), "s.yaml:1:"},
+		"long key":  {strings.Replace(few, "data:", strings.Repeat("k", MaxStudy-100)+": 1\ndata:", 1), "unknown key"},
 		"keys":      {strings.Repeat("a: b, ", MaxStudy/6), "s.yaml:1:"},
 		"quoted":    {"\"{\": " + strings.Repeat("a: ", MaxStudy/6), "collections inside each other"},
 		"twice": {strings.Replace(few, "data: {images: x", "data: {images: x, classes: ["+
@@ -415,6 +416,11 @@ func TestParseStudyHostile(t *testing.T) {
 			_, err := ParseStudy("s.yaml", []byte(c.text))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %.300v, want %q", err, c.want)
+			}
+			for line := range strings.Lines(err.Error()) {
+				if len(line) > 2500 {
+					t.Errorf("a message of %d bytes, want one that a person reads", len(line))
+				}
 			}
 		})
 	}
@@ -554,7 +560,7 @@ func FuzzParseStudy(f *testing.F) {
 		}
 		Defaults(s)
 		j := Job{Study: *s, Elements: nil}
-		if p := notText(reflect.ValueOf(j), ""); p == "" {
+		if p, _ := notText(reflect.ValueOf(j), ""); p == "" {
 			if _, err := j.Hash(); err != nil {
 				t.Errorf("accepted a study without a hash: %v", err)
 			}

@@ -380,7 +380,16 @@ func (r *reader) add(at position, path, msg string) {
 		return
 	}
 	where := fmt.Sprintf("%s:%d:%d", r.src.file, at.line, at.column)
-	r.found = append(r.found, located{&FieldError{Where: where, Path: path, Message: msg}, at})
+	r.found = append(r.found, located{&FieldError{Where: where, Path: excerpt(path), Message: excerpt(msg)}, at})
+}
+
+// excerpt is a text as a message shows it: its ends, where it is as long as only a damaged file makes it.
+func excerpt(s string) string {
+	const most = 1000
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most/2], "") + " … " + strings.ToValidUTF8(s[len(s)-most/2:], "")
 }
 
 // resolve follows anchors and aliases to what they stand for.
