@@ -108,7 +108,8 @@ type Limits struct {
 	HeaderBytes int
 	// BodyBytes is how long the body of a request may be. The default is 1 MiB.
 	BodyBytes int64
-	// Requests is how many requests may be at work at once. The default is 128.
+	// Requests is how many requests may be at work at once, and how many more may have their bodies on the way. The
+	// default is 128.
 	Requests int
 	// Streams is how many streams of events may be open at once; see [Stream]. The default is 64.
 	Streams int
@@ -173,6 +174,7 @@ type Server struct {
 	gate   gate
 
 	requests, streams chan struct{}
+	bodies            *arriving
 	// the server's life, which ends the streams
 	stopping context.Context
 	stop     context.CancelFunc
@@ -229,6 +231,7 @@ func Listen(ctx context.Context, o Options) (*Server, error) {
 		}
 	}
 	s.requests, s.streams = make(chan struct{}, s.limits.Requests), make(chan struct{}, s.limits.Streams)
+	s.bodies = &arriving{most: s.limits.Requests}
 	s.stopping, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	return s, nil
 }

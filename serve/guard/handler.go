@@ -117,6 +117,12 @@ func (g *guarded) ServeHTTP(raw http.ResponseWriter, r *http.Request) {
 			return
 		}
 		r.Body = http.MaxBytesReader(raw, c.body, limit)
+		if !s.bodies.enter(c.body, start) {
+			busy("requests that are being sent", time.Second).ServeHTTP(c.w, r)
+			return
+		}
+		r.Body = whole(r.Body)
+		s.bodies.leave(c.body)
 	}
 	if !c.take(s.requests) {
 		busy("requests at work", time.Second).ServeHTTP(c.w, r)

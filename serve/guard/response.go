@@ -1,10 +1,7 @@
 package guard
 
 import (
-	"errors"
-	"io"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 )
@@ -88,26 +85,3 @@ func (w *response) FlushError() error {
 
 // Flush is for handlers that ask for an [http.Flusher].
 func (w *response) Flush() { _ = w.FlushError() }
-
-// body is the body of a request, which has to arrive in time.
-type body struct {
-	io.ReadCloser
-	c *call
-	// zero before the first read
-	until time.Time
-	// it has been read to its end
-	done bool
-	// it has not come in time
-	late bool
-}
-
-func (b *body) Read(p []byte) (int, error) {
-	if b.until.IsZero() {
-		b.until = b.c.s.now().Add(b.c.s.limits.Body)
-	}
-	_ = b.c.w.control.SetReadDeadline(b.until)
-	n, err := b.ReadCloser.Read(p)
-	b.done = b.done || errors.Is(err, io.EOF)
-	b.late = b.late || errors.Is(err, os.ErrDeadlineExceeded)
-	return n, err
-}

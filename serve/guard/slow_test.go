@@ -373,11 +373,7 @@ func TestShutdown(t *testing.T) {
 			ended := make(chan error, 1)
 			go func() { ended <- s.Serve(ctx, h) }()
 			events, work := dial(t, s), dial(t, s)
-			request := head(s, "GET /work")
-			if c.think == 0 { // while a body is still to come, net/http does not see that the connection is closed
-				request = head(s, "POST /work", "Content-Length: 1")
-			}
-			for conn, text := range map[net.Conn]string{events: head(s, "GET /events"), work: request} {
+			for conn, text := range map[net.Conn]string{events: head(s, "GET /events"), work: head(s, "GET /work")} {
 				if _, err := io.WriteString(conn, text); err != nil {
 					t.Fatal(err)
 				}
@@ -545,6 +541,50 @@ func TestBodyInPieces(t *testing.T) {
 		got, err := raw(t, s, "POST", head(s, "POST "+c.path, "Transfer-Encoding: chunked", "Connection: close")+body)
 		if err != nil || got.StatusCode != c.want {
 			t.Errorf("%s, %d bytes: %v %v", c.path, c.n, got.Response, err)
+		}
+	}
+}
+
+// Bodies that arrive slowly keep nobody out: not those who ask without one, and those with one for a moment only.
+func TestSlowBodiesHoldNoPlaces(t *testing.T) {
+	s := listen(t, Options{Limits: Limits{Requests: 2, Body: 20 * time.Second}})
+	serve(t, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, err := io.ReadAll(r.Body)
+		if err != nil {
+			Fail(w, r, err)
+			return
+		}
+		_, _ = w.Write(b)
+	}))
+	for range 4 { // more than there are places, of which the first have to go
+		conn := dial(t, s)
+		if _, err := io.WriteString(conn, head(s, "POST /", "Content-Length: 1000")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask := func(method, text string) (int, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, s.bare(), strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(res.Body)
+		if err = errors.Join(err, res.Body.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return res.StatusCode, string(b)
+	}
+	if status, _ := ask(http.MethodGet, ""); status != http.StatusOK {
+		t.Errorf("without a body: status %d", status)
+	}
+	time.Sleep(moment)
+	for range 3 {
+		if status, got := ask(http.MethodPost, "quick"); status != http.StatusOK || got != "quick" {
+			t.Errorf("with a body: status %d, %q", status, got)
 		}
 	}
 }

@@ -22,6 +22,10 @@ var (
 // mostDeepSet bounds how deep sets are nested, through the names of slices as well.
 const mostDeepSet = 32
 
+// mostSets bounds how many sets a set is put together of: each costs as much as there are samples. Many samples are
+// named by indexes or bits, in one set.
+const mostSets = 1000
+
 // Select is the samples that a set chooses; statistics in rules are of the first metric unless the set says of which.
 // Samples that are not computed yet, or failed, are in it where that can be said of them: by index, by bits, by not.
 // The error wraps [ErrBad] for a set that makes no sense, and a [*slice.RuleError] says where in a rule.
@@ -44,6 +48,8 @@ type chooser struct {
 	loaded bool //
 	// slices that were looked up
 	known map[string]slice.Bits
+	// sets that were looked at, those of slices too
+	sets int
 }
 
 // fields counts what a set says.
@@ -64,6 +70,10 @@ func (c *chooser) choose(set *api.Set, depth int) (slice.Bits, error) {
 	n := c.r.n
 	if depth > mostDeepSet {
 		return slice.Bits{}, mark(ErrBad, "set: nested more than %d deep", mostDeepSet)
+	}
+	if c.sets++; c.sets > mostSets {
+		return slice.Bits{}, mark(ErrBad, "set: put together of more than %d sets; name the samples by indexes or bits",
+			mostSets)
 	}
 	if fields(set) > 1 {
 		return slice.Bits{},

@@ -679,6 +679,7 @@ func TestSelect(t *testing.T) {
 		{Rule: "mean < 1"},
 		{Rule: "index = 1", Metric: &ten},
 		{Slice: "nobody"},
+		{Or: make([]api.Set, mostSets)},
 		deep,
 	} {
 		if _, err := r.Select(set); !errors.Is(err, ErrBad) {
