@@ -2,6 +2,8 @@ package disk_test
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,7 +26,7 @@ func TestReadKeepsItsLimit(t *testing.T) {
 		if got, err := read(full, 9); err == nil || got != nil || !strings.Contains(err.Error(), full) {
 			t.Errorf("%s of a file that is larger: %q, %v", name, got, err)
 		}
-		if _, err := read(filepath.Join(dir, "none"), 9); !os.IsNotExist(err) && !strings.Contains(err.Error(), "no such") {
+		if _, err := read(filepath.Join(dir, "none"), 9); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s of no file: %v", name, err)
 		}
 	}

@@ -22,7 +22,7 @@ const (
 	// That one reading visits, aliases counted each time: a small file must not unfold into a large one.
 	maxNodes = 500000
 	maxDepth = 100  // of nested collections; a study needs six
-	maxKeys  = 8000 // in one line: for keys that do not belong there the parser takes time by the square of their number
+	maxKeys  = 8000 // in one line: where keys do not belong the parser takes time by the square of their number
 )
 
 // reader fills a study from the syntax tree of a YAML file, with the rules in the struct tags, and keeps the positions.
