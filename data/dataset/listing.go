@@ -155,8 +155,8 @@ func (l *listing) leads(p string) {
 		if absolute, err := filepath.Abs(to); err == nil {
 			to = absolute
 		}
-		l.notes = append(l.notes, fmt.Sprintf("%s: the linked folder %s leads out of it, to %s; what lies there is read",
-			l.root, p, to))
+		l.notes = append(l.notes, fmt.Sprintf(
+			"%s: the linked folder %s leads out of it, to %s; what lies there is read", l.root, p, to))
 	}
 }
 
