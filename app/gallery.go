@@ -8,6 +8,7 @@ import (
 
 	"nero/audit"
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/measure/metric"
 )
 
@@ -130,7 +131,7 @@ func speed(f, less *space.Field) *space.Image {
 		if less != nil {
 			x, y = x-less.U()[i], y-less.V()[i]
 		}
-		m.Pix[i] = math.Hypot(x, y)
+		m.Pix[i] = elementary.Hypot(x, y)
 	}
 	return m
 }

@@ -22,7 +22,7 @@ func Shifted(v space.Value, c float64, d []float64, u float64) (space.Value, err
 	x := v.Numbers()
 	y := make([]float64, len(x))
 	for i := range x {
-		y[i] = x[i] + c*d[i]
+		y[i] = x[i] + float64(c*d[i])
 		if u >= float32Roundoff {
 			y[i] = float64(float32(y[i]))
 		}
@@ -72,7 +72,7 @@ func Jittered(v space.Value, in job.Input, ulps float64, r *rand.Rand) (space.Va
 			to = -to
 		}
 		step := float64(math.Nextafter32(read, to)) - float64(read)
-		y[i] = ((float64(read)+ulps*step)*std + mean) * scale
+		y[i] = (float64((float64(read)+float64(ulps*step))*std) + mean) * scale
 	}
 	return v.With(y)
 }

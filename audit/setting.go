@@ -167,7 +167,7 @@ func orthogonal(a []float64, d int) bool {
 		for j := range d {
 			var s float64
 			for k := range d {
-				s += a[i*d+k] * a[j*d+k]
+				s += float64(a[i*d+k] * a[j*d+k])
 			}
 			if i == j {
 				s--

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
+	"nero/internal/distribution"
+	"nero/internal/elementary"
 	"nero/measure/aggregate"
 )
 
@@ -79,7 +79,7 @@ func RatioChance(a, b []float64) float64 {
 		}
 		return 1
 	default:
-		return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Survival(t)
+		return distribution.StudentSurvival(float64(n-1), t)
 	}
 }
 
@@ -99,8 +99,8 @@ func ratio(a, b []float64) (r, spread, mean float64, n int) {
 	var ss float64
 	for i := range a {
 		if !math.IsNaN(a[i]) && !math.IsNaN(b[i]) {
-			d := a[i] - r*b[i]
-			ss += d * d
+			d := a[i] - float64(r*b[i])
+			ss += float64(d * d)
 		}
 	}
 	m := float64(n)
@@ -168,14 +168,16 @@ func ScaleFactor(x []float64, confidence float64, r *rand.Rand) (lo, hi float64)
 	n := float64(len(x))
 	var sum, squares, most, second float64
 	for _, v := range x {
-		sum, squares = sum+v, squares+v*v
+		sum, squares = sum+v, squares+float64(v*v)
 		most, second = max(most, v), max(second, min(most, v))
 	}
 	if n < 2 || !(sum > 0) || math.IsInf(squares, 1) {
 		return 0, math.Inf(1)
 	}
 	mean := sum / n
-	spread := func(mean, squares float64) float64 { return math.Sqrt(max(0, squares/n-mean*mean)/(n-1)) / mean }
+	spread := func(mean, squares float64) float64 {
+		return math.Sqrt(max(0, squares/n-float64(mean*mean))/(n-1)) / mean
+	}
 	se := spread(mean, squares)
 	c := tQuantile(confidence, len(x)-1) * se
 	low, high := c, c
@@ -185,9 +187,9 @@ func ScaleFactor(x []float64, confidence float64, r *rand.Rand) (lo, hi float64)
 			var s, q float64
 			for range x {
 				v := x[r.IntN(len(x))]
-				s, q = s+v, q+v*v
+				s, q = s+v, q+float64(v*v)
 			}
-			if t[b] = math.Log(s/sum) / spread(s/n, q); math.IsNaN(t[b]) {
+			if t[b] = elementary.Log(s/sum) / spread(s/n, q); math.IsNaN(t[b]) {
 				t[b] = 0
 			}
 		}
@@ -196,9 +198,9 @@ func ScaleFactor(x []float64, confidence float64, r *rand.Rand) (lo, hi float64)
 		low = max(low, min(t[scaleResamples-k]*se, 2*c))
 		high = max(high, min(-t[k-1]*se, 2*c))
 	}
-	unseen := -math.Log((1 - confidence) / 2)
-	high += unseen*(most+(most-second)-mean)/sum + math.Log(n/(n-1))
-	return math.Exp(-low / 2), math.Exp(high / 2)
+	unseen := -elementary.Log((1 - confidence) / 2)
+	high += unseen*(most+(most-second)-mean)/sum + elementary.Log(n/(n-1))
+	return elementary.Exp(-low / 2), elementary.Exp(high / 2)
 }
 
 // Over is the interval of a quantity divided by a scale, i being its interval over the estimate of that scale and lo
@@ -225,11 +227,11 @@ func (i Interval) Over(lo, hi, r float64) Interval {
 		if math.IsInf(x, 1) || math.IsInf(y, 1) {
 			return math.Inf(1)
 		}
-		return math.Sqrt(x*x + y*y - 2*r*x*y)
+		return math.Sqrt(float64(x*x) + float64(y*y) - float64(2*r*x*y))
 	}
-	down := away(math.Log(i.Value/max(i.Lo, 0)), math.Log(hi))
-	up := away(math.Log(i.Hi/i.Value), -math.Log(lo))
-	i.Lo, i.Hi = i.Value*math.Exp(-down), i.Value*math.Exp(up)
+	down := away(elementary.Log(i.Value/max(i.Lo, 0)), elementary.Log(hi))
+	up := away(elementary.Log(i.Hi/i.Value), -elementary.Log(lo))
+	i.Lo, i.Hi = i.Value*elementary.Exp(-down), i.Value*elementary.Exp(up)
 	return i
 }
 
@@ -245,7 +247,7 @@ func correlation(a, b []float64) float64 {
 	for i := range a {
 		if !math.IsNaN(a[i]) && !math.IsNaN(b[i]) {
 			x, y := a[i]-ma/n, b[i]-mb/n
-			va, vb, c = va+x*x, vb+y*y, c+x*y
+			va, vb, c = va+float64(x*x), vb+float64(y*y), c+float64(x*y)
 		}
 	}
 	if r := c / math.Sqrt(va) / math.Sqrt(vb); r >= -1 && r <= 1 {
@@ -267,7 +269,7 @@ func FactorInterval(a, b []float64, confidence float64, r *rand.Rand) (iv Interv
 		return iv
 	}
 	defer func() {
-		iv.Lo, iv.Hi = iv.Lo-slack*math.Abs(iv.Lo), iv.Hi+slack*math.Abs(iv.Hi)
+		iv.Lo, iv.Hi = iv.Lo-float64(slack*math.Abs(iv.Lo)), iv.Hi+float64(slack*math.Abs(iv.Hi))
 		iv = iv.NotNegative()
 	}()
 	if iv.N > mostSkewed {
@@ -295,7 +297,7 @@ func ShareInterval(k, n int, confidence float64) Interval {
 
 // tQuantile is the two-sided quantile of Student's distribution.
 func tQuantile(confidence float64, df int) float64 {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(df)}.Quantile(1 - (1-confidence)/2)
+	return distribution.StudentQuantile(float64(df), 1-(1-confidence)/2)
 }
 
 // Stats describes a list of values. All numbers are NaN when the list is empty.
@@ -345,7 +347,7 @@ func meanNeeds(iv Interval, limit, confidence float64) int {
 	gap := math.Abs(iv.Value - limit)
 	n := iv.N
 	for range 50 { // t depends on n
-		next := int(math.Ceil(math.Pow(tQuantile(confidence, max(n-1, 1))*se/gap, 2))) + 1
+		next := int(math.Ceil(elementary.Pow(tQuantile(confidence, max(n-1, 1))*se/gap, 2))) + 1
 		if next <= 0 || next > mostInputs {
 			return 0
 		}

@@ -482,7 +482,8 @@ func (r *Report) Score() Score {
 	s.Advice = grade(advised...)
 	s.Documentation = grade(r.Fact(AboutFile) != "", r.Fact(AboutDigest) != "", r.Fact(AboutEngine) != "",
 		r.Fact(AboutData) != "", r.Fact(AboutDate) != "", r.Command != "")
-	s.Total = .25*s.Thoroughness + .25*s.ErrorAnalysis + .25*s.Diagnosis + .15*s.Advice + .10*s.Documentation
+	s.Total = float64(.25*s.Thoroughness) + float64(.25*s.ErrorAnalysis) + float64(.25*s.Diagnosis) +
+		float64(.15*s.Advice) + float64(.10*s.Documentation)
 	return s
 }
 

@@ -7,6 +7,7 @@ import (
 	"nero/audit"
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/internal/elementary"
 )
 
 // Pairs are n pairs of pictures of one channel, the second drawn on its own: smooth bumps of random places in 0..255.
@@ -16,11 +17,11 @@ func Pairs(n, h, w int, seed uint64) func(i int) (dataset.Sample, error) {
 		for range 2 {
 			m := space.NewImage(1, h, w)
 			for range 4 {
-				cy, cx := (0.2+0.6*r.Float64())*float64(h-1), (0.2+0.6*r.Float64())*float64(w-1)
-				s, a := float64(min(h, w))*(0.06+0.06*r.Float64()), 50+150*r.Float64()
+				cy, cx := (0.2+float64(0.6*r.Float64()))*float64(h-1), (0.2+float64(0.6*r.Float64()))*float64(w-1)
+				s, a := float64(min(h, w))*(0.06+float64(0.06*r.Float64())), 50+float64(150*r.Float64())
 				for i := range m.Pix {
 					y, x := float64(i/w)-cy, float64(i%w)-cx
-					m.Pix[i] += a * math.Exp(-(x*x+y*y)/(2*s*s))
+					m.Pix[i] += float64(a * elementary.Exp(-(float64(x*x)+float64(y*y))/(2*s*s)))
 				}
 			}
 			f.Images = append(f.Images, m)
@@ -70,7 +71,7 @@ func Flow(broken FlowBreak) audit.Predictor {
 		for r := range h {
 			for c := range w {
 				i := r*w + c
-				d := (b.Pix[i] - first*a.Pix[i]) / 255
+				d := (b.Pix[i] - float64(first*a.Pix[i])) / 255
 				if broken == FlowEven {
 					d = math.Abs(d)
 				}
@@ -82,7 +83,7 @@ func Flow(broken FlowBreak) audit.Predictor {
 				case FlowSwapped:
 					u, v = v, u
 				case FlowUnturned:
-					u, v = d*(x*x+y*y), d
+					u, v = d*(float64(x*x)+float64(y*y)), d
 				case FlowClean, FlowEven, FlowLopsided, FlowZeroed:
 				}
 				U[i], V[i] = u, v

@@ -11,6 +11,7 @@ import (
 	"nero/audit"
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 	"nero/symmetry/orbit"
@@ -40,7 +41,7 @@ func rounded(v space.Value) space.Value {
 // 0.
 func Vectors(n int, seed uint64) func(i int) (dataset.Sample, error) {
 	return samples(n, seed, func(r *rand.Rand) space.Value {
-		return &space.Tensor{Shape: []int{2}, Val: []float64{r.NormFloat64(), r.NormFloat64()}}
+		return &space.Tensor{Shape: []int{2}, Val: []float64{elementary.Normal(r), elementary.Normal(r)}}
 	})
 }
 
@@ -49,11 +50,11 @@ func Pictures(n, h, w int, seed uint64) func(i int) (dataset.Sample, error) {
 	return samples(n, seed, func(r *rand.Rand) space.Value {
 		m := space.NewImage(1, h, w)
 		for range 4 {
-			cy, cx := (0.3+0.4*r.Float64())*float64(h-1), (0.3+0.4*r.Float64())*float64(w-1)
-			s, a := float64(min(h, w))*(0.05+0.05*r.Float64()), 50+150*r.Float64()
+			cy, cx := (0.3+float64(0.4*r.Float64()))*float64(h-1), (0.3+float64(0.4*r.Float64()))*float64(w-1)
+			s, a := float64(min(h, w))*(0.05+float64(0.05*r.Float64())), 50+float64(150*r.Float64())
 			for i := range m.Pix {
 				y, x := float64(i/w)-cy, float64(i%w)-cx
-				m.Pix[i] += a * math.Exp(-(x*x+y*y)/(2*s*s))
+				m.Pix[i] += float64(a * elementary.Exp(-(float64(x*x)+float64(y*y))/(2*s*s)))
 			}
 		}
 		return m
@@ -101,7 +102,7 @@ func Linear(w ...float64) audit.Predictor {
 	return Pointwise(func(v space.Value) space.Value {
 		var s float64
 		for i, x := range numbers(v) {
-			s += w[i] * x
+			s += float64(w[i] * x)
 		}
 		return vector(s)
 	})
@@ -113,9 +114,9 @@ func Radius(eps float64, w ...float64) audit.Predictor {
 	return Pointwise(func(v space.Value) space.Value {
 		var s float32
 		for i, x := range numbers(v) {
-			s += float32(x) * float32(x)
+			s += float32(float32(x) * float32(x))
 			if i < len(w) {
-				s += float32(eps*w[i]) * float32(x)
+				s += float32(float32(eps*w[i]) * float32(x))
 			}
 		}
 		return vector(float64(s))
@@ -133,7 +134,7 @@ func NaNAt(bad space.Value) audit.Predictor {
 	return Pointwise(func(v space.Value) space.Value {
 		var s, d float64
 		for i, x := range numbers(v) {
-			s += x * x
+			s += float64(x * x)
 			d = max(d, math.Abs(x-b[i]))
 		}
 		if d < 1e-9 {
@@ -157,7 +158,7 @@ func Stochastic(p audit.Predictor, size float64, seed uint64) audit.Predictor {
 		defer mu.Unlock()
 		for _, v := range out {
 			for i, x := range numbers(v) {
-				numbers(v)[i] = float64(float32(x + size*r.NormFloat64()))
+				numbers(v)[i] = float64(float32(x + float64(size*elementary.Normal(r))))
 			}
 		}
 		return out, nil
@@ -186,7 +187,7 @@ func (l Leaky) PredictBatch(ctx context.Context, size int, values []space.Value)
 	out, err := l.Predictor.Predict(ctx, values)
 	for i, v := range out {
 		for j := range numbers(v) {
-			numbers(v)[j] += l.Size * float64(i%size)
+			numbers(v)[j] += float64(l.Size * float64(i%size))
 		}
 	}
 	return out, err
@@ -206,7 +207,7 @@ func Sign(w ...float64) audit.Predictor {
 	return Pointwise(func(v space.Value) space.Value {
 		var s float64
 		for i, x := range numbers(v) {
-			s += w[i] * x
+			s += float64(w[i] * x)
 		}
 		return &space.Scores{Val: []float64{-s, s}}
 	})
@@ -235,7 +236,7 @@ func Convolution(kernel []float64, circular bool) audit.Predictor {
 							} else if rr < 0 || rr >= x.H || qq < 0 || qq >= x.W {
 								continue
 							}
-							s += kernel[i*k+j] * from[rr*x.W+qq]
+							s += float64(kernel[i*k+j] * from[rr*x.W+qq])
 						}
 					}
 					to[r*x.W+q] = s * s
@@ -266,7 +267,7 @@ func Mean(eps float64, wide bool) audit.Predictor {
 		if !wide {
 			sum = float64(narrow)
 		}
-		return vector((sum + eps*odd) / float64(len(x)))
+		return vector((sum + float64(eps*odd)) / float64(len(x)))
 	})
 }
 
@@ -283,10 +284,10 @@ func Rings(n int) audit.Predictor {
 		for i, p := range x.Pix {
 			dy, dx := float64(i%(x.H*x.W)/x.W)-cy, float64(i%x.W)-cx
 			// A smooth partition into rings, so that the sum is a good quadrature of the integral over a disc.
-			d := math.Sqrt(dy*dy+dx*dx) / (float64(min(x.H, x.W)) / 2) * float64(n)
+			d := math.Sqrt(float64(dy*dy)+float64(dx*dx)) / (float64(min(x.H, x.W)) / 2) * float64(n)
 			for k := range s {
 				t := d - float64(k)
-				s[k] += p * p * math.Exp(-t*t)
+				s[k] += float64(p * p * elementary.Exp(-t*t))
 			}
 		}
 		return vector(s...)

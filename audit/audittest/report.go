@@ -70,7 +70,7 @@ func Report() *audit.Report {
 			continue
 		}
 		off := math.Mod(deg, 90) / 90 // tent between the quarter turns
-		pt.Mean = math.Round(1000*(0.05+0.8*math.Min(off, 1-off))) / 1000
+		pt.Mean = math.Round(1000*(0.05+float64(0.8*math.Min(off, 1-off)))) / 1000
 		pt.P95, pt.Max, pt.Resampling = 1.5*pt.Mean, 2*pt.Mean, 0.02
 		between.Profile = append(between.Profile, pt)
 	}
@@ -243,7 +243,7 @@ func ring(h, w int, signed bool) *audit.Map {
 	for y := range h {
 		for x := range w {
 			d := float64(min(x, y, h-1-y, w-1-x))
-			v := 0.5 / (1 + d*d)
+			v := 0.5 / (1 + float64(d*d))
 			switch {
 			case x == 0 && y == 0:
 				v = math.NaN()

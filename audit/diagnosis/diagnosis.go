@@ -10,11 +10,11 @@
 package diagnosis
 
 import (
-	"math"
 	"slices"
 	"strings"
 
 	"nero/audit"
+	"nero/internal/elementary"
 )
 
 // Weight is how much a clue says about a cause.
@@ -176,7 +176,7 @@ func Weigh(rules []Rule, clues []audit.Clue) []audit.Diagnosis {
 			}
 		}
 		if c := best[audit.ClueForwardHolds]; c.Holds && !q.Quiet {
-			s.score -= unseen * c.Strength
+			s.score -= float64(unseen * c.Strength)
 			s.d.Against = append(s.d.Against, c)
 		}
 		s.d.Location = location(q, best)
@@ -184,11 +184,11 @@ func Weigh(rules []Rule, clues []audit.Clue) []audit.Diagnosis {
 	}
 	total := 1.0 // the unknown cause has the score 0
 	for _, s := range all {
-		total += math.Exp(s.score)
+		total += elementary.Exp(s.score)
 	}
 	var out []audit.Diagnosis
 	for _, s := range all {
-		s.d.Confidence = math.Exp(s.score) / total
+		s.d.Confidence = elementary.Exp(s.score) / total
 		out = append(out, s.d)
 	}
 	// Equal confidences keep the order of the rules.

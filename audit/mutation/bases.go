@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"nero/data/tensor"
+	"nero/internal/elementary"
 	"nero/model/onnx"
 	"nero/model/onnx/onnxpb"
 )
@@ -340,7 +341,7 @@ func set(p plant) (*onnx.Model, error) {
 	if p.order {
 		w := make([]float32, points*points)
 		for i := range w {
-			w[i] = float32(1 + 0.1*float64(i%points))
+			w[i] = float32(1 + float64(0.1*float64(i%points)))
 		}
 		h = n.op("order", "Mul", []string{h, n.floats(w, 1, points, points)})
 	}
@@ -389,10 +390,10 @@ func (n *net) bump(y, q string, width float64) string {
 		[]string{n.op("take", "Slice", []string{q, n.b.Ints(0), n.b.Ints(1), n.b.Ints(1)}), n.b.Ints(1)})
 	length := n.op("length", "ReduceL2", []string{first}, onnx.AttrInts("axes", 1), onnx.AttrInt("keepdims", 1))
 	unit := n.op("unit", "Div", []string{first, length})
-	s, c := math.Sincos(40 * math.Pi / 180)
+	s, c := elementary.Sincos(40 * math.Pi / 180)
 	along := n.op("along", "MatMul", []string{unit, n.floats([]float32{float32(c), float32(s)}, 2, 1)})
 	half := width / 2 * math.Pi / 180
-	k := math.Ln2 / (1 - math.Cos(half)) // half of its height at half its width
+	k := math.Ln2 / (1 - elementary.Cos(half)) // half of its height at half its width
 	e := n.op("steep", "Mul", []string{n.op("under", "Sub", []string{along, n.number(1)}), n.number(k)})
 	return n.op("bump", "Add", []string{y, n.op("gauss", "Exp", []string{e})})
 }

@@ -3,13 +3,13 @@ package mutation
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"strconv"
 	"strings"
 
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/model/decode"
 	"nero/model/onnx"
 	"nero/symmetry/action"
@@ -143,12 +143,12 @@ func spots(c, side int) func(*rand.Rand) *space.Image {
 		n := side * side
 		for range 4 * c {
 			ch := r.IntN(c)
-			cy, cx := (0.3+0.4*r.Float64())*float64(side-1), (0.3+0.4*r.Float64())*float64(side-1)
-			w, h := 0.8+0.6*r.Float64(), 1+2*r.Float64()
+			cy, cx := (0.3+float64(0.4*r.Float64()))*float64(side-1), (0.3+float64(0.4*r.Float64()))*float64(side-1)
+			w, h := 0.8+float64(0.6*r.Float64()), 1+2*r.Float64()
 			for k := range n {
 				y, x := float64(k/side)-cy, float64(k%side)-cx
 				if min(k/side, k%side, side-1-k/side, side-1-k%side) >= 2 { // a picture pushed by a pixel loses nothing
-					m.Pix[ch*n+k] += h * math.Exp(-(x*x+y*y)/(2*w*w))
+					m.Pix[ch*n+k] += float64(h * elementary.Exp(-(float64(x*x)+float64(y*y))/(2*w*w)))
 				}
 			}
 		}
@@ -161,7 +161,7 @@ func noise(c, side int, mean, sd float64) func(*rand.Rand) *space.Image {
 	return func(r *rand.Rand) *space.Image {
 		m := space.NewImage(c, side, side)
 		for i := range m.Pix {
-			m.Pix[i] = mean + sd*(2*r.Float64()-1)
+			m.Pix[i] = mean + float64(sd*(2*r.Float64()-1))
 		}
 		return m
 	}
@@ -175,7 +175,7 @@ func rows(n, w int, sd, place float64) func(*rand.Rand) space.Value {
 func someRows(r *rand.Rand, n, w int, sd, place float64) *space.Rows {
 	v := space.NewRows(n, w)
 	for i := range v.Val {
-		v.Val[i] = sd*r.NormFloat64() + place*[]float64{0.3, -0.2, 0.25, 0.1}[i%w%4]
+		v.Val[i] = float64(sd*elementary.Normal(r)) + float64(place*[]float64{0.3, -0.2, 0.25, 0.1}[i%w%4])
 	}
 	return v
 }

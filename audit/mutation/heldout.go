@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"nero/internal/elementary"
 	"nero/model/onnx"
 )
 
@@ -1111,7 +1112,7 @@ func down(n int64) []int64 {
 func hann(n int) []float32 {
 	out := make([]float32, n)
 	for i := range out {
-		sin := math.Sin(math.Pi * (float64(i) + 0.5) / float64(n))
+		sin := elementary.Sin(math.Pi * (float64(i) + 0.5) / float64(n))
 		out[i] = float32(sin * sin)
 	}
 	return out

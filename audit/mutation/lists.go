@@ -5,6 +5,7 @@ import (
 
 	"nero/data/space"
 	"nero/data/tensor"
+	"nero/internal/elementary"
 	"nero/model/decode"
 	"nero/model/onnx"
 	"nero/symmetry/action"
@@ -110,7 +111,7 @@ func signals(c, t int) func(*rand.Rand) space.Value {
 	return func(r *rand.Rand) space.Value {
 		v := space.NewSignal(c, t, 0)
 		for i := range v.Val {
-			v.Val[i] = r.NormFloat64()
+			v.Val[i] = elementary.Normal(r)
 		}
 		return v
 	}

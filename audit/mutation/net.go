@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"nero/data/tensor"
+	"nero/internal/elementary"
 	"nero/model/onnx"
 	"nero/model/onnx/onnxpb"
 )
@@ -47,7 +48,7 @@ func (n *net) number(x float64) string { return n.floats([]float32{float32(x)}, 
 func (n *net) normal(k int, sd float64) []float32 {
 	x := make([]float32, k)
 	for i := range x {
-		x[i] = float32(sd * n.r.NormFloat64())
+		x[i] = float32(sd * elementary.Normal(n.r))
 	}
 	return x
 }

@@ -196,7 +196,7 @@ func regularFeatures(s *sketch, side int) {
 
 // slope are kernels that take the differences along columns, then along rows, blurred across: one vector.
 func slope(r *net) (across, down []float32) {
-	a, b := 0.5+0.3*float32(r.r.Float64()), 0.2+0.2*float32(r.r.Float64())
+	a, b := 0.5+float32(0.3*float32(r.r.Float64())), 0.2+float32(0.2*float32(r.r.Float64()))
 	across = []float32{-b, 0, b, -a, 0, a, -b, 0, b}
 	down = []float32{-b, -a, -b, 0, 0, 0, b, a, b}
 	return across, down

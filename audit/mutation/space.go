@@ -7,6 +7,7 @@ import (
 
 	"nero/data/space"
 	"nero/data/tensor"
+	"nero/internal/elementary"
 	"nero/model/decode"
 	"nero/model/onnx"
 	"nero/model/onnx/onnxpb"
@@ -56,7 +57,7 @@ func cloudSpec(name string) space.Spec { return rowsSpec(name, corners, 3, space
 func drawCloud(r *rand.Rand) space.Value {
 	v := space.NewRows(corners, 3)
 	for i := range v.Val {
-		v.Val[i] = 0.7*r.NormFloat64() + []float64{0.3, -0.2, 0.25}[i%3]
+		v.Val[i] = float64(0.7*elementary.Normal(r)) + []float64{0.3, -0.2, 0.25}[i%3]
 	}
 	return v
 }
@@ -66,7 +67,7 @@ func drawSignal(n int) func(*rand.Rand) space.Value {
 	return func(r *rand.Rand) space.Value {
 		v := space.NewSignal(1, n, 0)
 		for i := range v.Val {
-			v.Val[i] = r.NormFloat64()
+			v.Val[i] = elementary.Normal(r)
 		}
 		return v
 	}
@@ -103,7 +104,7 @@ func spatialBases() []Base {
 				draw: func(r *rand.Rand) space.Value {
 					v := space.NewRows(members, features)
 					for i := range v.Val {
-						v.Val[i] = r.NormFloat64()
+						v.Val[i] = elementary.Normal(r)
 					}
 					return v
 				},
@@ -151,7 +152,7 @@ func spatialBases() []Base {
 				for range moments {
 					m := space.NewImage(1, filmSide, filmSide)
 					for i := range m.Pix {
-						m.Pix[i] = r.NormFloat64()
+						m.Pix[i] = elementary.Normal(r)
 					}
 					f.Images = append(f.Images, m)
 				}
@@ -296,7 +297,7 @@ func cloud(p plant) (*onnx.Model, error) {
 	if p.order {
 		w := make([]float32, corners*corners)
 		for i := range w {
-			w[i] = float32(1 + 0.2*float64(i%corners))
+			w[i] = float32(1 + float64(0.2*float64(i%corners)))
 		}
 		h = n.op("order", "Mul", []string{h, n.floats(w, 1, corners, corners)})
 	}
@@ -390,7 +391,7 @@ func bag(p plant) (*onnx.Model, error) {
 	if p.order {
 		w := make([]float32, members)
 		for i := range w {
-			w[i] = float32(1 + 0.1*float64(i))
+			w[i] = float32(1 + float64(0.1*float64(i)))
 		}
 		h = n.op("order", "Mul", []string{h, n.floats(w, 1, members, 1)})
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/model/decode"
 	"nero/model/onnx"
 	"nero/symmetry/orbit"
@@ -79,7 +80,7 @@ func spatialFamilies() []family {
 					for i := range n {
 						b := v.Row(i)
 						for k := range 3 {
-							b[k], b[3+k] = r.NormFloat64(), 0.5+r.Float64()
+							b[k], b[3+k] = elementary.Normal(r), 0.5+r.Float64()
 						}
 						b[6] = (2*r.Float64() - 1) * 3.1
 					}
@@ -402,7 +403,7 @@ func triangleMean(s *sketch, n int) {
 		for i := range 3 {
 			for j := range 3 {
 				for k := range 3 {
-					z[3*i+j] += x[3*i+k] * y[3*k+j]
+					z[3*i+j] += float32(x[3*i+k] * y[3*k+j])
 				}
 			}
 		}

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"nero/audit"
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/model/decode"
 	"nero/model/engine"
 	"nero/model/interior"
@@ -329,9 +329,9 @@ func (b Base) sample(p plant) func(int) (dataset.Sample, error) {
 		if !b.image {
 			v := make([]float64, 2*points)
 			for k := range v {
-				v[k] = 0.7 * r.NormFloat64()
+				v[k] = 0.7 * elementary.Normal(r)
 			}
-			sin, cos := math.Sincos(0.01 * r.NormFloat64())
+			sin, cos := elementary.Sincos(0.01 * elementary.Normal(r))
 			d := 0.5 + r.Float64()
 			v[0], v[1] = d*cos, d*sin
 			s.Value = &space.Tensor{Shape: []int{2 * points}, Val: v}
@@ -341,17 +341,17 @@ func (b Base) sample(p plant) func(int) (dataset.Sample, error) {
 		m := space.NewImage(1, n, n)
 		if b.Name == "rolled" {
 			for k := range m.Pix {
-				m.Pix[k] = r.NormFloat64()
+				m.Pix[k] = elementary.Normal(r)
 			}
 			s.Value = m
 			return s, nil
 		}
 		for range 4 {
-			cy, cx := (0.3+0.4*r.Float64())*float64(n-1), (0.3+0.4*r.Float64())*float64(n-1)
-			w, h := 0.8+0.6*r.Float64(), 1+2*r.Float64()
+			cy, cx := (0.3+float64(0.4*r.Float64()))*float64(n-1), (0.3+float64(0.4*r.Float64()))*float64(n-1)
+			w, h := 0.8+float64(0.6*r.Float64()), 1+2*r.Float64()
 			for k := range m.Pix {
 				y, x := float64(k/n)-cy, float64(k%n)-cx
-				m.Pix[k] += h * math.Exp(-(x*x+y*y)/(2*w*w))
+				m.Pix[k] += float64(h * elementary.Exp(-(float64(x*x)+float64(y*y))/(2*w*w)))
 			}
 		}
 		for k := range m.Pix {

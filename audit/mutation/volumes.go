@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/model/decode"
 	"nero/model/onnx"
 	"nero/symmetry/action"
@@ -64,16 +65,16 @@ func blobs(n int) func(*rand.Rand) space.Value {
 		for range 4 {
 			var at [3]float64
 			for k := range at {
-				at[k] = (0.3 + 0.4*r.Float64()) * float64(n-1)
+				at[k] = (0.3 + float64(0.4*r.Float64())) * float64(n-1)
 			}
-			w, h := 0.7+0.5*r.Float64(), 1+2*r.Float64()
+			w, h := 0.7+float64(0.5*r.Float64()), 1+2*r.Float64()
 			for i := range v.Val {
 				z, y, x := i/(n*n), i/n%n, i%n
 				if min(z, y, x, n-1-z, n-1-y, n-1-x) < 1 {
 					continue // a volume pushed by a voxel loses nothing
 				}
 				dz, dy, dx := float64(z)-at[0], float64(y)-at[1], float64(x)-at[2]
-				v.Val[i] += h * math.Exp(-(dx*dx+dy*dy+dz*dz)/(2*w*w))
+				v.Val[i] += float64(h * elementary.Exp(-(float64(dx*dx)+float64(dy*dy)+float64(dz*dz))/(2*w*w)))
 			}
 		}
 		return v

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"nero/data/space"
+	"nero/internal/elementary"
 )
 
 // cloudsFormat is points in space.
@@ -340,7 +341,7 @@ func (s *shape) finish(c Cloud) (coincident int, err error) {
 		}
 	default:
 		for i := 0; i < len(p); i += 3 {
-			far = max(far, math.Hypot(math.Hypot(p[i], p[i+1]), p[i+2]))
+			far = max(far, elementary.Hypot(elementary.Hypot(p[i], p[i+1]), p[i+2]))
 		}
 	}
 	if !(low[0] < high[0] || low[1] < high[1] || low[2] < high[2]) || !(far > 0) || math.IsInf(far, 1) {

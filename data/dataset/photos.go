@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nero/data/space"
+	"nero/internal/elementary"
 )
 
 // object is one thing in a photo.
@@ -318,7 +319,7 @@ func (d *photos) nearest(list []piece, n int) []piece {
 	f := d.frame(p)
 	far := func(s piece) float64 {
 		x, y := f.box(p.objects[s.key].box, p.pic.h, p.pic.w).Center()
-		return math.Hypot(x-float64(f.left)-float64(f.w)/2, y-float64(f.top)-float64(f.h)/2)
+		return elementary.Hypot(x-float64(f.left)-float64(f.w)/2, y-float64(f.top)-float64(f.h)/2)
 	}
 	byFar := slices.Clone(list)
 	slices.SortStableFunc(byFar, func(a, b piece) int {

@@ -101,7 +101,7 @@ func scaled(n int, s float64) int {
 	if s == 0 || s == 1 {
 		return n
 	}
-	return max(1, int(math.Min(math.Floor(float64(n)*s+0.5), maxValues)))
+	return max(1, int(math.Min(math.Floor(float64(float64(n)*s)+0.5), maxValues)))
 }
 
 // image makes the picture of a photo.

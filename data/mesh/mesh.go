@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"nero/data/space"
+	"nero/internal/elementary"
 )
 
 // maxPoints bounds the points of one file, so that their numbers fit into an int32.
@@ -41,7 +42,7 @@ func (m *Mesh) Sample(n int, r *rand.Rand) (points, normals []float64, err error
 	sum := 0.0
 	for i, f := range m.Faces {
 		x := m.cross(f)
-		sum += math.Hypot(math.Hypot(x[0], x[1]), x[2])
+		sum += elementary.Hypot(elementary.Hypot(x[0], x[1]), x[2])
 		edges[i] = sum
 	}
 	if !(sum > 0) || math.IsInf(sum, 1) {
@@ -68,7 +69,7 @@ func (m *Mesh) Sample(n int, r *rand.Rand) (points, normals []float64, err error
 			points = append(points, a[k]+float64(u*(b[k]-a[k]))+float64(v*(c[k]-a[k])))
 		}
 		x := m.cross(f)
-		length := math.Hypot(math.Hypot(x[0], x[1]), x[2])
+		length := elementary.Hypot(elementary.Hypot(x[0], x[1]), x[2])
 		normals = append(normals, x[0]/length, x[1]/length, x[2]/length)
 	}
 	return points, normals, nil

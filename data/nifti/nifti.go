@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"nero/internal/elementary"
 )
 
 // HeadBytes is how much of a file [ReadHead] wants: the head and the four bytes behind it.
@@ -278,22 +280,25 @@ func (h *Head) readPlace(b []byte) error {
 // quaternion makes the affine map of a qform: method 2 of nifti1.h.
 func (h *Head) quaternion(b []byte) error {
 	x, y, z := h.float(b, atQuatern), h.float(b, atQuatern+4), h.float(b, atQuatern+8)
-	w := 1 - (x*x + y*y + z*z)
+	w := 1 - (float64(x*x) + float64(y*y) + float64(z*z))
 	switch {
 	case !(w >= -1e-4): // NaN as well
 		return fmt.Errorf("byte %d: the qform's quaternion (%g, %g, %g) is longer than 1: the head is damaged, write "+
 			"it "+
 			"again with a right one or with an sform", atQuatern, x, y, z)
 	case w < 1e-7:
-		s := 1 / math.Sqrt(x*x+y*y+z*z)
+		s := 1 / math.Sqrt(float64(x*x)+float64(y*y)+float64(z*z))
 		x, y, z, w = x*s, y*s, z*s, 0
 	default:
 		w = math.Sqrt(w)
 	}
 	r := [3][3]float64{
-		{w*w + x*x - y*y - z*z, 2*x*y - 2*w*z, 2*x*z + 2*w*y},
-		{2*x*y + 2*w*z, w*w + y*y - x*x - z*z, 2*y*z - 2*w*x},
-		{2*x*z - 2*w*y, 2*y*z + 2*w*x, w*w + z*z - x*x - y*y},
+		{float64(w*w) + float64(x*x) - float64(y*y) - float64(z*z), float64(2*x*y) - float64(2*w*z),
+			float64(2*x*z) + float64(2*w*y)},
+		{float64(2*x*y) + float64(2*w*z), float64(w*w) + float64(y*y) - float64(x*x) - float64(z*z),
+			float64(2*y*z) - float64(2*w*x)},
+		{float64(2*x*z) - float64(2*w*y), float64(2*y*z) + float64(2*w*x),
+			float64(w*w) + float64(z*z) - float64(x*x) - float64(y*y)},
 	}
 	for j := range 3 {
 		d := math.Abs(h.float(b, atPixdim+4+4*j))
@@ -333,18 +338,21 @@ func (h *Head) check() error {
 				"would not "+
 				"be turns of what it shows; resample it to a rectangular grid, such as by nibabel: "+
 				"nibabel.processing.resample_to_output(image)", h.From, j+1, k+1,
-				math.Acos(max(-1, min(1, c)))*180/math.Pi)
+				elementary.Acos(max(-1, min(1, c)))*180/math.Pi)
 		}
 	}
 	cross := [3]float64{
-		axis[0][1]*axis[1][2] - axis[0][2]*axis[1][1], axis[0][2]*axis[1][0] - axis[0][0]*axis[1][2],
-		axis[0][0]*axis[1][1] - axis[0][1]*axis[1][0],
+		float64(axis[0][1]*axis[1][2]) - float64(axis[0][2]*axis[1][1]),
+		float64(axis[0][2]*axis[1][0]) - float64(axis[0][0]*axis[1][2]),
+		float64(axis[0][0]*axis[1][1]) - float64(axis[0][1]*axis[1][0]),
 	}
 	h.LeftHanded = dot(cross, axis[2]) < 0
 	return nil
 }
 
-func dot(a, b [3]float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
+func dot(a, b [3]float64) float64 {
+	return float64(a[0]*b[0]) + float64(a[1]*b[1]) + float64(a[2]*b[2])
+}
 
 // Offset is the byte at which the numbers begin.
 func (h Head) Offset() int64 { return h.offset }

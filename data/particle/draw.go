@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"nero/internal/elementary"
 )
 
 // Kind is a kind of flow.
@@ -82,8 +84,8 @@ func Draw(kind Kind, s Scene, r *rand.Rand) (Flow, error) {
 		return nil, err
 	}
 	peak := s.Peak * (0.5 + r.Float64()/2)
-	angle := (s.Heading + float64(s.Spread*r.NormFloat64())) * (math.Pi / 180)
-	mean := Uniform{U: math.Cos(angle), V: -math.Sin(angle)}
+	angle := (s.Heading + float64(s.Spread*elementary.Normal(r))) * (math.Pi / 180)
+	mean := Uniform{U: elementary.Cos(angle), V: -elementary.Sin(angle)}
 	var f Flow
 	switch kind {
 	case KindUniform:
@@ -170,11 +172,11 @@ func waves(r *rand.Rand, n int, long, short float64, energy func(k float64) floa
 	turn := float64(2 * math.Pi * r.Float64())
 	var f Waves
 	for i := range n {
-		k := 2 * math.Pi / (long * math.Pow(short/long, (float64(i)+r.Float64())/float64(n)))
+		k := 2 * math.Pi / (long * elementary.Pow(short/long, (float64(i)+r.Float64())/float64(n)))
 		// The golden angle spreads the directions of neighboring scales as far as can be.
 		angle := turn + float64(math.Pi*(3-math.Sqrt(5))*float64(i))
 		f = append(f, Wave{
-			KX: k * math.Cos(angle), KY: k * math.Sin(angle),
+			KX: k * elementary.Cos(angle), KY: k * elementary.Sin(angle),
 			// A wave stands for a band of width proportional to k: (amplitude k)² / 2 is its energy.
 			Amplitude: math.Sqrt(2*energy(k)*k) / k, Phase: 2 * math.Pi * r.Float64(),
 		})
@@ -186,14 +188,14 @@ func (s Scene) turbulent(r *rand.Rand) Flow {
 	k0 := 2 * math.Pi / (s.Size / 2)
 	return waves(r, 64, s.Size*2/3, s.Size/10, func(k float64) float64 {
 		x := k / k0
-		return math.Pow(x, 4) * math.Pow(1+float64(x*x), -17./6)
+		return elementary.Pow(x, 4) * elementary.Pow(1+float64(x*x), -17./6)
 	})
 }
 
 func (s Scene) buoyant(r *rand.Rand) Flow {
-	f := Sum{s.fit(waves(r, 48, s.Size, s.Size/12, func(k float64) float64 { return math.Pow(k, -5./3) }), 0.7)}
+	f := Sum{s.fit(waves(r, 48, s.Size, s.Size/12, func(k float64) float64 { return elementary.Pow(k, -5./3) }), 0.7)}
 	for i := range 12 {
-		w := s.Size * 0.025 * math.Pow(5, r.Float64())
+		w := s.Size * 0.025 * elementary.Pow(5, r.Float64())
 		sign := 1 - 2*float64(i%2)
 		// The greatest speed of an eddy is 0.385 Strength/w²: 0.2 to 0.6 of that of the waves.
 		f = append(f, Eddy{

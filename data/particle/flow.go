@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"nero/data/space"
+	"nero/internal/elementary"
 )
 
 // Flow is a displacement field that is known at every point of the plane.
@@ -37,7 +38,7 @@ func (f Vortex) At(x, y float64) (u, v float64) {
 	q := (float64(dx*dx) + float64(dy*dy)) / cc
 	s := 1.0 // (1 - exp(-q))/q, which tends to 1
 	if q > 1e-12 {
-		s = -math.Expm1(-q) / q
+		s = -elementary.Expm1(-q) / q
 	}
 	s *= f.Circulation / (2 * math.Pi * cc)
 	return -s * dy, s * dx
@@ -85,7 +86,7 @@ type Waves []Wave
 // At is the displacement of all waves.
 func (f Waves) At(x, y float64) (u, v float64) {
 	for _, w := range f {
-		s := w.Amplitude * math.Sin(float64(w.KX*x)+float64(w.KY*y)+w.Phase)
+		s := w.Amplitude * elementary.Sin(float64(w.KX*x)+float64(w.KY*y)+w.Phase)
 		u -= float64(w.KY * s)
 		v += float64(w.KX * s)
 	}
@@ -227,14 +228,14 @@ func (f Wake) At(x, y float64) (u, v float64) {
 		return 0, 0
 	}
 	// The stream, ψ = Speed dy g(r).
-	p, e := 1-a*a/rr, math.Exp((a-r)/f.Layer)
+	p, e := 1-a*a/rr, elementary.Exp((a-r)/f.Layer)
 	g := float64(p * (1 - e))
 	dg := float64(2*a*a/(rr*r)*(1-e)) + float64(p*e)/f.Layer
 	u = float64(f.Speed * (g + float64(float64(dy*dy)/r*dg)))
 	v = -float64(f.Speed * (float64(dx*dy) / r * dg))
 	// The whirls, each of them and all of them damped.
 	t := (r - a) / a
-	q := math.Exp(-float64(t * t))
+	q := elementary.Exp(-float64(t * t))
 	d, dd := 1-q, float64(2*t*q)/a
 	var psi, su, sv float64
 	for _, w := range f.Street {
@@ -243,7 +244,7 @@ func (f Wake) At(x, y float64) (u, v float64) {
 		cc := float64(w.Core * w.Core)
 		n := float64(ex*ex) + float64(ey*ey) + cc
 		s := w.Circulation / (2 * math.Pi)
-		psi -= float64(s * math.Log(n/(float64(fx*fx)+float64(fy*fy)+cc)) / 2)
+		psi -= float64(s * elementary.Log(n/(float64(fx*fx)+float64(fy*fy)+cc)) / 2)
 		su -= float64(s * ey / n)
 		sv += float64(s * ex / n)
 	}

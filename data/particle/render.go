@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"nero/internal/elementary"
 )
 
 // maxSide bounds the sides of a picture in px.
@@ -68,17 +70,17 @@ const reach = 5
 // picture, evenly, and moves them with f. Their number is density times area, rounded. If a particle is lost, another
 // takes its place in the second frame: Loss is the share of either frame's particles that the other has not.
 func Scatter(f Flow, o Optics, h, w int, peak float64, r *rand.Rand) []Particle {
-	margin := math.Ceil(peak/2 + reach*(o.Diameter+4*o.Spread)/4 + 1)
+	margin := math.Ceil(peak/2 + reach*(o.Diameter+float64(4*o.Spread))/4 + 1)
 	bw, bh := float64(w)+2*margin, float64(h)+2*margin
 	n := int(math.Round(o.Density * float64(bw*bh)))
 	out := make([]Particle, 0, n+n/8)
 	draw := func() Particle {
 		p := Particle{X: float64(bw * (r.Float64() - 0.5)), Y: float64(bh * (r.Float64() - 0.5))}
 		z := r.Float64() - 0.5
-		p.Peak[0] = o.Brightness * math.Exp(-8*z*z)
+		p.Peak[0] = o.Brightness * elementary.Exp(-8*z*z)
 		p.Peak[1] = p.Peak[0]
 		for {
-			if d := o.Diameter + float64(o.Spread*r.NormFloat64()); d >= o.Diameter/4 &&
+			if d := o.Diameter + float64(o.Spread*elementary.Normal(r)); d >= o.Diameter/4 &&
 				d <= o.Diameter+float64(4*o.Spread) {
 				p.Sigma = d / 4
 				break
@@ -151,7 +153,7 @@ func profile(x, sigma, centre float64, n int, buf []float64) (first int, vals []
 			first = c + 1
 			continue
 		}
-		vals = append(vals, math.Erf(float64((d+0.5)*s))-math.Erf(float64((d-0.5)*s)))
+		vals = append(vals, elementary.Erf(float64((d+0.5)*s))-elementary.Erf(float64((d-0.5)*s)))
 	}
 	return first, vals
 }
@@ -161,7 +163,7 @@ func Expose(pix []float64, o Optics, r *rand.Rand) {
 	for i, v := range pix {
 		v += o.Background
 		if o.Noise > 0 {
-			v += float64(o.Noise * r.NormFloat64())
+			v += float64(o.Noise * elementary.Normal(r))
 		}
 		pix[i] = min(max(math.Round(v), 0), 255)
 	}

@@ -3,6 +3,8 @@ package space
 import (
 	"math"
 	"slices"
+
+	"nero/internal/elementary"
 )
 
 // alias is a type of numbers that are not the only ones for what they mean: a heading and one a full turn further, a
@@ -42,7 +44,7 @@ func aliasOf(typ string) (alias, bool) {
 func opposite(x, y []float64) bool {
 	var dot float64
 	for k := range x {
-		dot += x[k] * y[k]
+		dot += float64(x[k] * y[k])
 	}
 	return dot < 0
 }
@@ -73,7 +75,7 @@ func carrySign(x, y, change []float64) {
 // angle between the rotations, and ‖p - q‖ is twice the sine of a quarter of it.
 func flatQuaternion(to, x []float64) []float64 {
 	n := math.Sqrt2
-	size := math.Hypot(math.Hypot(x[0], x[1]), math.Hypot(x[2], x[3]))
+	size := elementary.Hypot(elementary.Hypot(x[0], x[1]), elementary.Hypot(x[2], x[3]))
 	if size == 0 {
 		size = 1
 	}
@@ -91,13 +93,13 @@ func nearestTurn(x, y []float64) bool {
 	if turns == 0 || math.IsNaN(turns) || math.IsInf(turns, 0) {
 		return false
 	}
-	x[6] -= 2 * math.Pi * turns
+	x[6] -= float64(2 * math.Pi * turns)
 	return true
 }
 
 // flatBox has the cosine and the sine of the heading in place of it.
 func flatBox(to, x []float64) []float64 {
-	s, c := math.Sincos(x[6])
+	s, c := elementary.Sincos(x[6])
 	return append(append(to, x[:6]...), c, s)
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nero/data/tensor"
+	"nero/internal/elementary"
 )
 
 // KindScores is the name of this kind.
@@ -79,7 +80,7 @@ func (s *Scores) Softmax() Value {
 	}
 	var sum float64
 	for i, x := range s.Val {
-		o.Val[i] = math.Exp(x - top)
+		o.Val[i] = elementary.Exp(x - top)
 		sum += o.Val[i]
 	}
 	for i := range o.Val {

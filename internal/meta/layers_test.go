@@ -37,8 +37,10 @@ var rooms = []string{
 func kit(pkg string) bool {
 	switch pkg {
 	case "model/engine/selftest", // guards the first use of an engine on a machine
-		"internal/disk", // writes files whole
-		"internal/seal", // lets files say whether they are whole
+		"internal/disk",         // writes files whole
+		"internal/distribution", // statistics, to the same bits on every machine
+		"internal/elementary",   // exponentials, sines and the like, to the same bits on every machine
+		"internal/seal",         // lets files say whether they are whole
 		"internal/spell":
 		return false
 	case "audit/mutation": // the audit of the auditor

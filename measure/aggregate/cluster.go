@@ -5,7 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"nero/internal/distribution"
+	"nero/internal/elementary"
 )
 
 // CurveMean reduces a curve to its mean under the weights, one for each value; nil weighs all alike. It is NaN if any
@@ -77,7 +78,7 @@ func resample(n int, statistic func(drawn []int) float64, resamples int, confide
 	need(confidence)
 	// What resamples say lies between the least and the greatest that was seen, and both may lie on one side of the
 	// truth: even of a median that happens with probability 2^(1-n).
-	if n < 2 || resamples < 100 || math.Exp2(float64(1-n)) > 1-confidence {
+	if n < 2 || resamples < 100 || elementary.Exp2(float64(1-n)) > 1-confidence {
 		return everything(confidence, n, 0)
 	}
 	drawn := make([]int, n)
@@ -95,9 +96,9 @@ func resample(n int, statistic func(drawn []int) float64, resamples int, confide
 	low, high := tail, 1-tail
 	if bias, acceleration, ok := correction(n, statistic, stats); ok {
 		moved := func(z float64) float64 {
-			return distuv.UnitNormal.CDF(bias + (bias+z)/(1-acceleration*(bias+z)))
+			return distribution.NormalCDF(bias + (bias+z)/(1-float64(acceleration*(bias+z))))
 		}
-		z := distuv.UnitNormal.Quantile(tail)
+		z := distribution.NormalQuantile(tail)
 		low, high = min(low, moved(z)), max(high, moved(-z))
 	}
 	// The k-th smallest of b is the k/(b+1)-quantile; between two, the outer one.
@@ -118,7 +119,7 @@ func correction(n int, statistic func(drawn []int) float64, sorted []float64) (b
 			below += 0.5
 		}
 	}
-	bias = distuv.UnitNormal.Quantile(below / float64(len(sorted)))
+	bias = distribution.NormalQuantile(below / float64(len(sorted)))
 	var m Moments
 	left := make([]float64, n)
 	for i := range left {
@@ -130,7 +131,7 @@ func correction(n int, statistic func(drawn []int) float64, sorted []float64) (b
 		d := m.Mean - s
 		cubes += float64(d * d * d)
 	}
-	acceleration = cubes / (6 * math.Pow(m.M2, 1.5))
+	acceleration = cubes / (6 * elementary.Pow(m.M2, 1.5))
 	// Beyond this the correction is no longer small, and turns ends around.
 	return bias, acceleration, m.NaN == 0 && math.Abs(bias) < 1 && math.Abs(acceleration) < 0.2
 }
@@ -138,6 +139,6 @@ func correction(n int, statistic func(drawn []int) float64, sorted []float64) (b
 // expanded is the probability that the expanded percentile interval of n clusters leaves out at each end:
 // Φ(-√(n/(n-1))·t), with t Student's quantile.
 func expanded(n int, confidence float64) float64 {
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile((1 + confidence) / 2)
-	return distuv.UnitNormal.CDF(-t * math.Sqrt(float64(n)/float64(n-1)))
+	t := distribution.StudentQuantile(float64(n-1), (1+confidence)/2)
+	return distribution.NormalCDF(-t * math.Sqrt(float64(n)/float64(n-1)))
 }

@@ -6,7 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"nero/internal/distribution"
+	"nero/internal/elementary"
 )
 
 // StudentBootstrap is the bootstrap-t interval of the mean of independent values, one per input, widened to hold
@@ -38,12 +39,12 @@ func StudentBootstrap(values []float64, resamples int, confidence float64, r *ra
 		for range x {
 			d := x[r.IntN(len(x))] - m.Mean
 			sum += d
-			squares += d * d
+			squares += float64(d * d)
 		}
 		mean := sum / n
-		return mean, math.Sqrt(max(0, squares/n-mean*mean) / (n - 1))
+		return mean, math.Sqrt(max(0, squares/n-float64(mean*mean)) / (n - 1))
 	})
-	iv.Low, iv.High = min(iv.Low, m.Mean-t[1]*m.StdErr()), max(iv.High, m.Mean-t[0]*m.StdErr())
+	iv.Low, iv.High = min(iv.Low, m.Mean-float64(t[1]*m.StdErr())), max(iv.High, m.Mean-float64(t[0]*m.StdErr()))
 	return iv
 }
 
@@ -204,13 +205,13 @@ func FactorInterval(before, after []float64, resamples int, confidence float64, 
 		return out
 	}
 	va, vb, vab := all.variances()
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: all.n - 1}.Quantile((1 + confidence) / 2)
+	t := distribution.StudentQuantile(all.n-1, (1+confidence)/2)
 	// Fieller: the ratios ρ with (ma - ρ·mb)² <= t²·(va - 2ρ·vab + ρ²·vb).
-	p, q, s := mb*mb-t*t*vb, ma*mb-t*t*vab, ma*ma-t*t*va
+	p, q, s := float64(mb*mb)-float64(t*t*vb), float64(ma*mb)-float64(t*t*vab), float64(ma*ma)-float64(t*t*va)
 	if !(p > 0) {
 		return out // the mean after may be 0
 	}
-	root := math.Sqrt(max(0, q*q-p*s))
+	root := math.Sqrt(max(0, float64(q*q)-float64(p*s)))
 	out.Low, out.High = max(0, (q-root)/p), (q+root)/p
 	theta, se := all.log()
 	if se == 0 {
@@ -233,7 +234,8 @@ func FactorInterval(before, after []float64, resamples int, confidence float64, 
 	if !whole {
 		return everything(confidence, n, missing) // resamples of nothing but zeros
 	}
-	out.Low, out.High = min(out.Low, math.Exp(theta-tails[1]*se)), max(out.High, math.Exp(theta-tails[0]*se))
+	out.Low, out.High = min(out.Low, elementary.Exp(theta-float64(tails[1]*se))),
+		max(out.High, elementary.Exp(theta-float64(tails[0]*se)))
 	return out
 }
 
@@ -259,5 +261,5 @@ func (q *quotient) variances() (va, vb, vab float64) {
 func (q *quotient) log() (ratio, se float64) {
 	va, vb, vab := q.variances()
 	a, b := q.a/q.n, q.b/q.n
-	return math.Log(a / b), math.Sqrt(max(0, va/(a*a)-2*vab/(a*b)+vb/(b*b)))
+	return elementary.Log(a / b), math.Sqrt(max(0, va/(a*a)-2*vab/(a*b)+vb/(b*b)))
 }

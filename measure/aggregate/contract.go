@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/mathext"
+	"nero/internal/distribution"
+	"nero/internal/elementary"
 )
 
 // Contract is the statement P(error > Tau) <= P, to be shown with a confidence. The error is one number per input, such
@@ -146,9 +147,9 @@ func (c Contract) pMet(k, n int) float64 {
 	case n:
 		return 1
 	case 0:
-		return math.Exp(float64(n) * math.Log1p(-c.P))
+		return elementary.Exp(float64(n) * elementary.Log1p(-c.P))
 	}
-	return mathext.RegIncBeta(float64(n-k), float64(k+1), 1-c.P)
+	return distribution.RegIncBeta(float64(n-k), float64(k+1), 1-c.P)
 }
 
 // pBroken is the probability of k or more failures in n if one has the probability P.
@@ -156,7 +157,7 @@ func (c Contract) pBroken(k, n int) float64 {
 	if k == 0 {
 		return 1
 	}
-	return mathext.RegIncBeta(float64(k), float64(n-k+1), c.P)
+	return distribution.RegIncBeta(float64(k), float64(n-k+1), c.P)
 }
 
 // met and broken ask the binomial tail instead of comparing limits with P: it is the same question without a root to

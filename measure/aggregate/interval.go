@@ -4,7 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"nero/internal/distribution"
+	"nero/internal/elementary"
 )
 
 // Interval is a confidence interval: the procedure that made it covers the true value with at least its confidence,
@@ -68,8 +69,8 @@ func MeanInterval(m Moments, confidence float64) Interval {
 	if m.N < 2 || !finite(m.Mean) || !finite(se) {
 		return everything(confidence, m.N, m.NaN)
 	}
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(m.N - 1)}.Quantile((1 + confidence) / 2)
-	return Interval{m.Mean - t*se, m.Mean + t*se, confidence, m.N, m.NaN}
+	t := distribution.StudentQuantile(float64(m.N-1), (1+confidence)/2)
+	return Interval{m.Mean - float64(t*se), m.Mean + float64(t*se), confidence, m.N, m.NaN}
 }
 
 // ClopperPearson is the exact interval for a probability of which k of n independent trials were successes (Clopper and
@@ -94,9 +95,9 @@ func betaLow(k, n int, tail float64) float64 {
 	case 0:
 		return 0
 	case n:
-		return math.Pow(tail, 1/float64(n))
+		return elementary.Pow(tail, 1/float64(n))
 	default:
-		return distuv.Beta{Alpha: float64(k), Beta: float64(n - k + 1)}.Quantile(tail)
+		return distribution.InvRegIncBeta(float64(k), float64(n-k+1), tail)
 	}
 }
 
@@ -106,9 +107,9 @@ func betaHigh(k, n int, tail float64) float64 {
 	case n:
 		return 1
 	case 0:
-		return -math.Expm1(math.Log(tail) / float64(n))
+		return -elementary.Expm1(elementary.Log(tail) / float64(n))
 	default:
-		return distuv.Beta{Alpha: float64(k + 1), Beta: float64(n - k)}.Quantile(1 - tail)
+		return distribution.InvRegIncBeta(float64(k+1), float64(n-k), 1-tail)
 	}
 }
 
@@ -118,7 +119,7 @@ func betaHigh(k, n int, tail float64) float64 {
 func WilksN(beta, confidence float64) int {
 	need(beta)
 	need(confidence)
-	n := int(math.Ceil(math.Log1p(-confidence) / math.Log(beta)))
+	n := int(math.Ceil(elementary.Log1p(-confidence) / elementary.Log(beta)))
 	for n > 1 && WilksConfidence(beta, n-1) >= confidence {
 		n--
 	}
@@ -132,7 +133,7 @@ func WilksN(beta, confidence float64) int {
 // beta-quantile of their population. beta is in (0,1).
 func WilksConfidence(beta float64, n int) float64 {
 	need(beta)
-	return -math.Expm1(float64(n) * math.Log(beta))
+	return -elementary.Expm1(float64(n) * elementary.Log(beta))
 }
 
 // Holm adjusts p-values for asking many questions: comparing an adjusted value with α keeps the probability of any

@@ -1,7 +1,7 @@
 package aggregate
 
 import (
-	"gonum.org/v1/gonum/mathext"
+	"nero/internal/distribution"
 )
 
 // OrderConfidence is the confidence with which the k-th largest of n independent values is at least the beta-quantile
@@ -19,5 +19,5 @@ func OrderConfidence(beta float64, n, k int) float64 {
 	case k == 1:
 		return WilksConfidence(beta, n)
 	}
-	return mathext.RegIncBeta(float64(k), float64(n-k+1), 1-beta)
+	return distribution.RegIncBeta(float64(k), float64(n-k+1), 1-beta)
 }

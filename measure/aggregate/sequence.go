@@ -3,17 +3,18 @@ package aggregate
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mathext"
+	"nero/internal/distribution"
+	"nero/internal/elementary"
 )
 
 // logLikelihood is k·ln p + (n-k)·ln(1-p), with 0·ln 0 = 0.
 func logLikelihood(p, k, n float64) float64 {
 	l := 0.0
 	if k > 0 {
-		l += k * math.Log(p)
+		l += float64(k * elementary.Log(p))
 	}
 	if n > k {
-		l += (n - k) * math.Log1p(-p)
+		l += float64((n - k) * elementary.Log1p(-p))
 	}
 	return l
 }
@@ -45,13 +46,15 @@ func (s *ContractSequence) Add(x float64) Outcome {
 	}
 	k, n := float64(s.t.Over), float64(s.t.N)
 	// The integral of the likelihood over one side, by the weight of that side, against the likelihood of P.
-	all := mathext.Lbeta(k+0.5, n-k+0.5)
-	goal := logLikelihood(s.c.P, k, n) - math.Log1p(-s.c.Confidence)
+	all := distribution.Lbeta(k+0.5, n-k+0.5)
+	goal := logLikelihood(s.c.P, k, n) - elementary.Log1p(-s.c.Confidence)
 	switch p := s.c.P; {
-	case all+math.Log(mathext.RegIncBeta(k+0.5, n-k+0.5, p)) >= goal+math.Log(math.Pi*mathext.RegIncBeta(0.5, 0.5, p)):
+	case all+elementary.Log(distribution.RegIncBeta(k+0.5, n-k+0.5, p)) >=
+		goal+elementary.Log(math.Pi*distribution.RegIncBeta(0.5, 0.5, p)):
 		s.outcome = Met
-	case all+math.Log(mathext.RegIncBeta(n-k+0.5, k+0.5, 1-p)) >= goal+math.Log(math.Pi*mathext.RegIncBeta(0.5, 0.5,
-		1-p)):
+	case all+elementary.Log(distribution.RegIncBeta(n-k+0.5, k+0.5, 1-p)) >=
+		goal+elementary.Log(math.Pi*distribution.RegIncBeta(0.5, 0.5,
+			1-p)):
 		s.outcome = Broken
 	}
 	return s.outcome

@@ -2,6 +2,8 @@ package aggregate
 
 import (
 	"math"
+
+	"nero/internal/elementary"
 )
 
 // Sup is an estimate of the largest error over a continuous orbit, of which a grid was evaluated (docs/METRICS.md S2).
@@ -47,5 +49,5 @@ func MissProbability(width, period float64, n int) float64 {
 	if n == 0 {
 		return 1
 	}
-	return math.Exp(float64(n) * math.Log1p(-min(1, width/period)))
+	return elementary.Exp(float64(n) * elementary.Log1p(-min(1, width/period)))
 }

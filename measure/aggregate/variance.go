@@ -30,17 +30,17 @@ func SplitVariance(nx, ng, nr int, z func(i, g, r int) float64) TwoWay {
 		mean += row[i] / float64(nx)
 	}
 	for i := range nx {
-		t.SSInput += float64(ng*nr) * square(row[i]-mean)
+		t.SSInput += float64(float64(ng*nr) * square(row[i]-mean))
 		for g := range ng {
 			c := cell[i*ng+g]
-			t.SSInteract += float64(nr) * square(c-row[i]-col[g]+mean)
+			t.SSInteract += float64(float64(nr) * square(c-row[i]-col[g]+mean))
 			for r := range nr {
 				t.SSNoise += square(z(i, g, r) - c)
 			}
 		}
 	}
 	for g := range ng {
-		t.SSElement += float64(nx*nr) * square(col[g]-mean)
+		t.SSElement += float64(float64(nx*nr) * square(col[g]-mean))
 	}
 	return t
 }

@@ -78,7 +78,7 @@ func (b *boxes) turned(members []member, w []float64) space.Box {
 	for i, m := range members {
 		quarter := math.Round((m.box.Angle - first) / 90)
 		named[i] = m.box
-		named[i].Angle -= 90 * quarter
+		named[i].Angle -= float64(90 * quarter)
 		if math.Mod(quarter, 2) != 0 {
 			x, y := m.box.Center()
 			h, v := (m.box.Y2-m.box.Y1)/2, (m.box.X2-m.box.X1)/2

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"nero/data/space"
+	"nero/internal/elementary"
 )
 
 // rotations averages rows of rotations: of matrices their numbers, of unit quaternions qqᵀ, in which q and -q are one,
@@ -47,7 +48,7 @@ func squares(x []float64) []float64 {
 	for i := 0; i < len(x); i += 4 {
 		n := 0.0
 		for _, v := range x[i : i+4] {
-			n = math.Hypot(n, v)
+			n = elementary.Hypot(n, v)
 		}
 		if !(n > 0) {
 			continue
@@ -65,7 +66,7 @@ func squares(x []float64) []float64 {
 func directions(x []float64) []float64 {
 	out := make([]float64, 0, len(x)/7*8)
 	for i := 0; i < len(x); i += 7 {
-		s, c := math.Sincos(x[i+6])
+		s, c := elementary.Sincos(x[i+6])
 		out = append(append(out, x[i:i+6]...), c, s)
 	}
 	return out
@@ -77,10 +78,10 @@ func upright(mean []float64, spread float64) ([]float64, float64) {
 	var out []float64
 	for i := 0; i < len(mean); i += 8 {
 		c, s := mean[i+6], mean[i+7]
-		if !(math.Hypot(c, s) > 1e-9) {
+		if !(elementary.Hypot(c, s) > 1e-9) {
 			return nil, 0
 		}
-		out = append(append(out, mean[i:i+6]...), math.Atan2(s, c))
+		out = append(append(out, mean[i:i+6]...), elementary.Atan2(s, c))
 	}
 	return out, spread
 }
@@ -148,7 +149,7 @@ func project(m [9]float64) (out [9]float64, ok bool) {
 	if mat.Det(&u)*mat.Det(&v) < 0 {
 		sign = -1
 	}
-	if !(s[1]+sign*s[2] > 1e-9) {
+	if !(s[1]+float64(sign*s[2]) > 1e-9) {
 		return m, false
 	}
 	for i := range 3 {
@@ -166,7 +167,7 @@ func project(m [9]float64) (out [9]float64, ok bool) {
 // angle is that angle in degrees whose half has this squared cosine.
 func angle(squared float64) float64 {
 	squared = max(0, min(1, squared))
-	return 2 * math.Atan2(math.Sqrt(1-squared), math.Sqrt(squared)) * (180 / math.Pi)
+	return 2 * elementary.Atan2(math.Sqrt(1-squared), math.Sqrt(squared)) * (180 / math.Pi)
 }
 
 // record brings the fields of records together one by one.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nero/data/space"
+	"nero/internal/elementary"
 )
 
 // vectors keeps fields and takes, at every pixel, the vector median: the point whose summed distance from all vectors
@@ -60,7 +61,7 @@ func middle(x, y, w []float64) (float64, float64) {
 	}
 	spread := 0.0
 	for i := range x {
-		spread = max(spread, math.Hypot(x[i]-u, y[i]-v))
+		spread = max(spread, elementary.Hypot(x[i]-u, y[i]-v))
 	}
 	if spread == 0 {
 		return x[0], y[0]
@@ -69,14 +70,14 @@ func middle(x, y, w []float64) (float64, float64) {
 	// between two points of one weight, it is one of many, and the mean is as good and favors none.
 	for i := range x {
 		px, py, own := pull(x, y, w, x[i], y[i])
-		if math.Hypot(px, py) < own*(1-1e-9) {
+		if elementary.Hypot(px, py) < own*(1-1e-9) {
 			return x[i], y[i]
 		}
 	}
 	for range 1000 {
 		sx, sy, sum := 0.0, 0.0, 0.0
 		for i := range x {
-			d := math.Hypot(x[i]-u, y[i]-v)
+			d := elementary.Hypot(x[i]-u, y[i]-v)
 			if d == 0 {
 				continue
 			}
@@ -84,11 +85,11 @@ func middle(x, y, w []float64) (float64, float64) {
 		}
 		px, py, own := pull(x, y, w, u, v)
 		keep := 0.0 // of the place itself, if it is one of the points
-		if p := math.Hypot(px, py); p > 0 {
+		if p := elementary.Hypot(px, py); p > 0 {
 			keep = min(1, own/p)
 		}
 		a, b := float64((1-keep)*(sx/sum))+float64(keep*u), float64((1-keep)*(sy/sum))+float64(keep*v)
-		moved := math.Hypot(a-u, b-v)
+		moved := elementary.Hypot(a-u, b-v)
 		u, v = a, b
 		if !(moved > 1e-10*spread) {
 			break
@@ -101,7 +102,7 @@ func middle(x, y, w []float64) (float64, float64) {
 // itself.
 func pull(x, y, w []float64, u, v float64) (px, py, own float64) {
 	for i := range x {
-		d := math.Hypot(x[i]-u, y[i]-v)
+		d := elementary.Hypot(x[i]-u, y[i]-v)
 		if d == 0 {
 			own += w[i]
 			continue

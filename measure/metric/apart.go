@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"nero/data/space"
+	"nero/internal/elementary"
 )
 
 // Edge is how near to the edge of a window, in pixels, a box counts as cut by it: what is beyond is not known, and
@@ -76,12 +77,12 @@ func Between(a, b *space.Boxes) Apart {
 		}
 		d.Matched++
 		d.Pairs = append(d.Pairs, [2]int{i, j})
-		same += min(x.Score, y.Score) * gain[i][j]
+		same += float64(min(x.Score, y.Score) * gain[i][j])
 		all += max(x.Score, y.Score)
 		ax, ay := x.Center()
 		bx, by := y.Center()
-		center += math.Hypot(ax-bx, ay-by)
-		size += math.Abs(math.Log(x.Area()/y.Area())) / 2
+		center += elementary.Hypot(ax-bx, ay-by)
+		size += math.Abs(elementary.Log(x.Area()/y.Area())) / 2
 		score += x.Score - y.Score
 	}
 	for j, y := range b.Items {
@@ -133,7 +134,7 @@ func Within(x, w space.Box) bool {
 		return x1 >= w.X1+Edge && y1 >= w.Y1+Edge && x2 <= w.X2-Edge && y2 <= w.Y2-Edge
 	}
 	cx, cy := w.Center()
-	sin, cos := math.Sincos(w.Angle * (math.Pi / 180))
+	sin, cos := elementary.Sincos(w.Angle * (math.Pi / 180))
 	for _, p := range corners(x) {
 		// Along the sides of the window, whose directions are (cos, -sin) and (sin, cos) with y down.
 		dx, dy := p.x-cx, p.y-cy

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"nero/data/space"
+	"nero/internal/elementary"
 )
 
 // top is the most confident box of a set, the first of equals; not ok if there is none.
@@ -298,7 +299,7 @@ var CenterError = ofBoxes(Metric{
 	}
 	x, y := b.Center()
 	u, v := s.key.Center()
-	return math.Hypot(x-u, y-v)
+	return elementary.Hypot(x-u, y-v)
 })
 
 // SizeError is by which factor, as a logarithm, the most confident box is larger or smaller than the key box.
@@ -311,7 +312,7 @@ var SizeError = ofBoxes(Metric{
 	if !ok || !s.keyed {
 		return math.NaN()
 	}
-	return math.Abs(math.Log(b.Area()/s.key.Area())) / 2
+	return math.Abs(elementary.Log(b.Area()/s.key.Area())) / 2
 })
 
 // CountError is how many boxes there are too many or too few.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nero/data/space"
+	"nero/internal/elementary"
 )
 
 // Confidence is the softmax probability of the true class.
@@ -113,9 +114,9 @@ var KL = &Metric{
 		}
 		d := 0.0
 		for k := range lp {
-			p, q := math.Exp(lp[k]), math.Exp(lq[k])
+			p, q := elementary.Exp(lp[k]), elementary.Exp(lq[k])
 			if p != 0 { // 0 ln 0 = 0; NaN != 0, so it is not skipped
-				d += p * (lp[k] - lq[k])
+				d += float64(p * (lp[k] - lq[k]))
 			}
 			d += q - p
 		}
@@ -225,7 +226,7 @@ func logProbabilities(v space.Value) []float64 {
 	o := make([]float64, len(s.Val))
 	if s.Raw == nil {
 		for k, p := range s.Val {
-			o[k] = math.Log(p)
+			o[k] = elementary.Log(p)
 		}
 		return o
 	}
@@ -235,9 +236,9 @@ func logProbabilities(v space.Value) []float64 {
 	}
 	sum := 0.0
 	for _, r := range s.Raw {
-		sum += math.Exp(r - top)
+		sum += elementary.Exp(r - top)
 	}
-	sum = math.Log(sum)
+	sum = elementary.Log(sum)
 	for k, r := range s.Raw {
 		o[k] = r - top - sum
 	}

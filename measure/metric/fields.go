@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"nero/data/space"
+	"nero/internal/elementary"
 )
 
 // flow is a comparison of two fields of one size whose numbers are all finite.
@@ -41,12 +42,12 @@ func (f flow) mean(g func(i int) float64) float64 {
 
 func (f flow) square(i int) float64 {
 	du, dv := f.error(i)
-	return (du*du + dv*dv) / 2
+	return (float64(du*du) + float64(dv*dv)) / 2
 }
 
 func (f flow) distance(i int) float64 {
 	du, dv := f.error(i)
-	return math.Hypot(du, dv)
+	return elementary.Hypot(du, dv)
 }
 
 func (f flow) absolute(i int) float64 {
@@ -60,8 +61,8 @@ func (f flow) angle(i int) float64 {
 	n := len(f.at.Val) / 2
 	u, v := f.at.Val[i], f.at.Val[n+i]
 	p, q := f.truth.Val[i], f.truth.Val[n+i]
-	sine := math.Hypot(math.Hypot(v-q, p-u), u*q-v*p)
-	return math.Atan2(sine, u*p+v*q+1) * (180 / math.Pi)
+	sine := elementary.Hypot(elementary.Hypot(v-q, p-u), float64(u*q)-float64(v*p))
+	return elementary.Atan2(sine, float64(u*p)+float64(v*q)+1) * (180 / math.Pi)
 }
 
 // curl is the error of dv/dx - du/dy at an inner pixel, by central differences.
@@ -89,7 +90,7 @@ func (f flow) inner(g func(i int) float64) float64 {
 	for r := 1; r+1 < h; r++ {
 		for c := 1; c+1 < w; c++ {
 			x := g(r*w + c)
-			sum += x * x
+			sum += float64(x * x)
 		}
 	}
 	return math.Sqrt(sum / float64(max(h-2, 0)*max(w-2, 0)))
@@ -205,7 +206,7 @@ func pooledRMSE() *Metric {
 	m.Pooled = func(e []Evidence) float64 {
 		sum := 0.0
 		for _, x := range e {
-			sum += x.Value * x.Value
+			sum += float64(x.Value * x.Value)
 		}
 		return math.Sqrt(sum / float64(len(e)))
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"nero/data/space"
+	"nero/internal/elementary"
 )
 
 // IoU is the area that two boxes share over the area that either covers, from 0 to 1: continuous coordinates, no "+1".
@@ -38,7 +39,8 @@ func shared(a, b space.Box) float64 {
 	// Rectangles whose circles do not meet share nothing.
 	ax, ay := a.Center()
 	bx, by := b.Center()
-	if math.Hypot(ax-bx, ay-by) >= (math.Hypot(a.X2-a.X1, a.Y2-a.Y1)+math.Hypot(b.X2-b.X1, b.Y2-b.Y1))/2 {
+	if elementary.Hypot(ax-bx, ay-by) >= (elementary.Hypot(a.X2-a.X1, a.Y2-a.Y1)+
+		elementary.Hypot(b.X2-b.X1, b.Y2-b.Y1))/2 {
 		return 0
 	}
 	poly := p[:]
@@ -58,14 +60,16 @@ type point struct{ x, y float64 }
 func corners(b space.Box) [4]point {
 	cx, cy := b.Center()
 	w, h := (b.X2-b.X1)/2, (b.Y2-b.Y1)/2
-	s, c := math.Sincos(b.Angle * (math.Pi / 180))
-	at := func(x, y float64) point { return point{cx + c*x + s*y, cy - s*x + c*y} }
+	s, c := elementary.Sincos(b.Angle * (math.Pi / 180))
+	at := func(x, y float64) point {
+		return point{cx + float64(c*x) + float64(s*y), cy - float64(s*x) + float64(c*y)}
+	}
 	return [4]point{at(-w, -h), at(w, -h), at(w, h), at(-w, h)}
 }
 
 // clip keeps the part of a convex polygon that lies on the inner side of the line from p to q.
 func clip(poly []point, p, q point) []point {
-	side := func(r point) float64 { return (q.x-p.x)*(r.y-p.y) - (q.y-p.y)*(r.x-p.x) }
+	side := func(r point) float64 { return float64((q.x-p.x)*(r.y-p.y)) - float64((q.y-p.y)*(r.x-p.x)) }
 	out := make([]point, 0, len(poly)+1)
 	for i, r := range poly {
 		next := poly[(i+1)%len(poly)]
@@ -75,7 +79,7 @@ func clip(poly []point, p, q point) []point {
 		}
 		if d > 0 && e < 0 || d < 0 && e > 0 {
 			t := d / (d - e)
-			out = append(out, point{r.x + t*(next.x-r.x), r.y + t*(next.y-r.y)})
+			out = append(out, point{r.x + float64(t*(next.x-r.x)), r.y + float64(t*(next.y-r.y))})
 		}
 	}
 	return out
@@ -87,7 +91,7 @@ func surface(poly []point) float64 {
 	sum := 0.0
 	for i := 1; i+1 < len(poly); i++ {
 		a, b := poly[i], poly[i+1]
-		sum += (a.x-poly[0].x)*(b.y-poly[0].y) - (a.y-poly[0].y)*(b.x-poly[0].x)
+		sum += float64((a.x-poly[0].x)*(b.y-poly[0].y)) - float64((a.y-poly[0].y)*(b.x-poly[0].x))
 	}
 	return math.Abs(sum) / 2
 }
@@ -110,7 +114,7 @@ func SolidIoU(a, b [7]float64) float64 {
 	ha, hb := max(a[5], 0), max(b[5], 0)
 	tall := min(a[2]+ha/2, b[2]+hb/2) - max(a[2]-ha/2, b[2]-hb/2)
 	both := shared(p, q) * max(tall, 0)
-	return both / (p.Area()*ha + q.Area()*hb - both)
+	return both / (float64(p.Area()*ha) + float64(q.Area()*hb) - both)
 }
 
 // solids is the mean of [SolidIoU]; NaN for rows that are no boxes.

@@ -249,7 +249,7 @@ func (p *pool) class(steps []step, objects float64) float64 {
 	if p.shape == envelope {
 		last := 0
 		for _, s := range steps {
-			area += float64(s.right-last) / objects * s.precision
+			area += float64(float64(s.right-last) / objects * s.precision)
 			last = s.right
 		}
 		return area

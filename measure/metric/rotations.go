@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"nero/internal/elementary"
 )
 
 // rotations is the mean angle between rotations; NaN if a row is none, and for rows of other lengths than 4 and 9.
@@ -30,7 +32,9 @@ func (d diff) rotations() float64 {
 
 // mirrored reports whether a row is a matrix that exchanges left and right, as a pose does after a mirror.
 func mirrored(m []float64) bool {
-	return len(m) == 9 && m[0]*(m[4]*m[8]-m[5]*m[7])-m[1]*(m[3]*m[8]-m[5]*m[6])+m[2]*(m[3]*m[7]-m[4]*m[6]) < 0
+	return len(m) == 9 && float64(m[0]*(float64(m[4]*m[8])-float64(m[5]*m[7])))-
+		float64(m[1]*(float64(m[3]*m[8])-float64(m[5]*m[6])))+
+		float64(m[2]*(float64(m[3]*m[7])-float64(m[4]*m[6]))) < 0
 }
 
 func inverted(m []float64) []float64 {
@@ -47,9 +51,9 @@ func inverted(m []float64) []float64 {
 func RotationAngle(p, q [4]float64) float64 {
 	minus, plus := 0.0, 0.0
 	for k := range p {
-		minus, plus = math.Hypot(minus, p[k]-q[k]), math.Hypot(plus, p[k]+q[k])
+		minus, plus = elementary.Hypot(minus, p[k]-q[k]), elementary.Hypot(plus, p[k]+q[k])
 	}
-	return 4 * math.Atan2(min(minus, plus), max(minus, plus)) * (180 / math.Pi)
+	return 4 * elementary.Atan2(min(minus, plus), max(minus, plus)) * (180 / math.Pi)
 }
 
 // quaternionOf is the rotation of a row as a unit quaternion: of 4 numbers, or of the 9 of a matrix, whose nearest
@@ -90,13 +94,13 @@ func nearest(m []float64) (r [9]float64, ok bool) {
 	if mat.Det(&u)*mat.Det(&v) < 0 {
 		sign = -1
 	}
-	if !(s[1]+sign*s[2] > 1e-9*s[0]) {
+	if !(s[1]+float64(sign*s[2]) > 1e-9*s[0]) {
 		return r, false
 	}
 	for i := range 3 {
 		for j := range 3 {
 			for k, d := range [3]float64{1, 1, sign} {
-				r[3*i+j] += u.At(i, k) * d * v.At(j, k)
+				r[3*i+j] += float64(u.At(i, k) * d * v.At(j, k))
 			}
 		}
 	}

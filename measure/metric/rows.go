@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nero/data/space"
+	"nero/internal/elementary"
 )
 
 func nan() float64 { return math.NaN() }
@@ -74,7 +75,7 @@ func (d diff) distances() []float64 {
 		a, b := d.row(i)
 		sum := 0.0
 		for k := range a {
-			sum += (a[k] - b[k]) * (a[k] - b[k])
+			sum += float64((a[k] - b[k]) * (a[k] - b[k]))
 		}
 		out[i] = math.Sqrt(sum)
 	}
@@ -93,7 +94,7 @@ func mean(x []float64) float64 {
 func length(x []float64) float64 {
 	n := 0.0
 	for _, v := range x {
-		n = math.Hypot(n, v)
+		n = elementary.Hypot(n, v)
 	}
 	return n
 }
@@ -109,10 +110,10 @@ func between(a, b []float64) (angle, cosine float64, ok bool) {
 	minus, plus, dot := 0.0, 0.0, 0.0
 	for k := range a {
 		u, v := a[k]/p, b[k]/q
-		minus, plus = math.Hypot(minus, u-v), math.Hypot(plus, u+v)
-		dot += u * v
+		minus, plus = elementary.Hypot(minus, u-v), elementary.Hypot(plus, u+v)
+		dot += float64(u * v)
 	}
-	return 2 * math.Atan2(minus, plus) * (180 / math.Pi), max(-1, min(1, dot)), true
+	return 2 * elementary.Atan2(minus, plus) * (180 / math.Pi), max(-1, min(1, dot)), true
 }
 
 // directions averages over the rows that have a direction in both values; NaN if there is none.
@@ -234,7 +235,7 @@ func (d diff) correlation() float64 {
 		aa, bb, ab := 0.0, 0.0, 0.0
 		for k := range a {
 			x, y := a[k]-ma, b[k]-mb
-			aa, bb, ab = aa+x*x, bb+y*y, ab+x*y
+			aa, bb, ab = aa+float64(x*x), bb+float64(y*y), ab+float64(x*y)
 		}
 		// Squares of what rounding leaves of a constant channel are no variance.
 		if !(aa > small(a)) || !(bb > small(b)) {

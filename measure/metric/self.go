@@ -142,7 +142,7 @@ func defect(c Case) (norm, largest float64) {
 		if math.IsNaN(d) {
 			return d, d // a NaN is never small
 		}
-		norm += d * d
+		norm += float64(d * d)
 		largest = max(largest, d)
 	}
 	return math.Sqrt(norm), largest

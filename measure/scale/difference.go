@@ -87,14 +87,14 @@ func Compare(a, b space.Value) (Difference, error) {
 		if !(d <= math.MaxFloat64) {
 			return Difference{Norm: math.NaN(), Max: math.NaN()}, nil
 		}
-		ss += d * d
+		ss += float64(d * d)
 		top = max(top, d)
 	}
 	if math.IsInf(ss, 1) || (ss == 0 && top > 0) { // squares beyond the range of float64
 		ss = 0
 		for i, v := range x {
 			d := (v - y[i]) / top
-			ss += d * d
+			ss += float64(d * d)
 		}
 		return Difference{Norm: top * math.Sqrt(ss/Count(a)), Max: top}, nil
 	}

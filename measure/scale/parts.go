@@ -172,7 +172,7 @@ func apart(a, b piece) ([]Difference, error) {
 			}
 			return out, nil
 		}
-		out[k].Norm += d * d
+		out[k].Norm += float64(d * d)
 		out[k].Max = max(out[k].Max, d)
 	}
 	count := Count(x)
@@ -182,7 +182,7 @@ func apart(a, b piece) ([]Difference, error) {
 			for i, u := range p {
 				if of(i) == k {
 					e := (u - q[i]) / d.Max
-					d.Norm += e * e
+					d.Norm += float64(e * e)
 				}
 			}
 			out[k].Norm = d.Max * math.Sqrt(d.Norm/count)
@@ -355,7 +355,7 @@ func (s *Survey) still() {
 		n := 0
 		for _, o := range g.Parts {
 			if o.Field == p.Field && !o.Still {
-				sum, n = sum+o.own*o.own, n+1
+				sum, n = sum+float64(o.own*o.own), n+1
 			}
 		}
 		if p.Scale = math.Sqrt(sum / float64(max(n, 1))); !(p.Scale > 0) {

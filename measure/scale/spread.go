@@ -29,8 +29,8 @@ func (m *Moments) Take(x []float64) {
 	for i, a := range x {
 		d := a - m.Mean[i]
 		m.Mean[i] += d / float64(m.N)
-		m.Squares[i] += d * (a - m.Mean[i])
-		m.Square += d * (a - m.Mean[i])
+		m.Squares[i] += float64(d * (a - m.Mean[i]))
+		m.Square += float64(d * (a - m.Mean[i]))
 	}
 }
 
@@ -121,7 +121,7 @@ func (s *Spread) Add(v space.Value) error {
 	x := v.Numbers()
 	var square float64
 	for _, a := range x {
-		square += a * a
+		square += float64(a * a)
 	}
 	if s.n == 1 || len(s.whole.Mean) == len(x) {
 		s.whole.N = s.n - 1 // of values of several forms those of the first form count; their scale is that of rows
@@ -223,7 +223,7 @@ func (s *Spread) Sizes() []float64 {
 	}
 	out := make([]float64, len(s.whole.Mean))
 	for i, m := range s.whole.Mean {
-		out[i] = math.Sqrt(s.whole.Squares[i]/float64(s.whole.N) + m*m)
+		out[i] = math.Sqrt(s.whole.Squares[i]/float64(s.whole.N) + float64(m*m))
 	}
 	return out
 }
@@ -241,7 +241,7 @@ func (s *Spread) columns(n int, of func(i int) int) (own, size []float64) {
 	for i, q := range m.Squares {
 		k := of(i)
 		own[k] += q / float64(m.N) / count
-		size[k] += (q/float64(m.N) + m.Mean[i]*m.Mean[i]) / count
+		size[k] += (q/float64(m.N) + float64(m.Mean[i]*m.Mean[i])) / count
 	}
 	for k := range own {
 		own[k], size[k] = math.Sqrt(own[k]), math.Sqrt(size[k])

@@ -8,6 +8,7 @@ import (
 
 	"nero/data/space"
 	"nero/data/tensor"
+	"nero/internal/elementary"
 )
 
 // workspace is the memory of one call of decode.
@@ -252,9 +253,9 @@ func (b *boxes) score(class strided, classes int, object, label strided) (score,
 			}
 		}
 		for k := range classes {
-			sum += math.Exp(b.clamp(class.get(k)) - most)
+			sum += elementary.Exp(b.clamp(class.get(k)) - most)
 		}
-		score, raw = math.Exp(best-most)/sum, top-others
+		score, raw = elementary.Exp(best-most)/sum, top-others
 	default:
 		if score == padding {
 			return 0, 0, 0, false, nil
@@ -264,7 +265,7 @@ func (b *boxes) score(class strided, classes int, object, label strided) (score,
 		o := object.get(0)
 		if b.Activation == "sigmoid" || b.Activation == softmax {
 			// 1 - σ(a)·σ(b) is e⁻ᵃ + e⁻ᵇ where both are near 1.
-			raw = min(raw, o) - math.Log1p(math.Exp(-math.Abs(raw-o)))
+			raw = min(raw, o) - elementary.Log1p(elementary.Exp(-math.Abs(raw-o)))
 			o = sigmoid(b.clamp(o))
 		} else if err := confidence(o); err != nil {
 			return 0, 0, 0, false, err
@@ -324,7 +325,7 @@ func (b *boxes) clamp(x float64) float64 {
 	return min(max(x, -b.Clamp), b.Clamp)
 }
 
-func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+func sigmoid(x float64) float64 { return 1 / (1 + elementary.Exp(-x)) }
 
 // confidence refuses a finite number that is none. 1e-3 admits the rounding of half precision.
 func confidence(x float64) error {
@@ -345,12 +346,12 @@ func (b *boxes) coordinates(r strided, k int) space.Box {
 	switch {
 	case b.anchors != nil:
 		a := b.anchors[k]
-		x, y = x/b.Scale*a.w+a.x, y/b.Scale*a.h+a.y
+		x, y = float64(x/b.Scale*a.w)+a.x, float64(y/b.Scale*a.h)+a.y
 		switch {
 		case b.Form == "xyxy":
-			w, h = w/b.Scale*a.w+a.x, h/b.Scale*a.h+a.y
+			w, h = float64(w/b.Scale*a.w)+a.x, float64(h/b.Scale*a.h)+a.y
 		case b.Log:
-			w, h = math.Exp(w/b.SizeScale)*a.w, math.Exp(h/b.SizeScale)*a.h
+			w, h = elementary.Exp(w/b.SizeScale)*a.w, elementary.Exp(h/b.SizeScale)*a.h
 		default:
 			w, h = w/b.SizeScale*a.w, h/b.SizeScale*a.h
 		}
@@ -457,13 +458,13 @@ func suppress(keep, found []candidate, how string, b *boxes) []candidate {
 			o := overlap(&best.Box, &c.Box)
 			switch {
 			case how == "soft":
-				c.Score *= math.Exp(-o * o / b.Sigma)
+				c.Score *= elementary.Exp(-o * o / b.Sigma)
 				c.gone = c.Score < b.Limit
 			case o > b.Overlap:
 				c.gone = true
 				sum += c.Score
 				for k, v := range [4]float64{c.X1, c.Y1, c.X2, c.Y2} {
-					mean[k] += v * c.Score
+					mean[k] += float64(v * c.Score)
 				}
 			}
 		}

@@ -354,7 +354,7 @@ func (e *encoder) image(dst []byte, m *space.Image, t, c int) error {
 		}
 		r, g, b := m.Plane(0), m.Plane(1), m.Plane(2)
 		for i := range area {
-			(*grey)[i] = 0.299*r[i] + 0.587*g[i] + 0.114*b[i]
+			(*grey)[i] = float64(0.299*r[i]) + float64(0.587*g[i]) + float64(0.114*b[i])
 		}
 		defer e.pool.Put(grey)
 	}

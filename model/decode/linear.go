@@ -264,7 +264,7 @@ func (e *encoder) back(g []float64, like *space.Image, t, k int) *space.Image {
 		add := func(plane int, w float64) {
 			p := out.Plane(plane)
 			for i := range p {
-				p[i] += w * f * g[at+i*stride]
+				p[i] += float64(w * f * g[at+i*stride])
 			}
 		}
 		switch {

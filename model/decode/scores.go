@@ -7,6 +7,7 @@ import (
 
 	"nero/data/space"
 	"nero/data/tensor"
+	"nero/internal/elementary"
 )
 
 // scoresKind is one number per class.
@@ -116,7 +117,7 @@ func Softmax(v []float64) {
 	}
 	sum := 0.0
 	for k, x := range v {
-		v[k] = math.Exp(x - top)
+		v[k] = elementary.Exp(x - top)
 		sum += v[k]
 	}
 	for k := range v {

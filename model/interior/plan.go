@@ -323,5 +323,5 @@ func same(x, want, other []float64) bool {
 			apart = max(apart, math.Abs(other[i]-w))
 		}
 	}
-	return off <= 1e-4*top+1e-2*apart // false for NaN
+	return off <= float64(1e-4*top)+float64(1e-2*apart) // false for NaN
 }

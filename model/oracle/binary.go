@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"nero/data/tensor"
+	"nero/internal/elementary"
 )
 
 var errZero = errors.New("integer division by zero")
@@ -383,13 +384,13 @@ func power(old func(x, y []int) ([]int, error)) kernel {
 		zip(shape, x, y, func(k, a, sa, b, sb, n int) {
 			for j := range n {
 				if out.float() {
-					out.f[k+j] = math.Pow(x.f[a+j*sa], at(y, b+j*sb))
+					out.f[k+j] = elementary.Pow(x.f[a+j*sa], at(y, b+j*sb))
 					continue
 				}
 				if e := at(y, b+j*sb); !y.float() && e >= 0 {
 					out.i[k+j] = wrap(x.typ, intPow(x.i[a+j*sa], uint64(y.i[b+j*sb])))
 				} else {
-					out.i[k+j] = toInteger(x.typ, math.Pow(at(x, a+j*sa), e))
+					out.i[k+j] = toInteger(x.typ, elementary.Pow(at(x, a+j*sa), e))
 				}
 			}
 		})

@@ -39,7 +39,7 @@ func (b box) overlap(o box) float64 {
 	if !(h > 0 && w > 0) {
 		return 0
 	}
-	return h * w / (b.area() + o.area() - h*w)
+	return h * w / (b.area() + o.area() - float64(h*w))
 }
 
 // suppress keeps the best boxes of each class that do not overlap with better ones: boxes [batch, n, 4], scores
@@ -154,8 +154,8 @@ func roiAlign(a *attrs) kernel {
 			var start, bin [2]float64 // down, across
 			var count [2]int
 			for k, n := range []int{height, width} {
-				start[k] = rois.f[r*4+1-k]*scale - shift
-				length := rois.f[r*4+3-k]*scale - shift - start[k]
+				start[k] = float64(rois.f[r*4+1-k]*scale) - shift
+				length := float64(rois.f[r*4+3-k]*scale) - shift - start[k]
 				if shift == 0 {
 					length = math.Max(length, 1)
 				}
@@ -177,8 +177,8 @@ func roiAlign(a *attrs) kernel {
 				for p := range height * width {
 					sum, top := 0.0, math.Inf(-1)
 					for s := range count[0] * count[1] {
-						py := start[0] + (float64(p/width)+(float64(s/count[1])+0.5)/float64(count[0]))*bin[0]
-						px := start[1] + (float64(p%width)+(float64(s%count[1])+0.5)/float64(count[1]))*bin[1]
+						py := start[0] + float64((float64(p/width)+(float64(s/count[1])+0.5)/float64(count[0]))*bin[0])
+						px := start[1] + float64((float64(p%width)+(float64(s%count[1])+0.5)/float64(count[1]))*bin[1])
 						parts := bilinear(src, in, py, px)
 						for _, v := range parts {
 							sum += v

@@ -112,7 +112,7 @@ func mulStrip[T float32 | float64](at, width, m, n, k int, a, b, out []T,
 			if v != 0 {
 				if width < 4 {
 					for j, w := range from {
-						row[j] += v * w
+						row[j] += T(v * w)
 					}
 				} else {
 					axpy(width, v, from, 1, row, 1)
@@ -130,7 +130,7 @@ func mulStrip[T float32 | float64](at, width, m, n, k int, a, b, out []T,
 			}
 			if finite < 0 {
 				for j, w := range from {
-					row[j] += v * w
+					row[j] += T(v * w)
 				}
 			}
 		}
@@ -267,7 +267,7 @@ func gemm(a *attrs) kernel {
 		}
 		zip(out.shape, out, bias, func(k, _, _, b, sb, n int) {
 			for j := range n {
-				out.f[k+j] += beta * bias.f[b+j*sb]
+				out.f[k+j] += float64(beta * bias.f[b+j*sb])
 			}
 		})
 		return out, nil
@@ -694,7 +694,7 @@ func determinants(c *call) (*value, error) {
 			for i := k + 1; i < n; i++ {
 				q := m[i*n+k] / m[k*n+k]
 				for j := k; j < n; j++ {
-					m[i*n+j] -= q * m[k*n+j]
+					m[i*n+j] -= float64(q * m[k*n+j])
 				}
 			}
 		}

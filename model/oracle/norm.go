@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nero/data/tensor"
+	"nero/internal/elementary"
 )
 
 // lineFunc is what is done with one line of numbers: n of x and of y, step apart.
@@ -120,7 +121,7 @@ func absolute(c *call, x, y []float64, n, step int) {
 func euclidean(c *call, x, y []float64, n, step int) {
 	var sum float64
 	for k := range n {
-		sum = c.partial(sum + x[k*step]*x[k*step])
+		sum = c.partial(sum + float64(x[k*step]*x[k*step]))
 	}
 	shrink(x, y, n, step, math.Sqrt(sum))
 }
@@ -163,7 +164,7 @@ func peak(x []float64, n, step int) float64 {
 func softmax(c *call, x, y []float64, n, step int) {
 	m, sum := peak(x, n, step), 0.0
 	for k := range n {
-		e := math.Exp(x[k*step] - m)
+		e := elementary.Exp(x[k*step] - m)
 		y[k*step] = e
 		sum = c.partial(sum + e)
 	}
@@ -175,9 +176,9 @@ func softmax(c *call, x, y []float64, n, step int) {
 func logSoftmax(c *call, x, y []float64, n, step int) {
 	m, sum := peak(x, n, step), 0.0
 	for k := range n {
-		sum = c.partial(sum + math.Exp(x[k*step]-m))
+		sum = c.partial(sum + elementary.Exp(x[k*step]-m))
 	}
-	sum = math.Log(sum)
+	sum = elementary.Log(sum)
 	for k := range n {
 		y[k*step] = x[k*step] - m - sum
 	}
@@ -275,8 +276,8 @@ func batchNorm(a *attrs) kernel {
 						}
 					}
 				})
-				newMean.f[ch] = p[2][ch]*momentum + mean[ch]*(1-momentum)
-				newVariance.f[ch] = p[3][ch]*momentum + variance[ch]*(1-momentum)
+				newMean.f[ch] = float64(p[2][ch]*momentum) + float64(mean[ch]*(1-momentum))
+				newVariance.f[ch] = float64(p[3][ch]*momentum) + float64(variance[ch]*(1-momentum))
 			}
 			out = append(out, newMean, newVariance)
 		}
@@ -285,7 +286,7 @@ func batchNorm(a *attrs) kernel {
 				d := math.Sqrt(variance[ch] + eps)
 				at := (b*channels + ch) * inner
 				for k, v := range x.f[at:][:inner] {
-					y.f[at+k] = (v-mean[ch])/d*p[0][ch] + p[1][ch]
+					y.f[at+k] = float64((v-mean[ch])/d*p[0][ch]) + p[1][ch]
 				}
 			}
 		}
@@ -301,7 +302,7 @@ func (r *runner) moments(each func(func(float64))) (mean, variance float64) {
 		n++
 	})
 	mean /= n
-	each(func(v float64) { variance = r.partial(variance + (v-mean)*(v-mean)) })
+	each(func(v float64) { variance = r.partial(variance + float64((v-mean)*(v-mean))) })
 	return mean, variance / n
 }
 
@@ -351,7 +352,7 @@ func (c *call) groupNorm(groups int, eps float64, perGroup bool) (*value, error)
 			if !perGroup {
 				j = j*per + k/inner
 			}
-			y.f[g*per*inner+k] = (v-mean)/d*scale[j] + shift[j]
+			y.f[g*per*inner+k] = float64((v-mean)/d*scale[j]) + shift[j]
 		}
 	}
 	return y, nil
@@ -461,10 +462,10 @@ func (c *call) lrn(alpha, beta, bias float64, n int) (*value, error) {
 				var sum float64
 				for k := lo; k <= hi; k++ {
 					v := x.f[(o*channels+k)*inner+i]
-					sum = c.partial(sum + v*v)
+					sum = c.partial(sum + float64(v*v))
 				}
 				at := (o*channels+ch)*inner + i
-				y.f[at] = x.f[at] / math.Pow(bias+alpha/float64(n)*sum, beta)
+				y.f[at] = x.f[at] / elementary.Pow(bias+float64(alpha/float64(n)*sum), beta)
 			}
 		}
 	}
@@ -494,7 +495,7 @@ func (c *call) standardize(list []int) (*value, error) {
 	if err != nil {
 		return nil, err
 	}
-	mean.step = func(acc, v float64) float64 { return acc + v*v }
+	mean.step = func(acc, v float64) float64 { return acc + float64(v*v) }
 	v, err := c.reduce(mean, d, as, true)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"nero/data/tensor"
+	"nero/internal/elementary"
 )
 
 // poolOps reduce windows.
@@ -94,9 +95,9 @@ func poolOps() map[string][]entry {
 func lp(x []float64, p float64) float64 {
 	var s float64
 	for _, v := range x {
-		s += math.Pow(math.Abs(v), p)
+		s += elementary.Pow(math.Abs(v), p)
 	}
-	return math.Pow(s, 1/p)
+	return elementary.Pow(s, 1/p)
 }
 
 func readPool(a *attrs) window {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"nero/internal/elementary"
 )
 
 // recurrentOps run along a sequence.
@@ -75,10 +77,10 @@ func recurrent(a *attrs, gates, peepholes int, def ...string) kernel {
 		var fs []func(float64) float64
 		for _, name := range names[:len(def)] {
 			f := map[string]func(float64) float64{
-				"Tanh": math.Tanh, "Sigmoid": sigmoid,
+				"Tanh": elementary.Tanh, "Sigmoid": sigmoid,
 				"Softsign": func(x float64) float64 { return x / (1 + math.Abs(x)) },
 				"Softplus": softplus, "Relu": func(x float64) float64 { return math.Max(x, 0) },
-				"HardSigmoid": func(x float64) float64 { return clamp(float64(float32(0.2))*x+0.5, 0, 1) },
+				"HardSigmoid": func(x float64) float64 { return clamp(float64(float64(float32(0.2))*x)+0.5, 0, 1) },
 				"Elu":         elu(1, 1, 1),
 			}[name]
 			if f == nil {
@@ -274,7 +276,7 @@ func (u *unit) step(hidden, state []float64) {
 			for k := range h {
 				s := u.rb[2*h+k]
 				for j := range h {
-					s += u.scratch[j] * u.rt[j*3*h+2*h+k]
+					s += float64(u.scratch[j] * u.rt[j*3*h+2*h+k])
 				}
 				u.r[2*h+k] = s
 			}
@@ -285,18 +287,18 @@ func (u *unit) step(hidden, state []float64) {
 				n *= reset[k]
 			}
 			n = u.f[1](u.cut(u.x[2*h+k] + n))
-			hidden[k] = (1-z[k])*n + z[k]*hidden[k]
+			hidden[k] = float64((1-z[k])*n) + float64(z[k]*hidden[k])
 		}
 	default: // input i, output o, forget f, cell c
 		u.c.multiply(1, 4*h, h, hidden, u.rt, u.r)
 		for k := range h {
-			i := u.f[0](u.cut(u.x[k] + u.r[k] + u.peep[k]*state[k]))
-			forget := u.f[0](u.cut(u.x[2*h+k] + u.r[2*h+k] + u.peep[2*h+k]*state[k]))
+			i := u.f[0](u.cut(u.x[k] + u.r[k] + float64(u.peep[k]*state[k])))
+			forget := u.f[0](u.cut(u.x[2*h+k] + u.r[2*h+k] + float64(u.peep[2*h+k]*state[k])))
 			if u.coupled {
 				forget = 1 - i
 			}
-			state[k] = forget*state[k] + i*u.f[1](u.cut(u.x[3*h+k]+u.r[3*h+k]))
-			o := u.f[0](u.cut(u.x[h+k] + u.r[h+k] + u.peep[h+k]*state[k]))
+			state[k] = float64(forget*state[k]) + float64(i*u.f[1](u.cut(u.x[3*h+k]+u.r[3*h+k])))
+			o := u.f[0](u.cut(u.x[h+k] + u.r[h+k] + float64(u.peep[h+k]*state[k])))
 			hidden[k] = o * u.f[2](state[k])
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nero/data/tensor"
+	"nero/internal/elementary"
 )
 
 // fold is how a set of numbers becomes one: start, then step for each, then end with their number.
@@ -26,7 +27,7 @@ func reduceOps() map[string][]entry {
 		"ReduceSum":  {step: sum, i: intSum},
 		"ReduceMean": {step: sum, end: func(acc float64, n int) float64 { return acc / float64(n) }},
 		"ReduceSumSquare": {
-			step: func(acc, x float64) float64 { return acc + x*x },
+			step: func(acc, x float64) float64 { return acc + float64(x*x) },
 			i:    func(_ tensor.DType, acc, x int64) int64 { return acc + x*x },
 		},
 		"ReduceL1": {
@@ -36,7 +37,7 @@ func reduceOps() map[string][]entry {
 			},
 		},
 		"ReduceL2": {
-			step: func(acc, x float64) float64 { return acc + x*x },
+			step: func(acc, x float64) float64 { return acc + float64(x*x) },
 			end:  func(acc float64, _ int) float64 { return math.Sqrt(acc) },
 		},
 		"ReduceProd": {
@@ -45,7 +46,7 @@ func reduceOps() map[string][]entry {
 		},
 		"ReduceMax":    {start: math.Inf(-1), step: greatest},
 		"ReduceMin":    {start: math.Inf(1), step: least},
-		"ReduceLogSum": {step: sum, end: func(acc float64, _ int) float64 { return math.Log(acc) }},
+		"ReduceLogSum": {step: sum, end: func(acc float64, _ int) float64 { return elementary.Log(acc) }},
 	} {
 		ops[name] = reduceVersions(name,
 			func(c *call, x *value, axes []int, keep bool) (*value, error) { return c.reduce(f, x, axes, keep) })
@@ -224,13 +225,13 @@ func logSumExp(c *call, x *value, axes []int, keep bool) (*value, error) {
 		if m := top.f[at[0]]; math.IsInf(m, 0) {
 			sum.f[at[0]] = 1 // all is -Inf, or +Inf is among it
 		} else {
-			sum.f[at[0]] = c.partial(sum.f[at[0]] + math.Exp(x.f[k]-m))
+			sum.f[at[0]] = c.partial(sum.f[at[0]] + elementary.Exp(x.f[k]-m))
 		}
 		k++
 	})
 	for k, s := range sum.f {
 		if !math.IsInf(top.f[k], 0) {
-			top.f[k] += math.Log(s)
+			top.f[k] += elementary.Log(s)
 		}
 	}
 	return top, nil

@@ -223,7 +223,7 @@ func (r resampling) scale(shape, as, sizes []int) ([]int, []float64, error) {
 	sizes = slices.Clone(sizes)
 	for k, a := range as {
 		scales[k] = s
-		sizes[k] = int(math.Floor(s*float64(shape[a]) + 0.5))
+		sizes[k] = int(math.Floor(float64(s*float64(shape[a])) + 0.5))
 	}
 	return sizes, scales, nil
 }
@@ -243,7 +243,7 @@ func origin[T float32 | float64](place string, k, in, out int, scale, from, to T
 		if out == 1 {
 			return 0.5 * (from + to) * T(in-1)
 		}
-		return from*T(in-1) + x*(to-from)*T(in-1)/T(out-1)
+		return T(from*T(in-1)) + x*(to-from)*T(in-1)/T(out-1)
 	case "pytorch_half_pixel":
 		if out == 1 {
 			return 0
@@ -251,7 +251,7 @@ func origin[T float32 | float64](place string, k, in, out int, scale, from, to T
 	case "tf_half_pixel_for_nn":
 		return (x + 0.5) / scale
 	case "half_pixel_symmetric":
-		return T(in)/2*(1-T(out)/(scale*T(in))) + (x+0.5)/scale - 0.5
+		return T(T(in)/2*(1-T(out)/(scale*T(in)))) + (x+0.5)/scale - 0.5
 	}
 	return (x+0.5)/scale - 0.5
 }
@@ -324,9 +324,9 @@ func cubic(x, a float64) float64 {
 	x = math.Abs(x)
 	switch {
 	case x <= 1:
-		return ((a+2)*x-(a+3))*x*x + 1
+		return float64((float64((a+2)*x)-(a+3))*x*x) + 1
 	case x < 2:
-		return ((a*x-5*a)*x+8*a)*x - 4*a
+		return float64((float64((float64(a*x)-float64(5*a))*x)+float64(8*a))*x) - float64(4*a)
 	}
 	return 0
 }
@@ -352,7 +352,7 @@ func (c *call) resample(x *value, a int, ts []taps) (*value, error) {
 					continue
 				}
 				for i, v := range x.f[(o*n+at)*inner:][:inner] {
-					dst[i] += w * v
+					dst[i] += float64(w * v)
 				}
 			}
 		}
@@ -420,7 +420,7 @@ func gridSample(a *attrs) kernel {
 							}
 						}
 						if w != 0 {
-							s += w * src[o]
+							s += float64(w * src[o])
 						}
 					}
 					y.f[(b*channels+ch)*places+p] = s
@@ -434,7 +434,7 @@ func gridSample(a *attrs) kernel {
 // line are the neighbors along an axis of length n of the place g, and their weights; -1 for a zero outside.
 func line(g float64, n, reach int, padding string, corners bool) (at [4]int, weight [4]float64) {
 	lo, hi := -0.5, float64(n)-0.5
-	x := ((g+1)*float64(n) - 1) / 2
+	x := (float64((g+1)*float64(n)) - 1) / 2
 	if corners {
 		lo, hi = 0, float64(n-1)
 		x = (g + 1) / 2 * float64(n-1)

@@ -230,7 +230,7 @@ func sequence(c *call) (*value, error) {
 		return nil, err
 	}
 	for k := range y.f {
-		y.f[k] = start.f[0] + float64(k)*delta.f[0]
+		y.f[k] = start.f[0] + float64(float64(k)*delta.f[0])
 	}
 	for k := range y.i {
 		y.i[k] = wrap(y.typ, start.i[0]+int64(k)*delta.i[0])

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"nero/data/tensor"
+	"nero/internal/elementary"
 )
 
 // unaryOps are functions of one element.
@@ -12,15 +13,18 @@ func unaryOps() map[string][]entry {
 	ops := map[string][]entry{}
 	// plain are functions without attributes, of floating-point numbers.
 	for name, f := range map[string]func(float64) float64{
-		"Exp": math.Exp, "Log": math.Log, "Sqrt": math.Sqrt, "Erf": math.Erf, "Tanh": math.Tanh, "Sigmoid": sigmoid,
+		"Exp": elementary.Exp, "Log": elementary.Log, "Sqrt": math.Sqrt, "Erf": elementary.Erf, "Tanh": elementary.Tanh,
+		"Sigmoid":    sigmoid,
 		"Reciprocal": func(x float64) float64 { return 1 / x },
 		"Softplus":   softplus,
 		"Softsign":   func(x float64) float64 { return x / (1 + math.Abs(x)) },
-		"Mish":       func(x float64) float64 { return x * math.Tanh(softplus(x)) },
+		"Mish":       func(x float64) float64 { return x * elementary.Tanh(softplus(x)) },
 		"HardSwish":  func(x float64) float64 { return x * clamp(x/6+0.5, 0, 1) },
 		"Floor":      math.Floor, "Ceil": math.Ceil, "Round": math.RoundToEven,
-		"Sin": math.Sin, "Cos": math.Cos, "Tan": math.Tan, "Asin": math.Asin, "Acos": math.Acos, "Atan": math.Atan,
-		"Sinh": math.Sinh, "Cosh": math.Cosh, "Asinh": math.Asinh, "Acosh": math.Acosh, "Atanh": math.Atanh,
+		"Sin": elementary.Sin, "Cos": elementary.Cos, "Tan": elementary.Tan, "Asin": elementary.Asin,
+		"Acos": elementary.Acos, "Atan": elementary.Atan,
+		"Sinh": elementary.Sinh, "Cosh": elementary.Cosh, "Asinh": elementary.Asinh, "Acosh": elementary.Acosh,
+		"Atanh": elementary.Atanh,
 	} {
 		ops[name] = []entry{{
 			since: 1, least: 1, most: 1, outs: 1,
@@ -48,7 +52,7 @@ func unaryOps() map[string][]entry {
 		},
 		"HardSigmoid": func(a *attrs) func(float64) float64 {
 			alpha, beta := a.float("alpha", 0.2), a.float("beta", 0.5)
-			return func(x float64) float64 { return clamp(alpha*x+beta, 0, 1) }
+			return func(x float64) float64 { return clamp(float64(alpha*x)+beta, 0, 1) }
 		},
 		"ThresholdedRelu": func(a *attrs) func(float64) float64 {
 			alpha := a.float("alpha", 1)
@@ -76,10 +80,10 @@ func unaryOps() map[string][]entry {
 		"Gelu": func(a *attrs) func(float64) float64 {
 			if a.choice("approximate", "none", "tanh") == "tanh" {
 				return func(x float64) float64 {
-					return 0.5 * x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
+					return 0.5 * x * (1 + elementary.Tanh(math.Sqrt(2/math.Pi)*(x+float64(0.044715*x*x*x))))
 				}
 			}
-			return func(x float64) float64 { return 0.5 * x * math.Erfc(-x/math.Sqrt2) }
+			return func(x float64) float64 { return 0.5 * x * elementary.Erfc(-x/math.Sqrt2) }
 		},
 	} {
 		ops[name] = []entry{{
@@ -184,17 +188,17 @@ func unaryOps() map[string][]entry {
 
 func sigmoid(x float64) float64 {
 	if x < 0 {
-		e := math.Exp(x)
+		e := elementary.Exp(x)
 		return e / (1 + e)
 	}
-	return 1 / (1 + math.Exp(-x))
+	return 1 / (1 + elementary.Exp(-x))
 }
 
 func softplus(x float64) float64 {
 	if x > 0 {
-		return x + math.Log1p(math.Exp(-x))
+		return x + elementary.Log1p(elementary.Exp(-x))
 	}
-	return math.Log1p(math.Exp(x))
+	return elementary.Log1p(elementary.Exp(x))
 }
 
 // clamp passes NaN on.
@@ -222,7 +226,7 @@ func sign(x float64) float64 {
 func elu(alpha, gamma, scale float64) func(float64) float64 {
 	return func(x float64) float64 {
 		if x < 0 {
-			return gamma * alpha * math.Expm1(x/scale)
+			return gamma * alpha * elementary.Expm1(x/scale)
 		}
 		return gamma * x
 	}

@@ -41,7 +41,7 @@ func (m Map) At(u float64) color.NRGBA {
 	u = min(u, 1) * float64(len(m)-1)
 	i := min(int(u), len(m)-2)
 	f := u - float64(i)
-	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + f*(float64(b)-float64(a)))) }
+	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + float64(f*(float64(b)-float64(a))))) }
 	a, b := RGB(m[i]), RGB(m[i+1])
 	return color.NRGBA{R: mix(a.R, b.R), G: mix(a.G, b.G), B: mix(a.B, b.B), A: 255}
 }

@@ -3,6 +3,8 @@ package reduce
 import (
 	"context"
 	"math"
+
+	"nero/internal/elementary"
 )
 
 // unmixing is a fitted independent component analysis: the sources are turn·(scores of the components over their
@@ -51,8 +53,8 @@ func fitUnmixing(ctx context.Context, c *crew, x Matrix, rows []int) (*unmixing,
 				return nil, err
 			}
 			// The lines of w and next are compared up to sign.
-			moved := max(1-math.Abs(next[0][0]*w[0][0]+next[0][1]*w[0][1]),
-				1-math.Abs(next[1][0]*w[1][0]+next[1][1]*w[1][1]))
+			moved := max(1-math.Abs(float64(next[0][0]*w[0][0])+float64(next[0][1]*w[0][1])),
+				1-math.Abs(float64(next[1][0]*w[1][0])+float64(next[1][1]*w[1][1])))
 			w = next
 			if moved < 1e-12 {
 				settled = true
@@ -63,7 +65,7 @@ func fitUnmixing(ctx context.Context, c *crew, x Matrix, rows []int) (*unmixing,
 		if err != nil {
 			return nil, err
 		}
-		if gain > best*(1+1e-9)+1e-15 || start == 0 {
+		if gain > float64(best*(1+1e-9))+1e-15 || start == 0 {
 			best, u.turn, u.settled = gain, w, settled
 		}
 		c.tell(float64(start+1) / 4)
@@ -73,7 +75,7 @@ func fitUnmixing(ctx context.Context, c *crew, x Matrix, rows []int) (*unmixing,
 }
 
 func rotation(angle float64) [2][2]float64 {
-	s, c := math.Sincos(angle)
+	s, c := elementary.Sincos(angle)
 	return [2][2]float64{{c, s}, {-s, c}}
 }
 
@@ -90,15 +92,15 @@ func icaStep(ctx context.Context, c *crew, z []float64, w [2][2]float64) (next [
 		lo, hi := span(b, n, 8*rowTask)
 		for i := lo; i < hi; i++ {
 			z0, z1 := z[2*i], z[2*i+1]
-			y0, y1 := w[0][0]*z0+w[0][1]*z1, w[1][0]*z0+w[1][1]*z1
+			y0, y1 := float64(w[0][0]*z0)+float64(w[0][1]*z1), float64(w[1][0]*z0)+float64(w[1][1]*z1)
 			t0, l0 := tanhLogCosh(y0)
 			t1, l1 := tanhLogCosh(y1)
-			s.g00 += t0 * z0
-			s.g01 += t0 * z1
-			s.g10 += t1 * z0
-			s.g11 += t1 * z1
-			s.p0 += 1 - t0*t0
-			s.p1 += 1 - t1*t1
+			s.g00 += float64(t0 * z0)
+			s.g01 += float64(t0 * z1)
+			s.g10 += float64(t1 * z0)
+			s.g11 += float64(t1 * z1)
+			s.p0 += 1 - float64(t0*t0)
+			s.p1 += 1 - float64(t1*t1)
 			s.f0 += l0
 			s.f1 += l1
 		}
@@ -121,8 +123,8 @@ func icaStep(ctx context.Context, c *crew, z []float64, w [2][2]float64) (next [
 	const normalLogCosh = 0.374567207491438 // E[log cosh ν], by quadrature
 	gain = square(t.f0/m-normalLogCosh) + square(t.f1/m-normalLogCosh)
 	return nearestOrthogonal([2][2]float64{
-		{(t.g00 - t.p0*w[0][0]) / m, (t.g01 - t.p0*w[0][1]) / m},
-		{(t.g10 - t.p1*w[1][0]) / m, (t.g11 - t.p1*w[1][1]) / m},
+		{(t.g00 - float64(t.p0*w[0][0])) / m, (t.g01 - float64(t.p0*w[0][1])) / m},
+		{(t.g10 - float64(t.p1*w[1][0])) / m, (t.g11 - float64(t.p1*w[1][1])) / m},
 	}, w), gain, nil
 }
 
@@ -131,17 +133,17 @@ func square(v float64) float64 { return v * v }
 // tanhLogCosh is tanh y and log cosh y from one exponential.
 func tanhLogCosh(y float64) (t, l float64) {
 	a := math.Abs(y)
-	e := math.Exp(-2 * a)
-	return math.Copysign((1-e)/(1+e), y), a + math.Log1p(e) - math.Ln2
+	e := elementary.Exp(-2 * a)
+	return math.Copysign((1-e)/(1+e), y), a + elementary.Log1p(e) - math.Ln2
 }
 
 // nearestOrthogonal is (a aᵀ)^(-1/2) a, the orthogonal factor of the polar decomposition, in closed form: a ± its
 // cofactors, normed, with the sign of the determinant. For a singular a it is w.
 func nearestOrthogonal(a, w [2][2]float64) [2][2]float64 {
-	det := a[0][0]*a[1][1] - a[0][1]*a[1][0]
+	det := float64(a[0][0]*a[1][1]) - float64(a[0][1]*a[1][0])
 	s := math.Copysign(1, det)
-	p, q := a[0][0]+s*a[1][1], a[0][1]-s*a[1][0]
-	r := math.Hypot(p, q)
+	p, q := a[0][0]+float64(s*a[1][1]), a[0][1]-float64(s*a[1][0])
+	r := elementary.Hypot(p, q)
 	if !(r > 1e-300) || math.IsInf(r, 0) {
 		return w
 	}
@@ -179,7 +181,7 @@ func (u *unmixing) place(scores []float64) (s [2]float64) {
 		z[c] = scores[c] / math.Sqrt(u.base.values[c])
 	}
 	for i := range u.base.vectors {
-		s[i] = u.turn[i][0]*z[0] + u.turn[i][1]*z[1]
+		s[i] = float64(u.turn[i][0]*z[0]) + float64(u.turn[i][1]*z[1])
 	}
 	return s
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"nero/internal/elementary"
 	"nero/present/words"
 )
 
@@ -299,8 +300,8 @@ func between(layout []float64) func([]neighbor, int) [2]float64 {
 		for _, n := range near {
 			w := least / n.d2
 			sum += w
-			xy[0] += w * layout[2*n.point]
-			xy[1] += w * layout[2*n.point+1]
+			xy[0] += float64(w * layout[2*n.point])
+			xy[1] += float64(w * layout[2*n.point+1])
 		}
 		return [2]float64{xy[0] / sum, xy[1] / sum}
 	}
@@ -329,7 +330,7 @@ func (s *sample) start(ctx context.Context, c *crew, o *settings, jitter float64
 	}
 	r := o.rand(forJitter)
 	for i := range y {
-		y[i] += jitter * r.NormFloat64()
+		y[i] += float64(jitter * elementary.Normal(r))
 	}
 	return y, nil
 }

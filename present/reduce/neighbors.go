@@ -39,14 +39,15 @@ func distance2(a, b []float64, limit float64) float64 {
 		u, v := a[i:i+8:i+8], b[i:i+8:i+8]
 		d0, d1, d2, d3 := u[0]-v[0], u[1]-v[1], u[2]-v[2], u[3]-v[3]
 		d4, d5, d6, d7 := u[4]-v[4], u[5]-v[5], u[6]-v[6], u[7]-v[7]
-		s += ((d0*d0 + d1*d1) + (d2*d2 + d3*d3)) + ((d4*d4 + d5*d5) + (d6*d6 + d7*d7))
+		s += ((float64(d0*d0) + float64(d1*d1)) + (float64(d2*d2) + float64(d3*d3))) +
+			((float64(d4*d4) + float64(d5*d5)) + (float64(d6*d6) + float64(d7*d7)))
 		if s > limit*(1+1e-9) {
 			return s
 		}
 	}
 	for ; i < len(a); i++ {
 		d := a[i] - b[i]
-		s += d * d
+		s += float64(d * d)
 	}
 	return coarse(s)
 }

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
+
+	"nero/internal/elementary"
 )
 
 const (
@@ -133,7 +135,7 @@ func moments(ctx context.Context, c *crew, x Matrix, rows []int) (mean, variance
 			for j, v := range row {
 				v -= first[j]
 				s[j] += v
-				q[j] += v * v
+				q[j] += float64(v * v)
 			}
 		}
 	}); err != nil {
@@ -149,7 +151,7 @@ func moments(ctx context.Context, c *crew, x Matrix, rows []int) (mean, variance
 	n := float64(len(rows))
 	for j := range d {
 		m := mean[j] / n
-		variance[j] = max(0, variance[j]/n-m*m)
+		variance[j] = max(0, variance[j]/n-float64(m*m))
 		mean[j] = first[j] + m
 	}
 	return mean, variance, nil
@@ -236,17 +238,17 @@ func products(a0, a1, b0, b1, b2, b3 []float64) (s [8]float64) {
 	for i, u := range a0 {
 		v := a1[i]
 		w := b0[i]
-		s00 += u * w
-		s10 += v * w
+		s00 += float64(u * w)
+		s10 += float64(v * w)
 		w = b1[i]
-		s01 += u * w
-		s11 += v * w
+		s01 += float64(u * w)
+		s11 += float64(v * w)
 		w = b2[i]
-		s02 += u * w
-		s12 += v * w
+		s02 += float64(u * w)
+		s12 += float64(v * w)
 		w = b3[i]
-		s03 += u * w
-		s13 += v * w
+		s03 += float64(u * w)
+		s13 += float64(v * w)
 	}
 	return [8]float64{s00, s01, s02, s03, s10, s11, s12, s13}
 }
@@ -359,17 +361,17 @@ func rankFour(acc, inner, row []float64) {
 	inner, acc = inner[:4*len(row)], acc[:4*len(row)]
 	for j, v := range row {
 		q := inner[4*j : 4*j+4 : 4*j+4]
-		y0 += v * q[0]
-		y1 += v * q[1]
-		y2 += v * q[2]
-		y3 += v * q[3]
+		y0 += float64(v * q[0])
+		y1 += float64(v * q[1])
+		y2 += float64(v * q[2])
+		y3 += float64(v * q[3])
 	}
 	for j, v := range row {
 		q := acc[4*j : 4*j+4 : 4*j+4]
-		q[0] += v * y0
-		q[1] += v * y1
-		q[2] += v * y2
-		q[3] += v * y3
+		q[0] += float64(v * y0)
+		q[1] += float64(v * y1)
+		q[2] += float64(v * y2)
+		q[3] += float64(v * y3)
 	}
 }
 
@@ -442,7 +444,7 @@ func randomBlock(n, k int, r *rand.Rand) [][]float64 {
 	v := zeros(k, n)
 	for i := range v {
 		for j := range v[i] {
-			v[i][j] = r.NormFloat64()
+			v[i][j] = elementary.Normal(r)
 		}
 	}
 	return v
@@ -589,13 +591,13 @@ func dot(a, b []float64) float64 {
 	b = b[:len(a)]
 	i := 0
 	for ; i+4 <= len(a); i += 4 {
-		s0 += a[i] * b[i]
-		s1 += a[i+1] * b[i+1]
-		s2 += a[i+2] * b[i+2]
-		s3 += a[i+3] * b[i+3]
+		s0 += float64(a[i] * b[i])
+		s1 += float64(a[i+1] * b[i+1])
+		s2 += float64(a[i+2] * b[i+2])
+		s3 += float64(a[i+3] * b[i+3])
 	}
 	for ; i < len(a); i++ {
-		s0 += a[i] * b[i]
+		s0 += float64(a[i] * b[i])
 	}
 	return (s0 + s1) + (s2 + s3)
 }
@@ -604,7 +606,7 @@ func dot(a, b []float64) float64 {
 func axpy(dst []float64, s float64, x []float64) {
 	dst = dst[:len(x)]
 	for i, v := range x {
-		dst[i] += s * v
+		dst[i] += float64(s * v)
 	}
 }
 

@@ -3,6 +3,8 @@ package reduce
 import (
 	"context"
 	"math"
+
+	"nero/internal/elementary"
 )
 
 const (
@@ -27,7 +29,7 @@ type affinity struct {
 // conditional writes p(j|i) ∝ exp(−β d²) over the neighbors of one point, with β such that the perplexity 2^H of the
 // distribution is as asked for, H its entropy in bits.
 func conditional(dst []float64, near []neighbor, perplexity float64) {
-	want := math.Log(perplexity)
+	want := elementary.Log(perplexity)
 	least, unit := near[0].d2, 0.0
 	for _, n := range near {
 		unit += n.d2 - least
@@ -44,11 +46,11 @@ func conditional(dst []float64, near []neighbor, perplexity float64) {
 		sum, dots := 0.0, 0.0
 		for i, n := range near {
 			u := (n.d2 - least) / unit
-			dst[i] = math.Exp(-beta * u)
+			dst[i] = elementary.Exp(-beta * u)
 			sum += dst[i]
-			dots += dst[i] * u
+			dots += float64(dst[i] * u)
 		}
-		entropy := math.Log(sum) + beta*dots/sum
+		entropy := elementary.Log(sum) + beta*dots/sum
 		for i := range near {
 			dst[i] /= sum
 		}
@@ -210,7 +212,8 @@ func (t *quadtree) split(lo, hi int32, x, y, side float64, depth int) {
 		copy(t.order[lo:hi], t.tmp[lo:hi])
 		for q := range 4 {
 			if count[q] < count[q+1] {
-				t.split(lo+count[q], lo+count[q+1], x+half*float64(q&1), y+half*float64(q>>1), half, depth+1)
+				t.split(lo+count[q], lo+count[q+1], x+float64(half*float64(q&1)), y+float64(half*float64(q>>1)), half,
+					depth+1)
 			}
 		}
 	}
@@ -237,14 +240,14 @@ func (t *quadtree) repulsion(i int32, theta float64) (fx, fy, z float64) {
 	for k := int32(0); k < int32(len(t.cells)); {
 		c := &t.cells[k]
 		dx, dy := x-c.x, y-c.y
-		d2 := dx*dx + dy*dy
+		d2 := float64(dx*dx) + float64(dy*dy)
 		switch {
 		case c.size2 < theta2*d2:
 			q := 1 / (1 + d2)
 			m := float64(c.hi-c.lo) * q
 			z += m
-			fx += m * q * dx
-			fy += m * q * dy
+			fx += float64(m * q * dx)
+			fy += float64(m * q * dy)
 			k = c.skip
 		case c.leaf:
 			for _, j := range t.order[c.lo:c.hi] {
@@ -252,10 +255,10 @@ func (t *quadtree) repulsion(i int32, theta float64) (fx, fy, z float64) {
 					continue
 				}
 				dx, dy := x-t.y[2*j], y-t.y[2*j+1]
-				q := 1 / (1 + dx*dx + dy*dy)
+				q := 1 / (1 + float64(dx*dx) + float64(dy*dy))
 				z += q
-				fx += q * q * dx
-				fy += q * q * dy
+				fx += float64(q * q * dx)
+				fy += float64(q * q * dy)
 			}
 			k++
 		default:
@@ -285,9 +288,9 @@ func (a *affinity) gradient(ctx context.Context, c *crew, t *quadtree, dst, repe
 			for s := a.start[i]; s < a.start[i+1]; s++ {
 				j := a.col[s]
 				dx, dy := xi-y[2*j], yi-y[2*j+1]
-				w := a.val[s] / (1 + dx*dx + dy*dy)
-				ax += w * dx
-				ay += w * dy
+				w := a.val[s] / (1 + float64(dx*dx) + float64(dy*dy))
+				ax += float64(w * dx)
+				ay += float64(w * dy)
 			}
 			dst[2*i], dst[2*i+1] = ax, ay
 		}
@@ -300,7 +303,7 @@ func (a *affinity) gradient(ctx context.Context, c *crew, t *quadtree, dst, repe
 		z += v
 	}
 	for i := range dst {
-		dst[i] = 4 * (e*dst[i] - repel[i]/z)
+		dst[i] = 4 * (float64(e*dst[i]) - repel[i]/z)
 	}
 	return nil
 }
@@ -335,7 +338,7 @@ func reduceTSNE(ctx context.Context, c *crew, t *table, o *settings) (*Embedding
 	y, err := s.start(ctx, c, o, 1e-2, func(y []float64) float64 {
 		sum := 0.0
 		for i := 0; i < len(y); i += 2 {
-			sum += y[i] * y[i]
+			sum += float64(y[i] * y[i])
 		}
 		return math.Sqrt(sum / float64(n))
 	})
@@ -365,7 +368,7 @@ func reduceTSNE(ctx context.Context, c *crew, t *table, o *settings) (*Embedding
 			} else {
 				gain[i] = max(0.8*gain[i], 0.01)
 			}
-			speed[i] = momentum*speed[i] - rate*gain[i]*g
+			speed[i] = float64(momentum*speed[i]) - float64(rate*gain[i]*g)
 			y[i] += speed[i]
 		}
 		c.tell(float64(round+1) / float64(o.rounds))

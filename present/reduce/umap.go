@@ -3,6 +3,8 @@ package reduce
 import (
 	"context"
 	"math"
+
+	"nero/internal/elementary"
 )
 
 const (
@@ -28,18 +30,18 @@ func curve(minDist, spread float64) (a, b float64) {
 			x := 3 * spread * float64(i) / (places - 1)
 			y := 1.0
 			if x >= minDist {
-				y = math.Exp(-(x - minDist) / spread)
+				y = elementary.Exp(-(x - minDist) / spread)
 			}
-			p, lx := math.Pow(x, 2*b), 0.0
+			p, lx := elementary.Pow(x, 2*b), 0.0
 			if x > 0 {
-				lx = math.Log(x)
+				lx = elementary.Log(x)
 			}
-			f := 1 / (1 + a*p)
+			f := 1 / (1 + float64(a*p))
 			r := f - y
 			da, db := -f*f*p, -f*f*a*p*2*lx
-			sum += r * r
-			haa, hab, hbb = haa+da*da, hab+da*db, hbb+db*db
-			ga, gb = ga+da*r, gb+db*r
+			sum += float64(r * r)
+			haa, hab, hbb = haa+float64(da*da), hab+float64(da*db), hbb+float64(db*db)
+			ga, gb = ga+float64(da*r), gb+float64(db*r)
 		}
 		return sum, haa, hab, hbb, ga, gb
 	}
@@ -48,8 +50,8 @@ func curve(minDist, spread float64) (a, b float64) {
 	sum, haa, hab, hbb, ga, gb := squares(a, b)
 	for range 500 {
 		p, q := haa*(1+damp), hbb*(1+damp)
-		det := p*q - hab*hab
-		na, nb := a-(q*ga-hab*gb)/det, b-(p*gb-hab*ga)/det
+		det := float64(p*q) - float64(hab*hab)
+		na, nb := a-(float64(q*ga)-float64(hab*gb))/det, b-(float64(p*gb)-float64(hab*ga))/det
 		next, naa, nab, nbb, nga, ngb := squares(na, nb)
 		if !(next < sum) || !(na > 0) || !(nb > 0) {
 			if damp *= 4; damp > 1e12 {
@@ -66,7 +68,7 @@ func curve(minDist, spread float64) (a, b float64) {
 // memberships are the weights of the links of a point: exp(−max(0, d−ρ)/σ), ρ the distance to its nearest neighbor that
 // is not in the same place, σ such that they sum to log₂ k, and at least a thousandth of the mean distance.
 func memberships(dst []float64, near []neighbor, mean float64) {
-	want := math.Log2(float64(len(near)))
+	want := elementary.Log2(float64(len(near)))
 	rho, own := 0.0, 0.0
 	for _, n := range near {
 		if rho == 0 {
@@ -117,7 +119,7 @@ func weigh(beyond, sigma float64) float64 {
 	if beyond <= 0 || sigma == 0 {
 		return 1
 	}
-	return math.Exp(-beyond / sigma)
+	return elementary.Exp(-beyond / sigma)
 }
 
 // fuzzy is the graph of UMAP: memberships joined by the probabilistic sum u + v − uv.
@@ -135,7 +137,7 @@ func fuzzy(ctx context.Context, c *crew, l *links) (*affinity, error) {
 	}); err != nil {
 		return nil, err
 	}
-	return symmetric(l, w, func(u, v float64) float64 { return u + v - u*v }), nil
+	return symmetric(l, w, func(u, v float64) float64 { return u + v - float64(u*v) }), nil
 }
 
 // reduceUMAP follows McInnes, Healy and Melville (see curve), with the sampling schedule of their program: each link is
@@ -235,9 +237,9 @@ func (a *affinity) settle(ctx context.Context, c *crew, o *settings, y []float64
 			p.next += p.gap
 			pi, pj := y[2*p.i:2*p.i+2:2*p.i+2], y[2*p.j:2*p.j+2:2*p.j+2]
 			dx, dy := pi[0]-pj[0], pi[1]-pj[1]
-			if d2 := dx*dx + dy*dy; d2 > 0 {
-				q := math.Exp(cb * math.Log(d2)) // d^2b
-				f := -2 * ca * cb * q / (d2 * (1 + ca*q))
+			if d2 := float64(dx*dx) + float64(dy*dy); d2 > 0 {
+				q := elementary.Exp(cb * elementary.Log(d2)) // d^2b
+				f := -2 * ca * cb * q / (d2 * (1 + float64(ca*q)))
 				mx, my := rate*clip(f*dx), rate*clip(f*dy)
 				pi[0] += mx
 				pi[1] += my
@@ -252,11 +254,11 @@ func (a *affinity) settle(ctx context.Context, c *crew, o *settings, y []float64
 					continue
 				}
 				dx, dy := pi[0]-y[2*j], pi[1]-y[2*j+1]
-				if d2 := dx*dx + dy*dy; d2 > 0 {
-					q := math.Exp(cb * math.Log(d2))
-					f := 2 * cb / ((0.001 + d2) * (1 + ca*q))
-					pi[0] += rate * clip(f*dx)
-					pi[1] += rate * clip(f*dy)
+				if d2 := float64(dx*dx) + float64(dy*dy); d2 > 0 {
+					q := elementary.Exp(cb * elementary.Log(d2))
+					f := 2 * cb / ((0.001 + d2) * (1 + float64(ca*q)))
+					pi[0] += float64(rate * clip(f*dx))
+					pi[1] += float64(rate * clip(f*dy))
 				}
 			}
 		}

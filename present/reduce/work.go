@@ -25,7 +25,7 @@ func (c *crew) stage(lo, hi float64) {
 
 // tell reports the share of the stage that is done. Reports never go back and are at least a thousandth apart.
 func (c *crew) tell(done float64) {
-	at := c.lo + (c.hi-c.lo)*min(max(done, 0), 1)
+	at := c.lo + float64((c.hi-c.lo)*min(max(done, 0), 1))
 	if c.report == nil || at < c.told+1e-3 && (at < 1 || c.told == 1) {
 		return
 	}

@@ -17,7 +17,7 @@ type box struct {
 }
 
 func (b box) at(u, v float64) pt {
-	return pt{b.x + b.pad + (b.w-2*b.pad)*u, b.y + b.h*(1-min(max(v, 0), 1))}
+	return pt{b.x + b.pad + float64((b.w-2*b.pad)*u), b.y + float64(b.h*(1-min(max(v, 0), 1)))}
 }
 
 // cartesian draws a line plot, or a strip of elements in the order of the plan.
@@ -186,7 +186,7 @@ func (d *drawing) strip(p *view.Panel, b box, small bool) float64 {
 		if models > 1 {
 			off = (float64(i)/(models-1) - 0.5) * min(0.5*slot, 4*r*(models-1))
 		}
-		return b.x + (float64(k)+0.5)*slot + off
+		return b.x + float64((float64(k)+0.5)*slot) + off
 	}
 	label := style{size: smallSize - 1, color: pal.muted, align: right}
 	step := max(1, int(math.Ceil(12/slot)))
@@ -204,7 +204,7 @@ func (d *drawing) strip(p *view.Panel, b box, small bool) float64 {
 	d.do(func(pn *pen) {
 		for k, q := range p.Series[0].Points {
 			if k%step == 0 {
-				x := b.x + (float64(k)+0.5)*slot
+				x := b.x + float64((float64(k)+0.5)*slot)
 				pn.line([]pt{{x, b.y + b.h}, {x, b.y + b.h + 4}}, pal.rim, 1, nil)
 				pn.vertical(pt{x + 3, b.y + b.h + 8}, pn.clip(q.Tick, label, most), label)
 			}

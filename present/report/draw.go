@@ -126,7 +126,7 @@ func arrange(f *view.Figure, o Options, fonts *font.Cache) (*drawing, error) {
 // lines writes a text from y downward, wrapped, and returns where it ends.
 func (d *drawing) lines(y float64, t string, s style, height float64) float64 {
 	for _, l := range d.ruler.wrap(t, s, d.w-2*margin) {
-		base := y + height - 0.3*s.size - 1
+		base := y + height - float64(0.3*s.size) - 1
 		d.do(func(p *pen) { p.text(pt{margin, base}, l, s) })
 		y += height
 	}
@@ -315,7 +315,7 @@ func (d *drawing) panels(y float64) float64 {
 		cols = len(f.Legend) // one row per slice or sample
 	}
 	const gap = 10.0
-	w := (inner - gap*float64(cols-1)) / float64(cols)
+	w := (inner - float64(gap*float64(cols-1))) / float64(cols)
 	for i := 0; i < n; i += cols {
 		row := f.Panels[i:min(i+cols, n)]
 		head := 0.0
@@ -324,7 +324,7 @@ func (d *drawing) panels(y float64) float64 {
 		}
 		bottom := y
 		for j := range row {
-			x := margin + float64(j)*(w+gap)
+			x := margin + float64(float64(j)*(w+gap))
 			d.head(&row[j], x, y, w)
 			bottom = max(bottom, d.plot(&row[j], x, y+head, w, true))
 		}
@@ -376,7 +376,7 @@ const pictureSize = 60.0
 
 func (d *drawing) headHeight(p *view.Panel, w float64) float64 {
 	title, note := d.headText(p, w)
-	h := 15*float64(len(title)) + 13*float64(len(note)) + 6
+	h := float64(15*float64(len(title))) + float64(13*float64(len(note))) + 6
 	if p.Picture != nil {
 		h = max(h, pictureSize+8)
 	}
@@ -637,6 +637,6 @@ func halo(p *pen, q pt, t string, s style, background color.NRGBA) {
 		x -= w
 	case left:
 	}
-	p.rect(x-1.5, q.y-0.55*s.size, w+3, 1.1*s.size, alpha(background, 190))
+	p.rect(x-1.5, q.y-float64(0.55*s.size), w+3, 1.1*s.size, alpha(background, 190))
 	p.text(q, t, s)
 }

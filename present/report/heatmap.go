@@ -57,8 +57,8 @@ func (d *drawing) heatMap(p *view.Panel, x, y, w float64) float64 {
 		for _, s := range p.Series {
 			for _, q := range s.Points {
 				i, j := col[q.X], row[q.Y]
-				cx, cy := snap(b.x+b.w*xs[i]), snap(b.y+b.h*ys[j])
-				cw, ch := snap(b.x+b.w*xs[i+1])-cx, snap(b.y+b.h*ys[j+1])-cy
+				cx, cy := snap(b.x+float64(b.w*xs[i])), snap(b.y+float64(b.h*ys[j]))
+				cw, ch := snap(b.x+float64(b.w*xs[i+1]))-cx, snap(b.y+float64(b.h*ys[j+1]))-cy
 				mid := pt{cx + cw/2, cy + ch/2}
 				v := value(q)
 				if math.IsNaN(v) || math.IsNaN(f.Scale.Pos(v)) {
@@ -68,7 +68,7 @@ func (d *drawing) heatMap(p *view.Panel, x, y, w float64) float64 {
 				c := heatOf(f, v)
 				pn.rect(cx, cy, cw, ch, c)
 				ink := palette.RGB(0xffffff)
-				if 0.299*float64(c.R)+0.587*float64(c.G)+0.114*float64(c.B) > 140 {
+				if float64(0.299*float64(c.R))+float64(0.587*float64(c.G))+float64(0.114*float64(c.B)) > 140 {
 					ink = palette.RGB(0x101010)
 				}
 				r := min(4, 0.4*min(cw, ch))
@@ -199,7 +199,7 @@ func (d *drawing) bar(y float64) float64 {
 			pn.rect(x+w*float64(i)/steps, y+16, w/steps+0.3, 10, heat(u))
 		}
 		for _, t := range f.Scale.Ticks {
-			at := x + w*f.Scale.Pos(t.At)
+			at := x + float64(w*f.Scale.Pos(t.At))
 			pn.line([]pt{{at, y + 26}, {at, y + 29}}, pal.rim, 1, nil)
 			pn.text(pt{at, y + 36}, t.Label, style{
 				size: smallSize - 0.5, color: pal.muted, align: center,

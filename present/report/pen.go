@@ -82,7 +82,7 @@ func (p *pen) text(q pt, t string, s style) {
 	case left:
 	}
 	if s.middle {
-		q.y += 0.36 * s.size // half the height of a digit
+		q.y += float64(0.36 * s.size) // half the height of a digit
 	}
 	ts := p.textStyle(s)
 	p.c.SetColor(s.color)
@@ -205,7 +205,8 @@ func (p *pen) mark(q pt, i int, r float64, c, background color.Color, hollow boo
 			return []pt{{q.x - s, q.y - s}, {q.x + s, q.y - s}, {q.x + s, q.y + s}, {q.x - s, q.y + s}}
 		case 2:
 			s := 1.2 * r
-			return []pt{{q.x, q.y - s}, {q.x + 0.87*s, q.y + 0.5*s}, {q.x - 0.87*s, q.y + 0.5*s}}
+			return []pt{{q.x, q.y - s}, {q.x + float64(0.87*s), q.y + float64(0.5*s)},
+				{q.x - float64(0.87*s), q.y + float64(0.5*s)}}
 		}
 		s := 1.25 * r
 		return []pt{{q.x, q.y - s}, {q.x + s, q.y}, {q.x, q.y + s}, {q.x - s, q.y}}

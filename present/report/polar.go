@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"nero/internal/elementary"
 	"nero/present/view"
 )
 
@@ -15,9 +16,9 @@ type disc struct {
 
 // at is the point at an angle in degrees, counter-clockwise from the right, and a fraction of the radius.
 func (c disc) at(angle, u float64) pt {
-	sin, cos := math.Sincos(angle * math.Pi / 180)
+	sin, cos := elementary.Sincos(angle * math.Pi / 180)
 	u = min(max(u, 0), 1)
-	return pt{c.center.x + c.r*u*cos, c.center.y - c.r*u*sin}
+	return pt{c.center.x + float64(c.r*u*cos), c.center.y - float64(c.r*u*sin)}
 }
 
 // polar draws a polar plot.
@@ -52,7 +53,7 @@ func (d *drawing) polar(p *view.Panel, x, y, w float64, small bool) float64 {
 		}
 		pn.circle(c.center, c.r, pal.rim, 1)
 		for a := 0; a < 360; a += every {
-			q := disc{c.center, c.r + 0.55*label}.at(float64(a), 1)
+			q := disc{c.center, c.r + float64(0.55*label)}.at(float64(a), 1)
 			s := style{size: size, color: pal.muted, align: center, middle: true}
 			t := fmt.Sprintf("%d°", a)
 			switch {
@@ -102,7 +103,7 @@ func (d *drawing) ray() float64 {
 						for _, t := range d.f.Scale.Ticks {
 							const room = 0.09 // of the radius
 							label := unit.at(a, d.f.Scale.Pos(t.At))
-							covered += max(0, 1-math.Hypot(q.x-label.x, q.y-label.y)/room)
+							covered += max(0, 1-elementary.Hypot(q.x-label.x, q.y-label.y)/room)
 						}
 					}
 				}
@@ -132,7 +133,7 @@ func (d *drawing) arc(pts []view.Point, closed bool, c disc, value func(view.Poi
 		k := max(1, int(math.Ceil(turn/step)))
 		for j := range k {
 			t := float64(j) / float64(k)
-			path = append(path, c.at(a.X+t*turn, u+t*(v-u)))
+			path = append(path, c.at(a.X+float64(t*turn), u+float64(t*(v-u))))
 		}
 	}
 	if closed {
@@ -184,9 +185,9 @@ func (d *drawing) beside(c disc, q view.Point, s view.Series, small bool, v floa
 	if !d.f.Discrete {
 		return at
 	}
-	sin, cos := math.Sincos(q.X * math.Pi / 180)
+	sin, cos := elementary.Sincos(q.X * math.Pi / 180)
 	by := d.shift(s, small)
-	return pt{at.x - by*sin, at.y - by*cos}
+	return pt{at.x - float64(by*sin), at.y - float64(by*cos)}
 }
 
 func value(q view.Point) float64 { return float64(q.Value) }

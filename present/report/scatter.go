@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 
+	"nero/internal/elementary"
 	"nero/present/view"
 )
 
@@ -25,9 +26,9 @@ func (d *drawing) scatter(p *view.Panel, x, y, w float64) float64 {
 	ring, r := rings(pts, b)
 	pad := ring + r + 4
 	at := func(q view.Point) pt {
-		c := pt{b.x + pad + (b.w-2*pad)*f.X.Pos(q.X), b.y + pad + (b.h-2*pad)*f.Y.Pos(q.Y)}
-		sin, cos := math.Sincos(q.Turn * math.Pi / 180)
-		return pt{c.x + ring*cos, c.y - ring*sin}
+		c := pt{b.x + pad + float64((b.w-2*pad)*f.X.Pos(q.X)), b.y + pad + float64((b.h-2*pad)*f.Y.Pos(q.Y))}
+		sin, cos := elementary.Sincos(q.Turn * math.Pi / 180)
+		return pt{c.x + float64(ring*cos), c.y - float64(ring*sin)}
 	}
 	worst := -1
 	if len(p.Stats) > 0 {
@@ -63,7 +64,7 @@ func (d *drawing) scatter(p *view.Panel, x, y, w float64) float64 {
 		s := style{size: smallSize - 0.5, color: pal.muted, align: center, middle: true}
 		end := math.Inf(-1)
 		for _, t := range f.X.Ticks {
-			q, half := b.x+pad+(b.w-2*pad)*f.X.Pos(t.At), pn.width(t.Label, s)/2
+			q, half := b.x+pad+float64((b.w-2*pad)*f.X.Pos(t.At)), pn.width(t.Label, s)/2
 			pn.line([]pt{{q, b.y + b.h}, {q, b.y + b.h + 3}}, pal.rim, 1, nil)
 			if q-half < end+4 {
 				continue
@@ -73,7 +74,7 @@ func (d *drawing) scatter(p *view.Panel, x, y, w float64) float64 {
 		}
 		end = math.Inf(-1)
 		for _, t := range f.Y.Ticks {
-			q := b.y + pad + (b.h-2*pad)*f.Y.Pos(t.At)
+			q := b.y + pad + float64((b.h-2*pad)*f.Y.Pos(t.At))
 			pn.line([]pt{{b.x - 3, q}, {b.x, q}}, pal.rim, 1, nil)
 			if q < end+12 {
 				continue
@@ -104,5 +105,5 @@ func rings(pts []view.Point, b box) (ring, r float64) {
 		return 0, min(max(0.3*math.Sqrt(b.w*b.h/float64(max(1, len(pts)))), 1.5), 6)
 	}
 	ring = 0.34 * min(b.w/float64(len(cols)), b.h/float64(len(rows)))
-	return ring, min(max(0.8*math.Pi*ring/float64(most), 1), 0.4*ring+0.5)
+	return ring, min(max(0.8*math.Pi*ring/float64(most), 1), float64(0.4*ring)+0.5)
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"nero/internal/elementary"
 	"nero/symmetry/group"
 )
 
@@ -87,7 +88,7 @@ type plane struct {
 
 // direction is that of an axis in the plane, 0 to 360 degrees.
 func (p plane) direction(r group.Element) float64 {
-	a := math.Atan2(r[p.y], r[p.x]) * 180 / math.Pi
+	a := elementary.Atan2(r[p.y], r[p.x]) * 180 / math.Pi
 	if a < 0 {
 		a += 360
 	}

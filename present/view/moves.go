@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"nero/internal/elementary"
 	"nero/symmetry/group"
 )
 
@@ -127,7 +128,7 @@ func (m *mover) flip(mirror int) {
 
 // turns are the angles of buttons on a circle whose angles come in steps, 0 for any angle.
 func turns(step float64) []float64 {
-	fits := func(d float64) bool { return step == 0 || math.Abs(d-math.Round(d/step)*step) <= 1e-9 }
+	fits := func(d float64) bool { return step == 0 || math.Abs(d-float64(math.Round(d/step)*step)) <= 1e-9 }
 	var out []float64
 	if small := max(step, 15); fits(small) {
 		out = append(out, small)
@@ -150,7 +151,7 @@ func factor(elements []group.Element, axis int) float64 {
 		}
 	}
 	if math.IsInf(f, 1) || math.IsNaN(f) {
-		return math.Exp2(1. / 8)
+		return elementary.Exp2(1. / 8)
 	}
 	return f
 }

@@ -31,5 +31,5 @@ func surrounds(pts []Point, period float64) bool {
 	for i := range pts[1:] {
 		largest = max(largest, pts[i+1].X-pts[i].X)
 	}
-	return pts[0].X+period-pts[len(pts)-1].X <= 1.5*largest+1e-9
+	return pts[0].X+period-pts[len(pts)-1].X <= float64(1.5*largest)+1e-9
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"nero/internal/elementary"
 	"nero/present/words"
 )
 
@@ -41,7 +42,7 @@ func (s Scale) Pos(v float64) float64 {
 	case v == 0 && s.Zero:
 		return 0
 	case v > 0:
-		return max(0, gap+(1-gap)*math.Log(v/s.Lo)/math.Log(s.Hi/s.Lo))
+		return max(0, gap+(1-gap)*elementary.Log(v/s.Lo)/elementary.Log(s.Hi/s.Lo))
 	}
 	return math.NaN()
 }
@@ -68,15 +69,15 @@ func linear(label string, lo, hi float64, fixLo, fixHi bool) Scale {
 		hi = math.Ceil(hi/step-1e-9) * step
 	}
 	s := Scale{Label: label, Lo: lo, Hi: hi}
-	for k := math.Ceil(lo/step - 1e-9); k*step <= hi+1e-9*step; k++ {
-		s.Ticks = append(s.Ticks, Tick{At: k*step + 0, Label: words.Tick(k*step, digits)})
+	for k := math.Ceil(lo/step - 1e-9); k*step <= hi+float64(1e-9*step); k++ {
+		s.Ticks = append(s.Ticks, Tick{At: float64(k*step) + 0, Label: words.Tick(k*step, digits)})
 	}
 	return s
 }
 
 // niceStep is 1, 2 or 5 times a power of ten such that span has about n steps.
 func niceStep(span float64, n int) float64 {
-	p := math.Pow(10, math.Floor(math.Log10(span/float64(n))))
+	p := elementary.Pow(10, math.Floor(elementary.Log10(span/float64(n))))
 	for _, m := range []float64{1, 2, 5} {
 		if span/(m*p) <= float64(n)+1e-9 {
 			return m * p
@@ -87,11 +88,11 @@ func niceStep(span float64, n int) float64 {
 
 // decades is the logarithmic scale over positive values from lo to hi.
 func decades(label string, lo, hi float64, zero bool) Scale {
-	a, b := math.Floor(math.Log10(lo)+1e-9), math.Ceil(math.Log10(hi)-1e-9)
+	a, b := math.Floor(elementary.Log10(lo)+1e-9), math.Ceil(elementary.Log10(hi)-1e-9)
 	if b <= a {
 		b = a + 1
 	}
-	s := Scale{Label: label, Lo: math.Pow(10, a), Hi: math.Pow(10, b), Log: true, Zero: zero}
+	s := Scale{Label: label, Lo: elementary.Pow(10, a), Hi: elementary.Pow(10, b), Log: true, Zero: zero}
 	if zero {
 		s.Ticks = append(s.Ticks, Tick{At: 0, Label: "0"})
 	}
@@ -99,9 +100,9 @@ func decades(label string, lo, hi float64, zero bool) Scale {
 	for k := math.Ceil(a/step) * step; k <= b; k += step {
 		label := "1e" + strconv.Itoa(int(k))
 		if k >= -3 && k <= 3 {
-			label = words.Tick(math.Pow(10, k), digits)
+			label = words.Tick(elementary.Pow(10, k), digits)
 		}
-		s.Ticks = append(s.Ticks, Tick{At: math.Pow(10, k), Label: label})
+		s.Ticks = append(s.Ticks, Tick{At: elementary.Pow(10, k), Label: label})
 	}
 	return s
 }

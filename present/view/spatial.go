@@ -41,7 +41,7 @@ func SpaceAxesOf(chart []group.Axis) (SpaceAxes, bool) {
 
 // Turn is the angle of the rotation of an element in degrees, 0 to 180.
 func (s SpaceAxes) Turn(e group.Element) float64 {
-	return math.Sqrt(e[s.R]*e[s.R] + e[s.R+1]*e[s.R+1] + e[s.R+2]*e[s.R+2])
+	return math.Sqrt(float64(e[s.R]*e[s.R]) + float64(e[s.R+1]*e[s.R+1]) + float64(e[s.R+2]*e[s.R+2]))
 }
 
 // improper reports whether an element inverts space.

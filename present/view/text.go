@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"nero/internal/elementary"
 	"nero/present/words"
 	"nero/symmetry/group"
 )
@@ -140,7 +141,7 @@ func factors(label string, lo, hi float64) Scale {
 	s := Scale{Label: label, Lo: lo, Hi: hi, Log: true}
 	for _, steps := range [][]float64{{1}, {1, 2, 5}, {1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8}} {
 		s.Ticks = nil
-		for p := math.Pow(10, math.Floor(math.Log10(lo))); p <= hi; p *= 10 {
+		for p := elementary.Pow(10, math.Floor(elementary.Log10(lo))); p <= hi; p *= 10 {
 			for _, m := range steps {
 				if v := m * p; v >= lo*(1-1e-9) && v <= hi*(1+1e-9) {
 					s.Ticks = append(s.Ticks, Tick{At: v, Label: "×" + words.Tick(v, digits)})

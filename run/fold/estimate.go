@@ -31,7 +31,7 @@ func EstimateOf(m aggregate.Moments, of *metric.Metric, binary bool, confidence 
 		i = aggregate.ClopperPearson(int(math.Round(m.Mean*float64(m.N))), m.N, confidence)
 	case m.N > 1 && m.Min == m.Max && !math.IsInf(a, 0) && !math.IsInf(b, 0):
 		q := aggregate.ClopperPearson(m.N, m.N, confidence).Low
-		i.Low, i.High = q*m.Mean+(1-q)*a, q*m.Mean+(1-q)*b
+		i.Low, i.High = float64(q*m.Mean)+float64((1-q)*a), float64(q*m.Mean)+float64((1-q)*b)
 	}
 	e.Lo, e.Hi = Number(max(i.Low, a)), Number(min(i.High, b))
 	return e

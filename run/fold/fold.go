@@ -263,7 +263,7 @@ func (c *cell) add(r job.Row, m *metric.Metric, weights []float64, identity int,
 		if weights != nil {
 			w = weights[k]
 		}
-		sum, weight = sum+w*v, weight+w
+		sum, weight = sum+float64(w*v), weight+w
 		if math.IsNaN(worst) || worse(m, v, worst) {
 			worst = v
 		}

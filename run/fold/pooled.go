@@ -260,7 +260,7 @@ func weighted(v, weights []float64) float64 {
 		if weights != nil {
 			w = weights[k]
 		}
-		sum, total = sum+w*x, total+w
+		sum, total = sum+float64(w*x), total+w
 	}
 	return sum / total
 }

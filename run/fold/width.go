@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"nero/internal/elementary"
 	"nero/measure/metric"
 	"nero/symmetry/group"
 )
@@ -48,7 +49,7 @@ func widths(chart []group.Axis, elements []group.Element, m *metric.Metric, mean
 	far := func(k int) float64 {
 		d := 0.0
 		for _, a := range axes {
-			d = math.Hypot(d, elements[k][a]-middle[a])
+			d = elementary.Hypot(d, elements[k][a]-middle[a])
 		}
 		return d
 	}
@@ -90,7 +91,7 @@ func line(elements []group.Element, mean []Number, at, a int) (Number, int) {
 				return x, 1
 			}
 			if q := float64(mean[on[i+by]]); q <= half {
-				return x + (p-half)/(p-q)*(elements[on[i+by]][a]-x), 0
+				return x + float64((p-half)/(p-q)*(elements[on[i+by]][a]-x)), 0
 			}
 		}
 	}

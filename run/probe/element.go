@@ -139,7 +139,7 @@ func (s *Service) element(g group.Element) (group.Element, error) {
 }
 
 // stepped tells multiples of a step, as exactly as a person types the angles of C7: [group.Validate] has the last word.
-func stepped(v, step float64) bool { return math.Abs(v-math.Round(v/step)*step) <= 1e-3*step }
+func stepped(v, step float64) bool { return math.Abs(v-float64(math.Round(v/step)*step)) <= 1e-3*step }
 
 // nearest is a valid element near coordinates that are none: each within its range and on its step, those that are no
 // number as at the identity. It is nil if there is none.

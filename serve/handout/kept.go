@@ -373,7 +373,7 @@ func found(all [][][]job.Detection, e int) []tensor {
 	words := make([]uint16, len(all)*e*mostFound*boxNumbers)
 	step := func(v, unit float64) uint16 {
 		// 0 for NaN, which no model that is shown returns
-		return uint16(min(max(math.Floor(v*unit+0.5), 0), math.MaxUint16))
+		return uint16(min(max(math.Floor(float64(v*unit)+0.5), 0), math.MaxUint16))
 	}
 	for m, of := range all {
 		for g := range e {
@@ -769,7 +769,7 @@ func best(scores [][]*space.Scores) []tensor {
 					continue
 				}
 				classes[(m*e+g)*k+at] = int32(c) //nolint:gosec // a class
-				values[(m*e+g)*k+at] = uint16(math.Floor(min(v, 1)*math.MaxUint16 + 0.5))
+				values[(m*e+g)*k+at] = uint16(math.Floor(float64(min(v, 1)*math.MaxUint16) + 0.5))
 			}
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"nero/internal/elementary"
 )
 
 // block is a piece of data of the file: its entry in the directory, and its bytes as they stand in the page.
@@ -115,12 +117,12 @@ func (g grid) code(v float64) byte {
 		if !(v > lo) {
 			return 0
 		}
-		v, lo, hi = math.Log(v), math.Log(lo), math.Log(hi)
+		v, lo, hi = elementary.Log(v), elementary.Log(lo), elementary.Log(hi)
 	}
 	if !(hi > lo) {
 		return 0
 	}
-	return byte(math.Floor(min(max((v-lo)/(hi-lo), 0), 1)*float64(g.steps) + 0.5))
+	return byte(math.Floor(float64(min(max((v-lo)/(hi-lo), 0), 1)*float64(g.steps)) + 0.5))
 }
 
 // value is what a code stands for.
@@ -130,9 +132,9 @@ func (g grid) value(c byte) float64 {
 	}
 	f := float64(c) / float64(g.steps)
 	if g.log {
-		return math.Exp(math.Log(g.lo) + (math.Log(g.hi)-math.Log(g.lo))*f)
+		return elementary.Exp(elementary.Log(g.lo) + float64((elementary.Log(g.hi)-elementary.Log(g.lo))*f))
 	}
-	return g.lo + (g.hi-g.lo)*f
+	return g.lo + float64((g.hi-g.lo)*f)
 }
 
 // missing is the code of a value that is not there.
@@ -246,7 +248,7 @@ func packXY(e entry, xy []float32) (*block, error) {
 			if v := float64(xy[2*i+axis]); !math.IsNaN(v) {
 				code = 0
 				if hi > lo {
-					code = uint16(math.Floor((v-lo)/(hi-lo)*(none-1) + 0.5))
+					code = uint16(math.Floor(float64((v-lo)/(hi-lo)*(none-1)) + 0.5))
 				}
 			}
 			raw[2*axis*n+i], raw[(2*axis+1)*n+i] = byte(code), byte(code>>8)

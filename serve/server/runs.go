@@ -514,5 +514,5 @@ func eightBits(v, lo, hi float64) uint8 {
 	case f >= 1:
 		return 255
 	}
-	return uint8(f*255 + 0.5)
+	return uint8(float64(f*255) + 0.5)
 }

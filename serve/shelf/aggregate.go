@@ -319,7 +319,8 @@ func (in *intervals) of(m *aggregate.Moments, of *metric.Metric, binary bool, co
 	}
 	return fold.Estimate{
 		N: m.N, Mean: fold.Number(m.Mean), SD: fold.Number(sd),
-		Lo: fold.Number(max(m.Mean-w*sd, of.Range[0])), Hi: fold.Number(min(m.Mean+w*sd, of.Range[1])),
+		Lo: fold.Number(max(m.Mean-float64(w*sd), of.Range[0])),
+		Hi: fold.Number(min(m.Mean+float64(w*sd), of.Range[1])),
 	}
 }
 

@@ -86,14 +86,14 @@ func summarise[T float32 | float64](c *counter, values []T) column {
 	i := 0
 	for ; i+2 <= n; i += 2 {
 		x, y := float64(values[i]), float64(values[i+1])
-		a += (x - o.Mean) * (x - o.Mean)
-		b += (y - o.Mean) * (y - o.Mean)
+		a += float64((x - o.Mean) * (x - o.Mean))
+		b += float64((y - o.Mean) * (y - o.Mean))
 		counts[bucketOf(x)-first]++
 		counts[bucketOf(y)-first]++
 	}
 	if i < n {
 		x := float64(values[i])
-		a += (x - o.Mean) * (x - o.Mean)
+		a += float64((x - o.Mean) * (x - o.Mean))
 		counts[bucketOf(x)-first]++
 	}
 	o.M2 = a + b

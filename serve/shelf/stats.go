@@ -97,7 +97,7 @@ func (s *Stats) sample(i int, c []float32, weights []float64, m *metric.Metric) 
 		if weights != nil {
 			w = weights[k]
 		}
-		sum, weight = sum+w*float64(v), weight+w
+		sum, weight = sum+float64(w*float64(v)), weight+w
 		if s.Worst[i] < 0 {
 			s.Worst[i], s.Min[i], s.Max[i] = int32(k), v, v
 			continue
@@ -116,7 +116,7 @@ func (s *Stats) sample(i int, c []float32, weights []float64, m *metric.Metric) 
 		if weights != nil {
 			w = weights[k]
 		}
-		spread += w * (float64(v) - mean) * (float64(v) - mean)
+		spread += float64(w * (float64(v) - mean) * (float64(v) - mean))
 	}
 	s.orbit[i], s.Mean[i], s.SD[i] = mean, float32(mean), float32(math.Sqrt(spread/weight))
 }

@@ -33,7 +33,7 @@ func (p *polygon) cut(upright bool, at, sign float64) {
 		}
 		if (a > 0) != (b > 0) && a != 0 && b != 0 {
 			t := a / (a - b)
-			q.add(p.x[i]+t*(p.x[j]-p.x[i]), p.y[i]+t*(p.y[j]-p.y[i]))
+			q.add(p.x[i]+float64(t*(p.x[j]-p.x[i])), p.y[i]+float64(t*(p.y[j]-p.y[i])))
 		}
 	}
 	*p = q
@@ -51,7 +51,7 @@ func (p *polygon) area() float64 {
 	sum := 0.0
 	for i := range p.n { // about the first corner, so that the numbers are small
 		j := (i + 1) % p.n
-		sum += (p.x[i]-p.x[0])*(p.y[j]-p.y[0]) - (p.x[j]-p.x[0])*(p.y[i]-p.y[0])
+		sum += float64((p.x[i]-p.x[0])*(p.y[j]-p.y[0])) - float64((p.x[j]-p.x[0])*(p.y[i]-p.y[0]))
 	}
 	return math.Abs(sum) / 2
 }
@@ -64,7 +64,7 @@ func (w *warp) overlap(r, c int, visit func(row, col int, share float64)) {
 	whole := polygon{n: 4}
 	low, high := [2]float64{x, y}, [2]float64{x, y}
 	for i, s := range [4][2]float64{{-0.5, -0.5}, {0.5, -0.5}, {0.5, 0.5}, {-0.5, 0.5}} {
-		px, py := x+s[0]*w.xc+s[1]*w.xr, y+s[0]*w.yc+s[1]*w.yr
+		px, py := x+float64(s[0]*w.xc)+float64(s[1]*w.xr), y+float64(s[0]*w.yc)+float64(s[1]*w.yr)
 		whole.x[i], whole.y[i] = px, py
 		low[0], low[1] = min(low[0], px), min(low[1], py)
 		high[0], high[1] = max(high[0], px), max(high[1], py)
@@ -103,7 +103,7 @@ func (w *warp) areal(dst, src []float64, n int, from []int) {
 					return
 				}
 				for k := range n {
-					dst[(k*w.h+r)*w.w+c] += share * w.source(src, k, from)[y*w.ws+x]
+					dst[(k*w.h+r)*w.w+c] += float64(share * w.source(src, k, from)[y*w.ws+x])
 				}
 			})
 			for k := range n {

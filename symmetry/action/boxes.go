@@ -195,7 +195,7 @@ func (a *Boxes) boxMap(g group.Element, h, w float64) (boxMap, error) {
 	b.like, b.similar = m.similar()
 	c := [2]float64{w / 2, h / 2}
 	for i := range 2 {
-		b.off[i] = c[i] - (m.a[i][0]*c[0] + m.a[i][1]*c[1]) + m.t[i]
+		b.off[i] = c[i] - (float64(m.a[i][0]*c[0]) + float64(m.a[i][1]*c[1])) + m.t[i]
 	}
 	if _, ok := a.group.(group.Torus); ok {
 		b.h, b.w = h, w
@@ -204,7 +204,8 @@ func (a *Boxes) boxMap(g group.Element, h, w float64) (boxMap, error) {
 }
 
 func (m boxMap) point(x, y float64) (float64, float64) {
-	return m.a[0][0]*x + m.a[0][1]*y + m.off[0], m.a[1][0]*x + m.a[1][1]*y + m.off[1]
+	return float64(m.a[0][0]*x) + float64(m.a[0][1]*y) + m.off[0],
+		float64(m.a[1][0]*x) + float64(m.a[1][1]*y) + m.off[1]
 }
 
 // move is the moved box.
@@ -262,7 +263,7 @@ func (m boxMap) turn(b space.Box) space.Box {
 	}
 	// Of the four ways to name a rectangle, the one nearest to the axes.
 	quarters := math.Ceil(angle/90 - 0.5)
-	angle -= 90 * quarters
+	angle -= float64(90 * quarters)
 	if math.Mod(quarters, 2) != 0 {
 		w, h = h, w
 	}
@@ -280,7 +281,8 @@ func (m boxMap) enclose(b space.Box) space.Box {
 	u, v := [2]float64{cos * w / 2, -sin * w / 2}, [2]float64{sin * h / 2, cos * h / 2}
 	var half [2]float64
 	for i := range 2 {
-		half[i] = math.Abs(m.a[i][0]*u[0]+m.a[i][1]*u[1]) + math.Abs(m.a[i][0]*v[0]+m.a[i][1]*v[1])
+		half[i] = math.Abs(float64(m.a[i][0]*u[0])+float64(m.a[i][1]*u[1])) +
+			math.Abs(float64(m.a[i][0]*v[0])+float64(m.a[i][1]*v[1]))
 	}
 	b.X1, b.X2, b.Y1, b.Y2, b.Angle = x-half[0], x+half[0], y-half[1], y+half[1], 0
 	return b

@@ -86,7 +86,7 @@ func (a *Color) commute() error {
 				for j, h := range someElements(g, 8) {
 					p, q := make([]float64, n), make([]float64, n)
 					for c := range p {
-						p[c] = 0.3 + 0.05*float64((3*c+i+j)%7)
+						p[c] = 0.3 + float64(0.05*float64((3*c+i+j)%7))
 						q[c] = p[c]
 					}
 					f.Color(e, p)
@@ -243,7 +243,7 @@ func (m *colorMover) channels(c int) []int {
 	for try := range 3 {
 		p, before := make([]float64, c), make([]float64, c)
 		for i := range p {
-			p[i] = math.Mod(0.137+0.389*float64(i)+0.211*float64(try)*float64(i+1), 1)
+			p[i] = math.Mod(0.137+float64(0.389*float64(i))+float64(0.211*float64(try)*float64(i+1)), 1)
 			before[i] = p[i]
 		}
 		m.color(p)
@@ -307,7 +307,7 @@ func (m *colorMover) paint(to, from space.Value) error {
 		for j := range n {
 			m.pixel(q, x, j)
 			for c, v := range q {
-				d[i].Pix[c*n+j] = a.lo + min(max(v, 0), 1)*(a.hi-a.lo)
+				d[i].Pix[c*n+j] = a.lo + float64(min(max(v, 0), 1)*(a.hi-a.lo))
 			}
 		}
 	}

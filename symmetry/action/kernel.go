@@ -1,6 +1,10 @@
 package action
 
-import "math"
+import (
+	"math"
+
+	"nero/internal/elementary"
+)
 
 // maxTaps is the number of samples per axis of the widest kernel.
 const maxTaps = 6
@@ -54,10 +58,10 @@ var up3Kernel = interpolation{name: Up3, taps: 2, weigh: bilinearKernel.weigh, w
 var bicubicKernel = interpolation{
 	name: Bicubic, taps: 4,
 	weigh: func(f float64) (w [maxTaps]float64) {
-		w[0] = f * (-0.5 + f*(1-0.5*f))
-		w[1] = 1 + f*f*(-2.5+1.5*f)
-		w[2] = f * (0.5 + f*(2-1.5*f))
-		w[3] = f * f * (-0.5 + 0.5*f)
+		w[0] = f * (-0.5 + float64(f*(1-float64(0.5*f))))
+		w[1] = 1 + float64(f*f*(-2.5+float64(1.5*f)))
+		w[2] = f * (0.5 + float64(f*(2-float64(1.5*f))))
+		w[3] = f * f * (-0.5 + float64(0.5*f))
 		return w
 	},
 }
@@ -68,8 +72,8 @@ var splineKernel = interpolation{
 	weigh: func(f float64) (w [maxTaps]float64) {
 		h := 1 - f
 		w[0] = h * h * h / 6
-		w[1] = (4 - f*f*(6-3*f)) / 6
-		w[2] = (4 - h*h*(6-3*h)) / 6
+		w[1] = (4 - float64(f*f*(6-float64(3*f)))) / 6
+		w[2] = (4 - float64(h*h*(6-float64(3*h)))) / 6
 		w[3] = f * f * f / 6
 		return w
 	},
@@ -96,10 +100,10 @@ func lanczos(f float64, w *[maxTaps]float64) {
 		return
 	}
 	const halfSqrt3 = 0.866025403784438646763723170752936183
-	s := math.Sin(math.Pi * f) // sin(π(f+j)) = ±s
-	s3, c3 := math.Sincos(math.Pi / 3 * f)
-	plus := 0.5*s3 + halfSqrt3*c3   // sin(π/3·(f+1)) = -sin(π/3·(f-2))
-	plus2 := -0.5*s3 + halfSqrt3*c3 // sin(π/3·(f+2)) = -sin(π/3·(f-1))
+	s := elementary.Sin(math.Pi * f) // sin(π(f+j)) = ±s
+	s3, c3 := elementary.Sincos(math.Pi / 3 * f)
+	plus := float64(0.5*s3) + float64(halfSqrt3*c3)   // sin(π/3·(f+1)) = -sin(π/3·(f-2))
+	plus2 := float64(-0.5*s3) + float64(halfSqrt3*c3) // sin(π/3·(f+2)) = -sin(π/3·(f-1))
 	w[0] = s * plus2 / ((f + 2) * (f + 2))
 	w[1] = -s * plus / ((f + 1) * (f + 1))
 	w[2] = s * s3 / (f * f)
@@ -260,7 +264,7 @@ func prefilterRows(b Border, x []float64, n, m int) {
 func axpy(y []float64, a float64, x []float64) {
 	x = x[:len(y)]
 	for i := range y {
-		y[i] += a * x[i]
+		y[i] += float64(a * x[i])
 	}
 }
 

@@ -169,7 +169,7 @@ func (u ruled) inside(k Kernel, n int) int {
 	var wt [maxTaps]float64
 	count := 0
 	for i := range n {
-		s := u.from + u.step*float64(i)
+		s := u.from + float64(u.step*float64(i))
 		if !(s >= 0 && s <= float64(u.limit-1)) {
 			continue
 		}

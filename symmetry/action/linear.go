@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/symmetry/group"
 	"nero/symmetry/irreps"
 )
@@ -324,7 +325,7 @@ func (y *typing) typed(m motion) (*rowMap, error) {
 func scaled(a []float64, k float64) []float64 {
 	o := make([]float64, len(a))
 	for i, v := range a {
-		o[i] = k*v + 0
+		o[i] = float64(k*v) + 0
 	}
 	return o
 }
@@ -337,7 +338,7 @@ func kronecker(a, b []float64, d int) []float64 {
 		for j := range d {
 			for k := range d {
 				for l := range d {
-					o[(i*d+j)*n+k*d+l] = a[i*d+k]*b[j*d+l] + 0
+					o[(i*d+j)*n+k*d+l] = float64(a[i*d+k]*b[j*d+l]) + 0
 				}
 			}
 		}
@@ -366,7 +367,7 @@ func leftQuaternion(r *[9]float64) []float64 {
 	default:
 		q = [4]float64{r[3] - r[1], r[2] + r[6], r[5] + r[7], 1 - r[0] - r[4] + r[8]}
 	}
-	n := math.Sqrt(q[0]*q[0] + q[1]*q[1] + q[2]*q[2] + q[3]*q[3])
+	n := math.Sqrt(float64(q[0]*q[0]) + float64(q[1]*q[1]) + float64(q[2]*q[2]) + float64(q[3]*q[3]))
 	if q[0] < 0 {
 		n = -n
 	}
@@ -466,13 +467,13 @@ func (s *segment) run(dst, src []float64) {
 		a, b, c := s.sign[0], s.sign[1], s.sign[2]
 		for len(src) >= 3 && len(dst) >= 3 {
 			x := (*[3]float64)(src)
-			dst[0], dst[1], dst[2] = a*x[i]+0, b*x[j]+0, c*x[k]+0
+			dst[0], dst[1], dst[2] = float64(a*x[i])+0, float64(b*x[j])+0, float64(c*x[k])+0
 			dst, src = dst[3:], src[3:]
 		}
 	case s.from != nil && s.t == nil:
 		for len(src) >= n {
 			for i, j := range s.from {
-				dst[i] = s.sign[i]*src[j] + 0
+				dst[i] = float64(s.sign[i]*src[j]) + 0
 			}
 			dst, src = dst[n:], src[n:]
 		}
@@ -484,7 +485,7 @@ func (s *segment) run(dst, src []float64) {
 			for i := range n {
 				var v float64
 				for j, k := range s.a[i*n : (i+1)*n] {
-					v += k * x[j]
+					v += float64(k * x[j])
 				}
 				dst[i] = v
 			}
@@ -503,18 +504,18 @@ func three(dst, src []float64, a *[9]float64, t []float64) {
 	if t == nil {
 		for i := 0; i+2 < len(dst) && i+2 < len(src); i += 3 {
 			x, y, z := src[i], src[i+1], src[i+2]
-			dst[i] = a0*x + a1*y + a2*z
-			dst[i+1] = a3*x + a4*y + a5*z
-			dst[i+2] = a6*x + a7*y + a8*z
+			dst[i] = float64(a0*x) + float64(a1*y) + float64(a2*z)
+			dst[i+1] = float64(a3*x) + float64(a4*y) + float64(a5*z)
+			dst[i+2] = float64(a6*x) + float64(a7*y) + float64(a8*z)
 		}
 		return
 	}
 	t0, t1, t2 := t[0], t[1], t[2]
 	for i := 0; i+2 < len(dst) && i+2 < len(src); i += 3 {
 		x, y, z := src[i], src[i+1], src[i+2]
-		dst[i] = a0*x + a1*y + a2*z + t0
-		dst[i+1] = a3*x + a4*y + a5*z + t1
-		dst[i+2] = a6*x + a7*y + a8*z + t2
+		dst[i] = float64(a0*x) + float64(a1*y) + float64(a2*z) + t0
+		dst[i+1] = float64(a3*x) + float64(a4*y) + float64(a5*z) + t1
+		dst[i+2] = float64(a6*x) + float64(a7*y) + float64(a8*z) + t2
 	}
 }
 
@@ -544,17 +545,17 @@ type boxMove struct {
 // newBoxMove reads a similarity that keeps the axis z, or turns it over.
 func newBoxMove(m motion) (*boxMove, error) {
 	a := m.a
-	b := &boxMove{m: m, scale: math.Hypot(a[0], a[3]), sign: 1, turn: math.Atan2(a[3], a[0])}
+	b := &boxMove{m: m, scale: elementary.Hypot(a[0], a[3]), sign: 1, turn: elementary.Atan2(a[3], a[0])}
 	small := orthogonalTolerance * b.scale
 	if !(b.scale > 0 && math.Abs(a[2]) <= small && math.Abs(a[5]) <= small && math.Abs(a[6]) <= small &&
 		math.Abs(a[7]) <= small &&
-		math.Abs(math.Abs(a[8])-b.scale) <= small && math.Abs(a[0]*a[1]+a[3]*a[4]) <= small*b.scale &&
-		math.Abs(math.Hypot(a[1], a[4])-b.scale) <= small) {
+		math.Abs(math.Abs(a[8])-b.scale) <= small && math.Abs(float64(a[0]*a[1])+float64(a[3]*a[4])) <= small*b.scale &&
+		math.Abs(elementary.Hypot(a[1], a[4])-b.scale) <= small) {
 		return nil, errors.New(
 			"boxes of space stand upright, so they move by turns and mirrors that keep the axis z, as those of " +
 				"SOg(3) and Og(3), and by shifts")
 	}
-	if a[0]*a[4]-a[1]*a[3] < 0 {
+	if float64(a[0]*a[4])-float64(a[1]*a[3]) < 0 {
 		b.sign = -1
 	}
 	b.identity = b.scale == 1 && b.turn == 0 && b.sign == 1 && a[8] == 1 &&
@@ -572,7 +573,7 @@ func (b *boxMove) move(d, s *[7]float64) {
 	for i := 3; i < 6; i++ {
 		d[i] = b.scale * s[i]
 	}
-	yaw := math.Remainder(b.turn+b.sign*s[6], 2*math.Pi)
+	yaw := math.Remainder(b.turn+float64(b.sign*s[6]), 2*math.Pi)
 	if yaw >= math.Pi {
 		yaw = -math.Pi
 	}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"nero/internal/elementary"
 	"nero/symmetry/group"
 	"nero/symmetry/irreps"
 )
@@ -175,7 +176,7 @@ func someElements(g group.Group, n int) []group.Element {
 		t := make([]float64, len(s.Generators()))
 		for range n {
 			for i := range t {
-				t[i] = r.NormFloat64()
+				t[i] = elementary.Normal(r)
 			}
 			out = append(out, s.Exp(t))
 		}
@@ -232,7 +233,7 @@ func compose(a, t, b, u []float64, d int) (c, v []float64) {
 	c, v = multiply(a, b, d), slices.Clone(t)
 	for i := range d {
 		for j := range d {
-			v[i] += a[i*d+j] * u[j]
+			v[i] += float64(a[i*d+j] * u[j])
 		}
 	}
 	return c, v
@@ -244,7 +245,7 @@ func orthogonal(a []float64, d int) bool {
 		for j := i; j < d; j++ {
 			var s float64
 			for k := range d {
-				s += a[k*d+i] * a[k*d+j]
+				s += float64(a[k*d+i] * a[k*d+j])
 			}
 			if i == j {
 				s--

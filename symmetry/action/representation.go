@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"nero/internal/elementary"
 	"nero/symmetry/group"
 )
 
@@ -233,7 +234,7 @@ func samplePairs(g group.Group) ([][2]group.Element, error) {
 		draw = func() group.Element {
 			t := make([]float64, n)
 			for i := range t {
-				t[i] = r.NormFloat64()
+				t[i] = elementary.Normal(r)
 			}
 			return s.Exp(t)
 		}

@@ -97,7 +97,7 @@ func (t *timeline) series(dst, src []float64) {
 		for i := r[0]; i < r[1]; i++ {
 			var v float64
 			for j := range t.taps(i, &idx, &w) {
-				v += w[j] * src[idx[j]]
+				v += float64(w[j] * src[idx[j]])
 			}
 			dst[i] = v
 		}
@@ -116,7 +116,7 @@ func (t *timeline) series(dst, src []float64) {
 			x := src[base+t.step*i:]
 			var v float64
 			for j, k := range w {
-				v += k * x[j]
+				v += float64(k * x[j])
 			}
 			dst[i] = v
 		}

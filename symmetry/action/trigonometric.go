@@ -1,6 +1,10 @@
 package action
 
-import "math"
+import (
+	"math"
+
+	"nero/internal/elementary"
+)
 
 // fourier reads the trigonometric polynomial through the pixels: the picture is taken for one period of a periodic one,
 // and its finite Fourier series is evaluated where an element says. It is exact for every map of pictures whose Fourier
@@ -21,7 +25,7 @@ func dirichlet(k int, d, sine float64, p int) float64 {
 	} else if k < -p/2 {
 		k += p
 	}
-	s, c := math.Sincos(math.Pi * (float64(k) + d) / float64(p))
+	s, c := elementary.Sincos(math.Pi * (float64(k) + d) / float64(p))
 	if k == 0 && math.Abs(s) < 1e-100 {
 		return 1
 	}
@@ -42,7 +46,7 @@ func (b Border) weights(w []float64, s float64) {
 	switch b {
 	case Circular:
 	case Zero:
-		if p = 2 * n; s < -float64(n)/2 || s > 1.5*float64(n)-1 {
+		if p = 2 * n; s < -float64(n)/2 || s > float64(1.5*float64(n))-1 {
 			return
 		}
 	case Edge, Reflect:
@@ -57,7 +61,7 @@ func (b Border) weights(w []float64, s float64) {
 	}
 	whole := math.Round(s)
 	d := s - whole
-	sine, at := math.Sin(math.Pi*d), int(math.Mod(whole, float64(p)))
+	sine, at := elementary.Sin(math.Pi*d), int(math.Mod(whole, float64(p)))
 	for j := from; j < n; j++ {
 		w[max(j, -j)] += dirichlet(at-j, d, sine, p)
 	}

@@ -49,7 +49,7 @@ func affineOf(p group.Planar, g group.Element) (affine, error) {
 	}
 	var m affine
 	m.a, m.t = p.Affine(g)
-	det := m.a[0][0]*m.a[1][1] - m.a[0][1]*m.a[1][0]
+	det := float64(m.a[0][0]*m.a[1][1]) - float64(m.a[0][1]*m.a[1][0])
 	for _, v := range []float64{det, m.a[0][0], m.a[0][1], m.a[1][0], m.a[1][1], m.t[0], m.t[1]} {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return affine{}, fmt.Errorf("element %v of %s: the map is not finite", g, p.Name())
@@ -179,18 +179,18 @@ func newWarp(m affine, o Options, hs, ws int, scratch *buffers) (*warp, error) {
 	if max(math.Abs(m.t[0]), math.Abs(m.t[1])) > maxReach {
 		return nil, fmt.Errorf("the shift by (%g, %g) pixels is too far", m.t[0], m.t[1])
 	}
-	det := m.a[0][0]*m.a[1][1] - m.a[0][1]*m.a[1][0]
+	det := float64(m.a[0][0]*m.a[1][1]) - float64(m.a[0][1]*m.a[1][0])
 	w.xc, w.xr = m.a[1][1]/det, -m.a[0][1]/det
 	w.yc, w.yr = -m.a[1][0]/det, m.a[0][0]/det
 	cx, cy := float64(w.w-1)/2, float64(w.h-1)/2
-	w.x0 = float64(ox) + (cx - w.xc*(cx+m.t[0]) - w.xr*(cy+m.t[1]))
-	w.y0 = float64(oy) + (cy - w.yc*(cx+m.t[0]) - w.yr*(cy+m.t[1]))
+	w.x0 = float64(ox) + (cx - float64(w.xc*(cx+m.t[0])) - float64(w.xr*(cy+m.t[1])))
+	w.y0 = float64(oy) + (cy - float64(w.yc*(cx+m.t[0])) - float64(w.yr*(cy+m.t[1])))
 	if !o.Kernel.rule().never && m.lattice(w.h, w.w) {
 		w.byIndex(m, oy, ox)
 		return w, nil
 	}
-	reach := max(math.Abs(w.x0)+math.Abs(w.xc)*float64(w.w)+math.Abs(w.xr)*float64(w.h),
-		math.Abs(w.y0)+math.Abs(w.yc)*float64(w.w)+math.Abs(w.yr)*float64(w.h))
+	reach := max(math.Abs(w.x0)+float64(math.Abs(w.xc)*float64(w.w))+float64(math.Abs(w.xr)*float64(w.h)),
+		math.Abs(w.y0)+float64(math.Abs(w.yc)*float64(w.w))+float64(math.Abs(w.yr)*float64(w.h)))
 	if !(reach <= maxReach) {
 		return nil, errors.New("the element moves points too far apart to be followed")
 	}
@@ -219,7 +219,7 @@ func (w *warp) along(start, step float64, n, limit, stride int) *axis {
 	var idx [maxTaps]int32
 	var wt [maxTaps]float64
 	for i := range n {
-		axisTaps(w.kernel, w.border, start+step*float64(i), limit, &idx, &wt)
+		axisTaps(w.kernel, w.border, start+float64(step*float64(i)), limit, &idx, &wt)
 		for j := range t {
 			a.off[i*t+j] = idx[j] * int32(stride)
 			a.wt[i*t+j] = wt[j]
@@ -463,9 +463,9 @@ func (w *warp) bilinearRow(d, s []float64, g raster, r int) {
 		fx, fy := x-float64(ix), y-float64(iy)
 		p := iy*ws + ix
 		q := s[p : p+ws+2]
-		top := q[0] + fx*(q[1]-q[0])
-		bot := q[ws] + fx*(q[ws+1]-q[ws])
-		d[c] = top + fy*(bot-top)
+		top := q[0] + float64(fx*(q[1]-q[0]))
+		bot := q[ws] + float64(fx*(q[ws+1]-q[ws]))
+		d[c] = top + float64(fy*(bot-top))
 	}
 	for c := int(in.i1); c < int(in.o1); c++ {
 		d[c] = w.bilinearAt(s, step(bx, ax, c), step(by, ay, c))
@@ -485,7 +485,7 @@ func (w *warp) bilinearAt(s []float64, x, y float64) float64 {
 	if y1 := w.border.index(iy+1, w.hs); y1 >= 0 {
 		bot = pair(s[y1*w.ws:], x0, x1, fx)
 	}
-	return top + fy*(bot-top)
+	return top + float64(fy*(bot-top))
 }
 
 // pair reads a row between samples i and j, of which a negative one is outside.
@@ -497,7 +497,7 @@ func pair(s []float64, i, j int, f float64) float64 {
 	if j >= 0 {
 		b = s[j]
 	}
-	return a + f*(b-a)
+	return a + float64(f*(b-a))
 }
 
 // weighted is Σ wy[i]·wx[j]·s[yo[i]+xo[j]].
@@ -507,9 +507,9 @@ func weighted(s []float64, yo, xo []int32, wy, wx []float64) float64 {
 	for i, y := range yo {
 		var line float64
 		for j, x := range xo {
-			line += wx[j] * s[y+x]
+			line += float64(wx[j] * s[y+x])
 		}
-		sum += wy[i] * line
+		sum += float64(wy[i] * line)
 	}
 	return sum
 }
@@ -522,16 +522,18 @@ func block(s []float64, p, stride int, wy, wx []float64) float64 {
 		c := s[p+2*stride : p+2*stride+4 : p+2*stride+4]
 		d := s[p+3*stride : p+3*stride+4 : p+3*stride+4]
 		w0, w1, w2, w3 := wx[0], wx[1], wx[2], wx[3]
-		return wy[0]*(w0*a[0]+w1*a[1]+w2*a[2]+w3*a[3]) + wy[1]*(w0*b[0]+w1*b[1]+w2*b[2]+w3*b[3]) +
-			wy[2]*(w0*c[0]+w1*c[1]+w2*c[2]+w3*c[3]) + wy[3]*(w0*d[0]+w1*d[1]+w2*d[2]+w3*d[3])
+		return float64(wy[0]*(float64(w0*a[0])+float64(w1*a[1])+float64(w2*a[2])+float64(w3*a[3]))) +
+			float64(wy[1]*(float64(w0*b[0])+float64(w1*b[1])+float64(w2*b[2])+float64(w3*b[3]))) +
+			float64(wy[2]*(float64(w0*c[0])+float64(w1*c[1])+float64(w2*c[2])+float64(w3*c[3]))) +
+			float64(wy[3]*(float64(w0*d[0])+float64(w1*d[1])+float64(w2*d[2])+float64(w3*d[3])))
 	}
 	var sum float64
 	for _, u := range wy {
 		var line float64
 		for j, v := range s[p : p+len(wx)] {
-			line += wx[j] * v
+			line += float64(wx[j] * v)
 		}
-		sum += u * line
+		sum += float64(u * line)
 		p += stride
 	}
 	return sum
@@ -632,14 +634,14 @@ func (w *warp) enlarged(dst, src []float64, n int, from []int) {
 				l := lines[next%5*w.w:][:w.w]
 				for c := range l {
 					q := line[3*c : 3*c+5]
-					l[c] = (q[0] + q[4] + 2*(q[1]+q[3]) + 3*q[2]) / 9
+					l[c] = (q[0] + q[4] + 2*(q[1]+q[3]) + float64(3*q[2])) / 9
 				}
 			}
 			row := func(j int) []float64 { return lines[(3*r+j)%5*w.w:][:w.w] }
 			a0, a1, a2, a3, a4 := row(0), row(1), row(2), row(3), row(4)
 			d := dst[(k*w.h+r)*w.w:][:w.w]
 			for c := range d {
-				d[c] = (a0[c] + a4[c] + 2*(a1[c]+a3[c]) + 3*a2[c]) / 9
+				d[c] = (a0[c] + a4[c] + 2*(a1[c]+a3[c]) + float64(3*a2[c])) / 9
 			}
 		}
 	}

@@ -180,7 +180,7 @@ func (t *table) represent(name string, dim int, m []matrix.Square) error {
 		for g := range t.labels {
 			want := m[g].Mul(m[s])
 			got := m[t.mul[g][s]]
-			size := 1 + m[g].Norm()*m[s].Norm()
+			size := 1 + float64(m[g].Norm()*m[s].Norm())
 			for i := range want.V {
 				if !(math.Abs(want.V[i]-got.V[i]) <= slackOfUsers*size) {
 					return fmt.Errorf("representation %s is no homomorphism: the matrix of %s∘%s = %s has %g at row "+

@@ -376,7 +376,7 @@ func rotation(m matrix.Square, det float64) error {
 		for j := range i + 1 {
 			var s float64
 			for k := range n {
-				s += m.V[i*n+k] * m.V[j*n+k]
+				s += float64(m.V[i*n+k] * m.V[j*n+k])
 			}
 			switch {
 			case i == j && !(math.Abs(s-1) <= 1e-5):

@@ -180,7 +180,7 @@ func (g *lieUser) solve(z matrix.Square) ([]float64, float64) {
 	for j, x := range g.x {
 		d := x.Dot(z)
 		for i := range n {
-			t[i] += g.gram[i][j] * d
+			t[i] += float64(g.gram[i][j] * d)
 		}
 	}
 	for i := range t {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"nero/internal/elementary"
 	"nero/symmetry/group"
 )
 
@@ -52,7 +53,7 @@ func (f *Frame) Carried(shape []int, ins []*Rep, from []Place, elements []group.
 	r := rand.New(rand.NewPCG(1, uint64(n))) // of no consequence: any numbers show what is read
 	x := make([]float64, n)
 	for i := range x {
-		x[i] = r.NormFloat64()
+		x[i] = elementary.Normal(r)
 	}
 	for _, g := range elements {
 		a, err := move(g, x, nothing)

@@ -629,7 +629,7 @@ func (m *Mix) apply(e int, y []float64, n int) []float64 {
 			for j := range c {
 				if w := m.Matrix[e][i*c+j]; w != 0 {
 					for k, v := range y[j*n : (j+1)*n] {
-						row[k] += w * v
+						row[k] += float64(w * v)
 					}
 				}
 			}

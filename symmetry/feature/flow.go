@@ -131,11 +131,11 @@ func stencil(to, from []float64, g Grid, x Flow, border action.Border) {
 	for row := range g.H {
 		for col := range g.W {
 			px, py := (float64(col)-cx)*g.Stride[0], (float64(row)-cy)*g.Stride[1]
-			vx := (x.L[0][0]*px + x.L[0][1]*py + x.B[0]) / g.Stride[0]
-			vy := (x.L[1][0]*px + x.L[1][1]*py + x.B[1]) / g.Stride[1]
+			vx := (float64(x.L[0][0]*px) + float64(x.L[0][1]*py) + x.B[0]) / g.Stride[0]
+			vy := (float64(x.L[1][0]*px) + float64(x.L[1][1]*py) + x.B[1]) / g.Stride[1]
 			dx := (at(row, col+1) - at(row, col-1)) / 2
 			dy := (at(row+1, col) - at(row-1, col)) / 2
-			to[row*g.W+col] = -(vx*dx + vy*dy)
+			to[row*g.W+col] = -(float64(vx*dx) + float64(vy*dy))
 		}
 	}
 }

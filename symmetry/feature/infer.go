@@ -214,8 +214,8 @@ func (r *Rep) scale(pairs []Pair) spread {
 	for _, x := range all {
 		for i, v := range x {
 			d := v - mean[i]
-			s.centred[of[i]] += d * d
-			s.square[of[i]] += v * v
+			s.centred[of[i]] += float64(d * d)
+			s.square[of[i]] += float64(v * v)
 		}
 	}
 	return s
@@ -252,7 +252,7 @@ func (r *Rep) Score(pairs []Pair, tolerance float64) (Fit, error) {
 		uses[p.Object]++
 		for i, v := range z {
 			d := v - p.Y[i]
-			wrong[of[i]] += d * d
+			wrong[of[i]] += float64(d * d)
 		}
 	}
 	per := float64(len(pairs)) / float64(max(len(uses), 1))
@@ -261,7 +261,7 @@ func (r *Rep) Score(pairs []Pair, tolerance float64) (Fit, error) {
 	explained := 0
 	for c := range channels {
 		e += wrong[c]
-		all += s.centred[c] * per
+		all += float64(s.centred[c] * per)
 		if !varies[c] {
 			continue
 		}
@@ -414,7 +414,7 @@ func (r *Rep) match(g group.Element, pairs []Pair, varies []bool, tol float64) (
 			mean += v / float64(width)
 		}
 		for _, v := range row {
-			size[c] += (v - mean) * (v - mean)
+			size[c] += float64((v - mean) * (v - mean))
 		}
 	}
 	type choice struct {
@@ -439,8 +439,8 @@ func (r *Rep) match(g group.Element, pairs []Pair, varies []bool, tol float64) (
 			src := from[s*width : (s+1)*width]
 			var plus, minus float64
 			for i, v := range row {
-				plus += (v - src[i]) * (v - src[i])
-				minus += (v + src[i]) * (v + src[i])
+				plus += float64((v - src[i]) * (v - src[i]))
+				minus += float64((v + src[i]) * (v + src[i]))
 			}
 			k := choice{int32(s), 1, plus}
 			if minus < plus {
@@ -476,7 +476,8 @@ func (r *Rep) match(g group.Element, pairs []Pair, varies []bool, tol float64) (
 			slices.SortStableFunc(within, func(a, b choice) int { return cmp.Compare(a.d, b.d) })
 		}
 		if i := slices.IndexFunc(within,
-			func(k choice) bool { return int(k.from) == c && k.sign > 0 && k.d <= 1.5*within[0].d+1e-9 }); i >= 0 {
+			func(k choice) bool { return int(k.from) == c && k.sign > 0 && k.d <= float64(1.5*within[0].d)+1e-9 }); i >=
+			0 {
 			take(c, within[i])
 			continue
 		}

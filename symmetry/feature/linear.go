@@ -133,7 +133,7 @@ func (f *Frame) ridge(g group.Element, pairs []Pair, n int, l float64, use func(
 	}
 	s := mat.Trace(xx) / float64(n)
 	for i := range n {
-		xx.SetSym(i, i, xx.At(i, i)+l*s)
+		xx.SetSym(i, i, xx.At(i, i)+float64(l*s))
 	}
 	var c mat.Cholesky
 	if rows == 0 || !c.Factorize(xx) {
@@ -165,8 +165,8 @@ func (f *Frame) residual(g group.Element, pairs []Pair, m *mat.Dense, use func(P
 		z.MulVec(m, mat.NewVecDense(n, p.X))
 		for i, v := range p.Y {
 			d, c := v-z.AtVec(i), v-mean[i]/float64(len(mine))
-			wrong[i] += d * d
-			all[i] += c * c
+			wrong[i] += float64(d * d)
+			all[i] += float64(c * c)
 		}
 	}
 	return wrong, all

@@ -1,6 +1,10 @@
 package group
 
-import "math"
+import (
+	"math"
+
+	"nero/internal/elementary"
+)
 
 // Wrap reduces a to [lo, lo+period). math.Mod is exact, so whole and half degrees never drift however often they are
 // added.
@@ -20,7 +24,7 @@ func Wrap(a, lo, period float64) float64 {
 func SinCos(deg float64) (sin, cos float64) {
 	r := math.Mod(deg, 360)
 	q := math.RoundToEven(r / 90)
-	r -= 90 * q // exact: a multiple of r's last bit, and smaller than r
+	r -= float64(90 * q) // exact: a multiple of r's last bit, and smaller than r
 	s, c := sinCos45(math.Abs(r))
 	if r < 0 {
 		s = -s
@@ -46,7 +50,7 @@ func sinCos45(r float64) (s, c float64) {
 	case 45:
 		return math.Sqrt2 / 2, math.Sqrt2 / 2
 	}
-	return math.Sincos(r * (math.Pi / 180))
+	return elementary.Sincos(r * (math.Pi / 180))
 }
 
 // Degrees converts radians. A result within rounding of a whole degree becomes that degree: π/2 is not a float64, so
@@ -66,9 +70,9 @@ func Radians(deg float64) float64 { return deg * (math.Pi / 180) }
 func After(a [2][2]float64, at [2]float64, b [2][2]float64, bt [2]float64) (c [2][2]float64, t [2]float64) {
 	for i := range 2 {
 		for j := range 2 {
-			c[i][j] = a[i][0]*b[0][j] + a[i][1]*b[1][j]
+			c[i][j] = float64(a[i][0]*b[0][j]) + float64(a[i][1]*b[1][j])
 		}
-		u := a[i][0]*bt[0] + a[i][1]*bt[1]
+		u := float64(a[i][0]*bt[0]) + float64(a[i][1]*bt[1])
 		t[i] = u + at[i]
 	}
 	return c, t
@@ -78,18 +82,18 @@ func After(a [2][2]float64, at [2]float64, b [2][2]float64, bt [2]float64) (c [2
 // as displayed, and before them an exchange of left and right if mirrors is set. It is false for other matrices. The
 // angle is in (-180, 180], exact for quarter turns.
 func Similarity(a [2][2]float64) (scale, angle float64, mirrors, ok bool) {
-	mirrors = a[0][0]*a[1][1]-a[0][1]*a[1][0] < 0
+	mirrors = float64(a[0][0]*a[1][1])-float64(a[0][1]*a[1][0]) < 0
 	cos := a[0][0]
 	if mirrors {
 		cos = -cos
 	}
 	sin := a[0][1] + 0 // a negative zero would turn by -180 degrees
-	scale = math.Hypot(cos, sin)
+	scale = elementary.Hypot(cos, sin)
 	const slack = 1e-12 // products of rounded matrices are similarities too
 	other := a[1][0]
 	if !mirrors {
 		other = -other
 	}
 	ok = scale > 0 && math.Abs(a[1][1]-cos) <= slack*scale && math.Abs(other-sin) <= slack*scale
-	return scale, Degrees(math.Atan2(sin, cos)), mirrors, ok
+	return scale, Degrees(elementary.Atan2(sin, cos)), mirrors, ok
 }

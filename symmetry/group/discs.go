@@ -90,7 +90,7 @@ func turnAxes(g Group) ([3]int, error) {
 
 func steps(what string, step, whole float64) (int, error) {
 	n := math.Round(whole / step)
-	if !(step > 0) || !(n >= 1) || !(math.Abs(n*step-whole) <= 1e-9*whole) || n > MaxElements {
+	if !(step > 0) || !(n >= 1) || !(math.Abs(float64(n*step)-whole) <= 1e-9*whole) || n > MaxElements {
 		return 0, fmt.Errorf("%g degrees %s of the slices: expected a divisor of %g", step, what, whole)
 	}
 	return int(n), nil

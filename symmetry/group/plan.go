@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"nero/internal/elementary"
 )
 
 // MaxElements is the most elements that a function of this package lists.
@@ -146,9 +148,9 @@ func (s Span) At(u float64) float64 {
 	case s.Lo == s.Hi:
 		return s.Lo
 	case s.log():
-		return s.Lo * math.Exp(u*math.Log(s.Hi/s.Lo))
+		return s.Lo * elementary.Exp(u*elementary.Log(s.Hi/s.Lo))
 	}
-	return s.Lo + u*(s.Hi-s.Lo)
+	return s.Lo + float64(u*(s.Hi-s.Lo))
 }
 
 // Where is the place of the identity in the unit interval, the middle if the window leaves it out.
@@ -160,7 +162,7 @@ func (s Span) Where() float64 {
 		first, n := s.Ticks()
 		return (math.Round(s.Identity/s.Step) - first + 0.5) / n
 	case s.log():
-		return math.Log(s.Identity/s.Lo) / math.Log(s.Hi/s.Lo)
+		return elementary.Log(s.Identity/s.Lo) / elementary.Log(s.Hi/s.Lo)
 	}
 	return (s.Identity - s.Lo) / (s.Hi - s.Lo)
 }
@@ -301,7 +303,7 @@ func instead(counts []int, s []Span) string {
 	if len(counts) != 1 || counts[0] < 1 || counts[0] > MaxElements || len(s) < 2 {
 		return ""
 	}
-	side := int(math.Ceil(math.Pow(float64(counts[0]), 1/float64(len(s)))))
+	side := int(math.Ceil(elementary.Pow(float64(counts[0]), 1/float64(len(s)))))
 	grid := make([]string, len(s))
 	for i, x := range s {
 		n := side | 1 // an odd count holds the identity
@@ -402,7 +404,7 @@ func (s Span) values(n int) ([]float64, error) {
 		for k := range v {
 			f := float64(k) / float64(n-1)
 			if s.log() {
-				v[k] = s.Lo * math.Exp(f*math.Log(s.Hi/s.Lo))
+				v[k] = s.Lo * elementary.Exp(f*elementary.Log(s.Hi/s.Lo))
 			} else {
 				v[k] = s.Lo + (s.Hi-s.Lo)*float64(k)/float64(n-1)
 			}
@@ -517,11 +519,11 @@ func LowDiscrepancy(g Group, n int, window [][2]float64) ([]Element, error) {
 	}
 	phi := 2.0
 	for range 64 { // a contraction: each step divides the error by more than two
-		phi = math.Pow(1+phi, 1/float64(len(c.Start)+1))
+		phi = elementary.Pow(1+phi, 1/float64(len(c.Start)+1))
 	}
 	alpha := make([]float64, len(c.Start))
 	for i := range alpha {
-		alpha[i] = math.Pow(phi, -float64(i+1))
+		alpha[i] = elementary.Pow(phi, -float64(i+1))
 	}
 	k := -1
 	u := make([]float64, len(c.Start))
@@ -531,7 +533,7 @@ func LowDiscrepancy(g Group, n int, window [][2]float64) ([]Element, error) {
 			return g.Identity(), true
 		}
 		for i, a := range alpha {
-			_, u[i] = math.Modf(c.Start[i] + float64(k)*a)
+			_, u[i] = math.Modf(c.Start[i] + float64(float64(k)*a))
 		}
 		return c.At(u)
 	})
@@ -639,12 +641,12 @@ func Refine(g Group, at Element, radius []float64, counts []int) ([]Element, err
 			if n > 1 {
 				f = 2*float64(k)/float64(n-1) - 1
 			}
-			v := at[i] + f*r
+			v := at[i] + float64(f*r)
 			switch {
 			case offset[i]:
 				v = f * r
 			case a.Form() == FormFactor:
-				v = at[i] * math.Pow(r, f)
+				v = at[i] * elementary.Pow(r, f)
 			}
 			if a.Periodic || offset[i] || v >= a.Min && v <= a.Max {
 				values[i] = append(values[i], v)
@@ -681,7 +683,7 @@ func Dedup(g Group, es []Element, tol float64) []Element {
 	for i, e := range es {
 		var f float64
 		for j, p := range pivots {
-			f += weights[j] * g.Dist(p, e)
+			f += float64(weights[j] * g.Dist(p, e))
 		}
 		if math.IsNaN(f) || math.IsInf(f, 0) {
 			keep[i] = true
@@ -706,7 +708,7 @@ func Dedup(g Group, es []Element, tol float64) []Element {
 	for p, k := range keys {
 		place[k.i] = p
 	}
-	reach := total*tol + 1e-12*largest // the sum is Lipschitz with this constant, and rounded
+	reach := float64(total*tol) + float64(1e-12*largest) // the sum is Lipschitz with this constant, and rounded
 	for i, e := range es {
 		p := place[i]
 		if p < 0 {

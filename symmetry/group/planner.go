@@ -3,9 +3,10 @@ package group
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
+
+	"nero/internal/elementary"
 )
 
 // Plans take a group for a box of independent coordinates unless it says otherwise. The interfaces below are what it
@@ -287,7 +288,7 @@ func coprime(n, i int) int {
 		}
 		return a
 	}
-	k := max(1, int(float64(n)*math.Pow(0.6180339887, float64(i+1))))
+	k := max(1, int(float64(n)*elementary.Pow(0.6180339887, float64(i+1))))
 	for gcd(k, n) != 1 {
 		k++
 	}

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"nero/internal/elementary"
 )
 
 // product is a direct product: elements are the coordinates of the factors one after another.
@@ -275,7 +277,7 @@ func (p *product) Inv(g Element) Element {
 func (p *product) Dist(g, h Element) float64 {
 	var s float64
 	for i, f := range p.parts {
-		s = math.Hypot(s, f.Dist(p.part(g, i), p.part(h, i)))
+		s = elementary.Hypot(s, f.Dist(p.part(g, i), p.part(h, i)))
 	}
 	return s
 }

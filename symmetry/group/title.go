@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"nero/internal/elementary"
 )
 
 // motionTitle names a motion of space: "75 deg about (0.707, 0.707, 0)", "inverted", "shifted by (0.1, 0, -2)". It is
@@ -15,7 +17,7 @@ func motionTitle(g Group, e Element) (string, bool) {
 		return "", false
 	}
 	var words []string
-	if angle := math.Hypot(math.Hypot(e[0], e[1]), e[2]); angle > Tolerance {
+	if angle := elementary.Hypot(elementary.Hypot(e[0], e[1]), e[2]); angle > Tolerance {
 		words = append(words, fmt.Sprintf("%s deg about (%s, %s, %s)", short(angle), short(e[0]/angle),
 			short(e[1]/angle), short(e[2]/angle)))
 	}

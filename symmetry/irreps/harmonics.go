@@ -14,7 +14,7 @@ func Harmonics(dst []float64, top int, b Basis, x, y, z float64) {
 		x, y, z = z, x, y
 	}
 	dst = dst[:(top+1)*(top+1)]
-	rr := x*x + y*y + z*z
+	rr := float64(x*x) + float64(y*y) + float64(z*z)
 	// Q(l, m) is the associated Legendre function times r^(l-m) over the m-th power of the sine, without the
 	// Condon-Shortley phase: Q(m, m) = (2m-1)!!, (l-m) Q(l, m) = (2l-1) z Q(l-1, m) - (l+m-1) r² Q(l-2, m).
 	c, s, mm := 1.0, 0.0, 1.0 // Re and Im of (x+iy)^m, (2m-1)!!
@@ -22,7 +22,7 @@ func Harmonics(dst []float64, top int, b Basis, x, y, z float64) {
 		prev, q := 0.0, mm
 		for l := m; l <= top; l++ {
 			if l > m {
-				prev, q = q, (float64(2*l-1)*z*q-float64(l+m-1)*rr*prev)/float64(l-m)
+				prev, q = q, (float64(float64(2*l-1)*z*q)-float64(float64(l+m-1)*rr*prev))/float64(l-m)
 			}
 			// (l-m)!/(l+m)! as a product, which stays in range.
 			norm := float64(2*l + 1)
@@ -38,7 +38,7 @@ func Harmonics(dst []float64, top int, b Basis, x, y, z float64) {
 			dst[mid+m] = norm * q * c
 			dst[mid-m] = norm * q * s
 		}
-		c, s = c*x-s*y, c*y+s*x
+		c, s = float64(c*x)-float64(s*y), float64(c*y)+float64(s*x)
 		mm *= float64(2*m + 1)
 	}
 }

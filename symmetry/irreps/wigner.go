@@ -186,11 +186,11 @@ func (v *level) fill(d, below []float64, r1 *[9]float64, l int) {
 			r := r1[3*t.i : 3*t.i+3]
 			c := t.k * r[1]
 			for j, s := range src {
-				inner[j] += c * s
+				inner[j] += float64(c * s)
 			}
 			lo, hi := src[0], src[k-1]
-			last += t.k * (r[2]*hi - r[0]*lo)
-			first += t.k * (r[2]*lo + r[0]*hi)
+			last += float64(t.k * (float64(r[2]*hi) - float64(r[0]*lo)))
+			first += float64(t.k * (float64(r[2]*lo) + float64(r[0]*hi)))
 		}
 		for j, s := range v.inv {
 			inner[j] *= s
@@ -214,7 +214,7 @@ func cube(r *[9]float64) bool {
 func Split(a *[9]float64, tol float64) (rotation [9]float64, improper, ok bool) {
 	for i := range 3 {
 		for j := i; j < 3; j++ {
-			s := a[i]*a[j] + a[3+i]*a[3+j] + a[6+i]*a[6+j]
+			s := float64(a[i]*a[j]) + float64(a[3+i]*a[3+j]) + float64(a[6+i]*a[6+j])
 			if i == j {
 				s--
 			}
@@ -235,5 +235,6 @@ func Split(a *[9]float64, tol float64) (rotation [9]float64, improper, ok bool) 
 
 // Det is the determinant of a 3×3 matrix.
 func Det(a *[9]float64) float64 {
-	return a[0]*(a[4]*a[8]-a[5]*a[7]) - a[1]*(a[3]*a[8]-a[5]*a[6]) + a[2]*(a[3]*a[7]-a[4]*a[6])
+	return float64(a[0]*(float64(a[4]*a[8])-float64(a[5]*a[7]))) -
+		float64(a[1]*(float64(a[3]*a[8])-float64(a[5]*a[6]))) + float64(a[2]*(float64(a[3]*a[7])-float64(a[4]*a[6])))
 }

@@ -6,6 +6,8 @@ package matrix
 import (
 	"math"
 	"slices"
+
+	"nero/internal/elementary"
 )
 
 // Square is a square matrix in rows, of few rows: elements of the matrix groups.
@@ -35,7 +37,7 @@ func (m Square) Mul(o Square) Square {
 		for k := range n {
 			if a := m.V[i*n+k]; a != 0 {
 				for j := range n {
-					out.V[i*n+j] += a * o.V[k*n+j]
+					out.V[i*n+j] += float64(a * o.V[k*n+j])
 				}
 			}
 		}
@@ -58,7 +60,7 @@ func (m Square) Transpose() Square {
 func (m Square) Add(o Square, f float64) Square {
 	out := New(m.N)
 	for i := range out.V {
-		out.V[i] = m.V[i] + f*o.V[i]
+		out.V[i] = m.V[i] + float64(f*o.V[i])
 	}
 	return out
 }
@@ -67,7 +69,7 @@ func (m Square) Add(o Square, f float64) Square {
 func (m Square) Dot(o Square) float64 {
 	var s float64
 	for i, x := range m.V {
-		s += x * o.V[i]
+		s += float64(x * o.V[i])
 	}
 	return s
 }
@@ -80,7 +82,7 @@ func (m Square) Apply(x []float64) []float64 {
 	out := make([]float64, m.N)
 	for i := range out {
 		for j, y := range x {
-			out[i] += m.V[i*m.N+j] * y
+			out[i] += float64(m.V[i*m.N+j] * y)
 		}
 	}
 	return out
@@ -109,18 +111,18 @@ func (m Square) Function(f func(float64) float64) Square {
 				}
 				// Golub and Van Loan 2013, Matrix computations, section 8.5.2.
 				tau := (a.V[q*n+q] - a.V[p*n+p]) / (2 * apq)
-				t := math.Copysign(1, tau) / (math.Abs(tau) + math.Hypot(1, tau))
-				c := 1 / math.Hypot(1, t)
+				t := math.Copysign(1, tau) / (math.Abs(tau) + elementary.Hypot(1, tau))
+				c := 1 / elementary.Hypot(1, t)
 				s := t * c
 				for k := range n {
 					x, y := a.V[k*n+p], a.V[k*n+q]
-					a.V[k*n+p], a.V[k*n+q] = c*x-s*y, s*x+c*y
+					a.V[k*n+p], a.V[k*n+q] = float64(c*x)-float64(s*y), float64(s*x)+float64(c*y)
 				}
 				for k := range n {
 					x, y := a.V[p*n+k], a.V[q*n+k]
-					a.V[p*n+k], a.V[q*n+k] = c*x-s*y, s*x+c*y
+					a.V[p*n+k], a.V[q*n+k] = float64(c*x)-float64(s*y), float64(s*x)+float64(c*y)
 					x, y = v.V[k*n+p], v.V[k*n+q]
-					v.V[k*n+p], v.V[k*n+q] = c*x-s*y, s*x+c*y
+					v.V[k*n+p], v.V[k*n+q] = float64(c*x)-float64(s*y), float64(s*x)+float64(c*y)
 				}
 				a.V[p*n+q], a.V[q*n+p] = 0, 0
 			}
@@ -131,7 +133,7 @@ func (m Square) Function(f func(float64) float64) Square {
 		e := f(a.V[k*n+k])
 		for i := range n {
 			for j := range n {
-				out.V[i*n+j] += v.V[i*n+k] * e * v.V[j*n+k]
+				out.V[i*n+j] += float64(v.V[i*n+k] * e * v.V[j*n+k])
 			}
 		}
 	}
@@ -257,8 +259,8 @@ func (m Square) inverse() (Square, bool) {
 		for r := range n {
 			if f := a[r*n+i]; r != i && f != 0 {
 				for k := range n {
-					a[r*n+k] -= f * a[i*n+k]
-					b.V[r*n+k] -= f * b.V[i*n+k]
+					a[r*n+k] -= float64(f * a[i*n+k])
+					b.V[r*n+k] -= float64(f * b.V[i*n+k])
 				}
 			}
 		}
@@ -291,7 +293,7 @@ func (m Square) Det() float64 {
 		for r := i + 1; r < n; r++ {
 			f := a[r*n+i] / a[i*n+i]
 			for k := i; k < n; k++ {
-				a[r*n+k] -= f * a[i*n+k]
+				a[r*n+k] -= float64(f * a[i*n+k])
 			}
 		}
 	}

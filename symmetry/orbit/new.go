@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 )
@@ -154,7 +155,7 @@ func refinement(g group.Group, r Refine) ([]group.Element, string, error) {
 		}
 		const most = 1000.0
 		n := 5
-		if math.Pow(5, float64(moving)) > most {
+		if elementary.Pow(5, float64(moving)) > most {
 			n = 3
 		}
 		for i, x := range r.Radius {

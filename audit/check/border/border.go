@@ -47,7 +47,7 @@ func pixelError(z, f space.Value) []float64 {
 			if !linear && d != 0 {
 				d = 1
 			}
-			out[i] += d * d
+			out[i] += float64(d * d)
 		}
 	}
 	for i := range out {
@@ -76,7 +76,8 @@ func Distances(G group.Group, g group.Element, h, w int) []int {
 			d := edge(r, c)
 			if ok {
 				x, y := float64(c)-cx, float64(r)-cy
-				q, p := int(math.Round(a[0][0]*x+a[0][1]*y+t[0]+cx)), int(math.Round(a[1][0]*x+a[1][1]*y+t[1]+cy))
+				q, p := int(math.Round(float64(a[0][0]*x)+float64(a[0][1]*y)+t[0]+cx)),
+					int(math.Round(float64(a[1][0]*x)+float64(a[1][1]*y)+t[1]+cy))
 				if torus {
 					q, p = ((q%w)+w)%w, ((p%h)+h)%h
 				}

@@ -139,7 +139,7 @@ func outlier(p *audit.Pass, sw *sweep.Result) {
 	for i := range square {
 		for k, v := range middle {
 			d := t.Base[i*t.K+k] - v
-			square[i] += d * d
+			square[i] += float64(d * d)
 		}
 		if math.IsNaN(square[i]) {
 			return
@@ -218,7 +218,7 @@ func inputScale(p *audit.Pass) error {
 			if k := j / max(m.H*m.W, 1); len(in.Std) > 0 {
 				a /= in.Std[min(k, len(in.Std)-1)]
 			}
-			sum, square, top = sum+a, square+a*a, max(top, math.Abs(m.Pix[j]))
+			sum, square, top = sum+a, square+float64(a*a), max(top, math.Abs(m.Pix[j]))
 		}
 		k := float64(len(m.Pix))
 		sd := math.Sqrt(max(0, square/k-sum/k*sum/k))

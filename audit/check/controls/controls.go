@@ -13,6 +13,7 @@ import (
 	"nero/audit/check/preflight"
 	"nero/audit/check/sweep"
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/measure/scale"
 	"nero/symmetry/group"
 )
@@ -360,7 +361,7 @@ func identity(p *audit.Pass, sw *sweep.Result, f audit.Floors) {
 func sizes() []float64 {
 	var e []float64
 	for k := 1; k >= -8; k-- {
-		e = append(e, math.Pow(10, float64(k)))
+		e = append(e, elementary.Pow(10, float64(k)))
 	}
 	return e
 }
@@ -531,7 +532,7 @@ func projection(p *audit.Pass, pick []int) (func(space.Value) float64, error) {
 		}
 		var a float64
 		for i, v := range x {
-			a += w[i] * v
+			a += float64(w[i] * v)
 		}
 		return a
 	}
@@ -551,8 +552,8 @@ func projection(p *audit.Pass, pick []int) (func(space.Value) float64, error) {
 		n++
 		d := a - mean
 		mean += d / float64(n)
-		m2 += d * (a - mean)
-		square += a * a
+		m2 += float64(d * (a - mean))
+		square += float64(a * a)
 	}
 	spread := math.Sqrt(m2 / float64(n))
 	if !(spread > 0) {

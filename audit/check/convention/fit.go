@@ -205,7 +205,7 @@ func (m *linear) around(at func(j int) group.Element, c []float64) motion {
 			y := &space.Tensor{Shape: slices.Clone(x.Shape), Val: slices.Clone(x.Val)}
 			for i := range m.n {
 				for k, c := range c {
-					y.Val[m.at(i, k)] += sign * c
+					y.Val[m.at(i, k)] += float64(sign * c)
 				}
 			}
 			return y

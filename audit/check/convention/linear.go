@@ -118,7 +118,7 @@ func (m *linear) times(mat, add []float64, x *space.Tensor) *space.Tensor {
 		for r := range m.d {
 			var s float64
 			for k := range m.d {
-				s += mat[r*m.d+k] * x.Val[m.at(i, k)]
+				s += float64(mat[r*m.d+k] * x.Val[m.at(i, k)])
 			}
 			if add != nil {
 				s += add[r]
@@ -140,7 +140,7 @@ func (m *linear) fits(x *space.Tensor) bool {
 	} else if l, ok := G.(group.Lie); ok {
 		t := make([]float64, len(l.Generators()))
 		for i := range t {
-			t[i] = 0.3 + 0.1*float64(i)
+			t[i] = 0.3 + float64(0.1*float64(i))
 		}
 		elements = append(elements, l.Exp(t))
 	}

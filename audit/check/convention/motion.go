@@ -7,6 +7,7 @@ import (
 
 	"nero/audit"
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/measure/scale"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
@@ -98,7 +99,7 @@ func blanked(x *space.Image) *space.Image {
 	y := &space.Image{C: x.C, H: x.H, W: x.W, Pix: append([]float64{}, x.Pix...)}
 	for i := range y.Pix {
 		dy, dx := float64(i%(x.H*x.W)/x.W)-float64(x.H-1)/2, float64(i%x.W)-float64(x.W-1)/2
-		if math.Hypot(dy, dx) > r {
+		if elementary.Hypot(dy, dx) > r {
 			y.Pix[i] = 0
 		}
 	}
@@ -148,7 +149,7 @@ func apart(a, b []float64) float64 {
 	}
 	var ss float64
 	for i, x := range a {
-		ss += (x - b[i]) * (x - b[i])
+		ss += float64((x - b[i]) * (x - b[i]))
 	}
 	return math.Sqrt(ss)
 }
@@ -168,7 +169,7 @@ func equal(a, b [][]float64) bool {
 func norm(x []float64) float64 {
 	var ss float64
 	for _, v := range x {
-		ss += v * v
+		ss += float64(v * v)
 	}
 	return math.Sqrt(ss)
 }
@@ -458,7 +459,7 @@ func difference(a, b space.Value, keep []bool) float64 {
 	n := 0
 	for i := range x {
 		if keep[i] {
-			ss += (x[i] - y[i]) * (x[i] - y[i])
+			ss += float64((x[i] - y[i]) * (x[i] - y[i]))
 			n++
 		}
 	}

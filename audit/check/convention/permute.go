@@ -199,14 +199,14 @@ func match(moved, base []space.Value, n int) (signedPermutation, bool) {
 		m := len(u) / n
 		for k := range n {
 			for _, v := range u[k*m : (k+1)*m] {
-				size[k] += v * v
-				total += v * v
+				size[k] += float64(v * v)
+				total += float64(v * v)
 			}
 			for l := range n {
 				for q := range m {
 					x, y := u[k*m+q], b[l*m+q]
-					plus[k*n+l] += (x - y) * (x - y)
-					minus[k*n+l] += (x + y) * (x + y)
+					plus[k*n+l] += float64((x - y) * (x - y))
+					minus[k*n+l] += float64((x + y) * (x + y))
 				}
 			}
 		}

@@ -18,19 +18,19 @@ func mul(a, b mat) mat {
 	var c mat
 	for i := range 2 {
 		for j := range 2 {
-			c[i][j] = a[i][0]*b[0][j] + a[i][1]*b[1][j]
+			c[i][j] = float64(a[i][0]*b[0][j]) + float64(a[i][1]*b[1][j])
 		}
 	}
 	return c
 }
 
 func apply(a mat, v [2]float64) [2]float64 {
-	return [2]float64{a[0][0]*v[0] + a[0][1]*v[1], a[1][0]*v[0] + a[1][1]*v[1]}
+	return [2]float64{float64(a[0][0]*v[0]) + float64(a[0][1]*v[1]), float64(a[1][0]*v[0]) + float64(a[1][1]*v[1])}
 }
 
 func transposed(a mat) mat { return mat{{a[0][0], a[1][0]}, {a[0][1], a[1][1]}} }
 
-func det(a mat) float64 { return a[0][0]*a[1][1] - a[0][1]*a[1][0] }
+func det(a mat) float64 { return float64(a[0][0]*a[1][1]) - float64(a[0][1]*a[1][0]) }
 
 // frame is a change of coordinates of the plane by an orthogonal matrix R(turn)·M^k, M the mirror of left and right.
 type frame struct {

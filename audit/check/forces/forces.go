@@ -15,6 +15,7 @@ import (
 	"nero/audit/check/sweep"
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/internal/elementary"
 )
 
 // Check is the check of energies and forces. Its result is a [*Result].
@@ -200,7 +201,7 @@ func (t *tester) moved(v space.Value, d []float64, h float64) (space.Value, erro
 		return nil, fmt.Errorf("%w: the positions are no rows", audit.ErrNotApplicable)
 	}
 	for i := range d {
-		rows.Val[i] += h * d[i]
+		rows.Val[i] += float64(h * d[i])
 	}
 	return o, nil
 }
@@ -260,8 +261,8 @@ func (t *tester) gradient(ctx context.Context, r *Result) error {
 			ways[a] = make([]float64, len(at.Val))
 			var n float64
 			for b := range ways[a] {
-				ways[a][b] = rnd.NormFloat64()
-				n += ways[a][b] * ways[a][b]
+				ways[a][b] = elementary.Normal(rnd)
+				n += float64(ways[a][b] * ways[a][b])
 			}
 			for b := range ways[a] {
 				ways[a][b] /= math.Sqrt(n)
@@ -290,7 +291,7 @@ func (t *tester) gradient(ctx context.Context, r *Result) error {
 		for a := range k {
 			var dot float64
 			for b, w := range ways[a] {
-				dot -= f[b] * w
+				dot -= float64(f[b] * w)
 			}
 			want, of = append(want, dot), append(of, row)
 			for j, h := range hs {
@@ -328,12 +329,12 @@ func (t *tester) work(ctx context.Context, _ dataset.Sample, x space.Value, a, b
 	// b made orthogonal to a.
 	var dot, norm float64
 	for i := range a {
-		dot += a[i] * b[i]
+		dot += float64(a[i] * b[i])
 	}
 	o := make([]float64, len(b))
 	for i := range b {
-		o[i] = b[i] - dot*a[i]
-		norm += o[i] * o[i]
+		o[i] = b[i] - float64(dot*a[i])
+		norm += float64(o[i] * o[i])
 	}
 	if !(norm > 0) {
 		return math.NaN(), nil
@@ -341,9 +342,9 @@ func (t *tester) work(ctx context.Context, _ dataset.Sample, x space.Value, a, b
 	values := make([]space.Value, n)
 	d := make([]float64, len(a))
 	for k := range values {
-		c, s := math.Cos(2*math.Pi*float64(k)/float64(n)), math.Sin(2*math.Pi*float64(k)/float64(n))
+		c, s := elementary.Cos(2*math.Pi*float64(k)/float64(n)), elementary.Sin(2*math.Pi*float64(k)/float64(n))
 		for i := range d {
-			d[i] = c*a[i] + s*o[i]/math.Sqrt(norm)
+			d[i] = float64(c*a[i]) + s*o[i]/math.Sqrt(norm)
 		}
 		var err error
 		if values[k], err = t.moved(x, d, radius); err != nil {
@@ -360,10 +361,10 @@ func (t *tester) work(ctx context.Context, _ dataset.Sample, x space.Value, a, b
 		if err != nil {
 			return 0, err
 		}
-		c, s := math.Cos(2*math.Pi*float64(k)/float64(n)), math.Sin(2*math.Pi*float64(k)/float64(n))
+		c, s := elementary.Cos(2*math.Pi*float64(k)/float64(n)), elementary.Sin(2*math.Pi*float64(k)/float64(n))
 		var w float64
 		for i := range a {
-			w += f[i] * (c*o[i]/math.Sqrt(norm) - s*a[i]) // along the tangent
+			w += float64(f[i] * (c*o[i]/math.Sqrt(norm) - float64(s*a[i]))) // along the tangent
 		}
 		sum, all = sum+w, all+math.Abs(w)
 	}
@@ -398,12 +399,12 @@ func (t *tester) plateau(r *Result, diff [][]float64, want []float64, of []int, 
 	var dd, wd float64
 	for i, w := range want {
 		e[i] = diff[at][i] - w
-		dd, wd = dd+diff[at][i]*diff[at][i], wd+diff[at][i]*w
+		dd, wd = dd+float64(diff[at][i]*diff[at][i]), wd+float64(diff[at][i]*w)
 	}
 	per := map[int][2]float64{}
 	for i := range e {
 		s := per[of[i]]
-		per[of[i]] = [2]float64{s[0] + e[i]*e[i], s[1] + want[i]*want[i]}
+		per[of[i]] = [2]float64{s[0] + float64(e[i]*e[i]), s[1] + float64(want[i]*want[i])}
 	}
 	var list []float64
 	for k := range len(per) {
@@ -415,7 +416,7 @@ func (t *tester) plateau(r *Result, diff [][]float64, want []float64, of []int, 
 	r.Factor = wd / dd // F·v = -c ∂E in the mean square
 	left := make([]float64, len(want))
 	for i, w := range want {
-		left[i] = r.Factor*diff[at][i] - w
+		left[i] = float64(r.Factor*diff[at][i]) - w
 	}
 	r.Left = rms(left) / size
 }
@@ -423,7 +424,7 @@ func (t *tester) plateau(r *Result, diff [][]float64, want []float64, of []int, 
 func rms(x []float64) float64 {
 	var s float64
 	for _, v := range x {
-		s += v * v
+		s += float64(v * v)
 	}
 	return math.Sqrt(s / float64(max(len(x), 1)))
 }

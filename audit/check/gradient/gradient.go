@@ -13,6 +13,7 @@ import (
 	"nero/audit/check/sweep"
 	"nero/audit/kit/tangent"
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/measure/scale"
 	"nero/model/interior"
 )
@@ -338,8 +339,8 @@ func weights(y space.Value, r *rand.Rand) (space.Value, error) {
 	// Weights of different size: signs alone cancel where a break adds the same to every component.
 	var square float64
 	for i := range w {
-		w[i] = r.NormFloat64()
-		square += w[i] * w[i]
+		w[i] = elementary.Normal(r)
+		square += float64(w[i] * w[i])
 	}
 	for i := range w {
 		w[i] /= math.Sqrt(square)
@@ -417,7 +418,7 @@ func (s *study) measure(ctx context.Context) error {
 		var sum, count float64
 		for _, v := range s.size[k] {
 			if v <= math.MaxFloat64 { // false for NaN
-				sum, count = sum+v*v, count+1
+				sum, count = sum+float64(v*v), count+1
 			}
 		}
 		s.sizes[k] = math.Sqrt(sum / max(count, 1))

@@ -79,12 +79,12 @@ func (s *study) parameters(ctx context.Context) error {
 				var d, dot float64
 				for q, v := range g[k].Val {
 					if j == 0 {
-						size[name] += v * v
+						size[name] += float64(v * v)
 						base[name] += math.Abs(v * stored[name][q])
 						continue
 					}
 					e := v - first[k].Val[q]
-					d, dot = d+e*e, dot+e*stored[name][q]
+					d, dot = d+float64(e*e), dot+float64(e*stored[name][q])
 				}
 				if j > 0 {
 					diff[name] += d / float64(len(pulls))
@@ -194,9 +194,9 @@ func force(ctx context.Context, s *study) (float64, error) {
 		}
 		rows[i] = row{v[0][1].Val, g[0][0].Val}
 		for q, f := range rows[i].f {
-			norms += f * f
-			signs += f * rows[i].g[q]
-			cosine += rows[i].g[q] * rows[i].g[q]
+			norms += float64(f * f)
+			signs += float64(f * rows[i].g[q])
+			cosine += float64(rows[i].g[q] * rows[i].g[q])
 		}
 	}
 	if !(norms > 0) || !(cosine > 0) {
@@ -211,8 +211,8 @@ func force(ctx context.Context, s *study) (float64, error) {
 	for i, r := range rows {
 		var d float64
 		for q, f := range r.f {
-			e := f - sign*r.g[q]
-			d += e * e
+			e := f - float64(sign*r.g[q])
+			d += float64(e * e)
 		}
 		rel[i] = math.Sqrt(d) / rms
 	}

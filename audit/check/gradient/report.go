@@ -350,7 +350,7 @@ func (s *study) show() {
 		m := &audit.Map{H: img.H, W: img.W, Val: make([]float64, img.H*img.W), Unit: "of the RMS gradient"}
 		for c := range img.C {
 			for i, v := range img.Plane(c) {
-				m.Val[i] += v * v
+				m.Val[i] += float64(v * v)
 			}
 		}
 		for i, v := range m.Val {

@@ -43,7 +43,7 @@ func handedness(p *audit.Pass, s *audit.Set) (c audit.Clue, ok bool) {
 	broken, mirrors, turns := 0, 0, 0
 	for _, pt := range s.Profile {
 		a, _ := G.Affine(pt.Element)
-		det := a[0][0]*a[1][1] - a[0][1]*a[1][0]
+		det := float64(a[0][0]*a[1][1]) - float64(a[0][1]*a[1][0])
 		switch {
 		case math.IsNaN(pt.Mean):
 		case det > 0:

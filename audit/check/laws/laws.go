@@ -104,7 +104,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 			f = 0 // an action that does not undo itself excuses nothing
 		}
 		resampled.Add(d, q.sample, q.element, q.text)
-		excess.Add(d-floorFactor*f, q.sample, q.element,
+		excess.Add(d-float64(floorFactor*f), q.sample, q.element,
 			fmt.Sprintf("%s: %.2g, resampling there and back alone gives %.2g", q.text, d, f))
 		y = y[3:]
 	}

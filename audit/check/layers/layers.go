@@ -11,6 +11,7 @@ import (
 	"nero/audit"
 	"nero/audit/check/sweep"
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/model/decode"
 	"nero/model/interior"
 	"nero/model/onnx/facts"
@@ -647,7 +648,7 @@ func (l *look) resampling(x *space.Image) (action.Kernel, action.Border) {
 	r := l.p.Rand("layers", "resampling")
 	probe := space.NewImage(1, x.H, x.W)
 	for i := range probe.Pix {
-		probe.Pix[i] = r.NormFloat64()
+		probe.Pix[i] = elementary.Normal(r)
 	}
 	left := []rule{}
 	for _, b := range action.Borders() {
@@ -796,7 +797,7 @@ func (l *look) declared(ctx context.Context, first *cut, shape []int) (*feature.
 	for i := range 4 {
 		x := make([]float64, size(shape))
 		for k := range x {
-			x[k] = r.NormFloat64()
+			x[k] = elementary.Normal(r)
 		}
 		for _, e := range l.elements {
 			y, err := given.Apply(e.G, x)

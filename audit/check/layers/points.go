@@ -209,7 +209,7 @@ func (p *points) apply(m *motion, g group.Element, x []float64) ([]float64, erro
 						continue
 					}
 					for k, u := range x[(o*length+j)*inner : (o*length+j+1)*inner] {
-						to[k] += v * u
+						to[k] += float64(v * u)
 					}
 				}
 			}
@@ -398,10 +398,10 @@ func evidenceOf(pairs []feature.Pair) evidence {
 	var spread, all float64
 	for _, p := range pairs {
 		d := distance(p.X, mean)
-		spread += d * d
+		spread += float64(d * d)
 		all += dot(p.X, p.X)
 	}
-	b := 1e-3*math.Sqrt(spread) + 1e-6*math.Sqrt(all)
+	b := float64(1e-3*math.Sqrt(spread)) + float64(1e-6*math.Sqrt(all))
 	return evidence{pairs: pairs, bound: b * b, constant: !(spread > 1e-12*all)}
 }
 
@@ -414,7 +414,7 @@ func (e evidence) explained(move func(g group.Element, x []float64) ([]float64, 
 			return false
 		}
 		d := distance(y, p.Y)
-		if wrong += d * d; !(wrong <= e.bound) {
+		if wrong += float64(d * d); !(wrong <= e.bound) {
 			return false
 		}
 	}

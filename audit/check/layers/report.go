@@ -561,7 +561,7 @@ func grows(rows []Row) (ok bool, rho float64) {
 		d += float64((rank - i) * (rank - i))
 	}
 	n := float64(len(y))
-	rho = 1 - 6*d/(n*(n*n-1))
+	rho = 1 - 6*d/(n*(float64(n*n)-1))
 	return rho >= 0.7, rho
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"nero/audit"
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/model/interior"
 	"nero/model/onnx"
 	"nero/model/onnx/onnxpb"
@@ -489,7 +490,7 @@ func (l *look) measure(ctx context.Context, part *interior.Part, cur, next *cut,
 		}
 		if floors != nil {
 			row.resamples = true
-			row.Floor = math.Hypot(row.Floor, mean(floors)/s)
+			row.Floor = elementary.Hypot(row.Floor, mean(floors)/s)
 			row.chance = audit.RatioChance(injected, floors)
 		}
 	}
@@ -516,14 +517,14 @@ func (l *look) back(c *cut, y []interior.Array, i int, mine []int, g group.Eleme
 				return 0, err
 			}
 			d := distance(z, v)
-			t += d * d
+			t += float64(d * d)
 			continue
 		}
 		if err != nil {
 			return 0, err
 		}
 		d := distance(z, c.x[i][k].Val)
-		t += d * d
+		t += float64(d * d)
 	}
 	return math.Sqrt(t), nil
 }
@@ -585,7 +586,7 @@ func (l *look) resampled(ctx context.Context, part *interior.Part, cur, next *cu
 			if err != nil {
 				return nil, err
 			}
-			floors[i] += math.Hypot(apart(out[i], next.x[i], mine),
+			floors[i] += elementary.Hypot(apart(out[i], next.x[i], mine),
 				apart(row, next.x[i], mine)) / float64(len(l.elements))
 		}
 	}
@@ -749,7 +750,7 @@ func centred(x [][]interior.Array, which []int) float64 {
 		}
 		for i := range x {
 			for n, v := range x[i][k].Val {
-				t += (v - mean[n]) * (v - mean[n])
+				t += float64((v - mean[n]) * (v - mean[n]))
 			}
 		}
 	}
@@ -761,7 +762,7 @@ func apart(a, b []interior.Array, which []int) float64 {
 	var t float64
 	for _, k := range which {
 		d := distance(a[k].Val, b[k].Val)
-		t += d * d
+		t += float64(d * d)
 	}
 	return math.Sqrt(t)
 }
@@ -769,7 +770,7 @@ func apart(a, b []interior.Array, which []int) float64 {
 func distance(a, b []float64) float64 {
 	var t float64
 	for i, v := range a {
-		t += (v - b[i]) * (v - b[i])
+		t += float64((v - b[i]) * (v - b[i]))
 	}
 	return math.Sqrt(t)
 }
@@ -785,7 +786,7 @@ func minus(a, b []float64) []float64 {
 func dot(a, b []float64) float64 {
 	var t float64
 	for i, v := range a {
-		t += v * b[i]
+		t += float64(v * b[i])
 	}
 	return t
 }

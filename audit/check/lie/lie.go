@@ -416,7 +416,7 @@ func (s *study) sweep(ctx context.Context) error {
 					break
 				}
 				e := tangent.Apart(d[j], d[j+1])
-				moves[k][j] += e * e
+				moves[k][j] += float64(e * e)
 				r, err := tangent.Combine(4.0/3, d[j+1], -1.0/3, d[j])
 				if err != nil {
 					return err
@@ -424,7 +424,7 @@ func (s *study) sweep(ctx context.Context) error {
 				richardson[k][j] += tangent.Dot(r, r)
 				if exact != nil {
 					e := tangent.Apart(r, exact[k])
-					apart[k][j] += e * e
+					apart[k][j] += float64(e * e)
 				}
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"nero/audit"
 	"nero/audit/kit/tangent"
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/symmetry/group"
 )
 
@@ -82,7 +83,7 @@ func small(unit string) (words string, step float64) {
 	case "px":
 		return "1 px", 1
 	case "log-factor":
-		return "1 %", math.Log(1.01)
+		return "1 %", elementary.Log(1.01)
 	}
 	return "0.01", 0.01
 }
@@ -111,7 +112,7 @@ func (s *study) result() (*Result, error) {
 		for i := range s.gram {
 			squares[i] = s.gram[i][k][k]
 			rates[i], floors[i] = math.Sqrt(squares[i]), s.floor[i][k]
-			sum += floors[i] * floors[i]
+			sum += float64(floors[i] * floors[i])
 			if rates[i] > top {
 				top, worst = rates[i], audit.Where{Sample: s.ids[i], Index: p.Pick(int(p.Param("samples")))[i]}
 			}
@@ -237,7 +238,7 @@ func (s *study) total(r *Result) {
 	for i, g := range s.gram {
 		for a := range n {
 			for b := range n {
-				totals[i] += inverse.At(a, b) * g[a][b]
+				totals[i] += float64(inverse.At(a, b) * g[a][b])
 			}
 		}
 	}
@@ -261,7 +262,7 @@ func (s *study) displacements(g group.Planar, metric *mat.Dense) {
 		}
 	}
 	at := func(f field, x, y float64) (dx, dy float64) {
-		return f.a[0]*x + f.a[1]*y + f.t[0], f.a[2]*x + f.a[3]*y + f.t[1]
+		return float64(f.a[0]*x) + float64(f.a[1]*y) + f.t[0], float64(f.a[2]*x) + float64(f.a[3]*y) + f.t[1]
 	}
 	for i := range fields {
 		for j := range fields {
@@ -271,7 +272,7 @@ func (s *study) displacements(g group.Planar, metric *mat.Dense) {
 					x, y := float64(c)-float64(w-1)/2, float64(r)-float64(h-1)/2
 					ax, ay := at(fields[i], x, y)
 					bx, by := at(fields[j], x, y)
-					sum += ax*bx + ay*by
+					sum += float64(ax*bx) + float64(ay*by)
 				}
 			}
 			metric.Set(i, j, sum/float64(h*w))

@@ -68,9 +68,9 @@ func even(m *onnx.Model, name string) bool {
 		p := x[at : at+h*w]
 		down, right := p[w]-p[0], p[1]-p[0]
 		grows = grows || down != 0 || right != 0
-		near := 1e-5 * (math.Abs(p[0]) + math.Abs(down)*float64(h) + math.Abs(right)*float64(w))
+		near := 1e-5 * (math.Abs(p[0]) + float64(math.Abs(down)*float64(h)) + float64(math.Abs(right)*float64(w)))
 		for k, v := range p {
-			if !(math.Abs(p[0]+down*float64(k/w)+right*float64(k%w)-v) <= near) {
+			if !(math.Abs(p[0]+float64(down*float64(k/w))+float64(right*float64(k%w))-v) <= near) {
 				return false
 			}
 		}

@@ -329,7 +329,7 @@ func (e *outcome) add(v space.Value, a, b []float64) {
 		return
 	}
 	for k := range a {
-		e.each[of(k)] += (a[k] - b[k]) * (a[k] - b[k])
+		e.each[of(k)] += float64((a[k] - b[k]) * (a[k] - b[k]))
 	}
 }
 

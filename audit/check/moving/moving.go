@@ -169,7 +169,7 @@ func second(a, b space.Value) bool {
 	}
 	for i, v := range x.Images[1].Pix {
 		w := y.Images[1].Pix[i]
-		apart, size = apart+(v-w)*(v-w), size+w*w
+		apart, size = apart+float64((v-w)*(v-w)), size+float64(w*w)
 	}
 	return apart <= 1e-18*size
 }

@@ -143,7 +143,7 @@ func (t *tester) dilated(v space.Value, s float64) (space.Value, error) {
 	for i := range r.N {
 		row := r.Row(i)
 		for k := range row {
-			row[k] = mean[k] + s*(row[k]-mean[k])
+			row[k] = mean[k] + float64(s*(row[k]-mean[k]))
 		}
 	}
 	return o, nil
@@ -259,7 +259,7 @@ func (t *tester) follow(ctx context.Context, x space.Value, a, b float64, ya, yb
 		v := space.Nearest(yb, ya).Numbers()
 		d := make([]float64, len(u))
 		for i := range d {
-			d[i] = v[i] - u[i] - per[i]*(b-a)
+			d[i] = v[i] - u[i] - float64(per[i]*(b-a))
 		}
 		return t.size(ya, d)
 	}
@@ -306,7 +306,7 @@ func distances(r *space.Rows) []float64 {
 			var s float64
 			for k, x := range r.Row(i) {
 				d := x - r.Row(j)[k]
-				s += d * d
+				s += float64(d * d)
 			}
 			out = append(out, math.Sqrt(s))
 		}
@@ -371,7 +371,7 @@ func tie(r *space.Rows) float64 {
 			var s float64
 			for k, x := range r.Row(i) {
 				e := x - r.Row(j)[k]
-				s += e * e
+				s += float64(e * e)
 			}
 			d = append(d, math.Sqrt(s))
 		}

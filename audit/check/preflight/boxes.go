@@ -5,6 +5,7 @@ import (
 
 	"nero/audit"
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/measure/scale"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
@@ -113,7 +114,7 @@ func moved(a, b *space.Boxes) float64 {
 		for _, u := range p {
 			least := math.Inf(1)
 			for _, v := range q {
-				least = min(least, math.Hypot(u[0]-v[0], u[1]-v[1]))
+				least = min(least, elementary.Hypot(u[0]-v[0], u[1]-v[1]))
 			}
 			if !(least <= most) {
 				most = least
@@ -126,11 +127,11 @@ func moved(a, b *space.Boxes) float64 {
 // corners of a box, turned about its centre.
 func corners(b space.Box) [4][2]float64 {
 	cx, cy := b.Center()
-	sin, cos := math.Sincos(b.Angle * math.Pi / 180)
+	sin, cos := elementary.Sincos(b.Angle * math.Pi / 180)
 	var out [4][2]float64
 	for i, s := range [4][2]float64{{-1, -1}, {1, -1}, {1, 1}, {-1, 1}} {
 		x, y := s[0]*(b.X2-b.X1)/2, s[1]*(b.Y2-b.Y1)/2
-		out[i] = [2]float64{cx + cos*x + sin*y, cy - sin*x + cos*y}
+		out[i] = [2]float64{cx + float64(cos*x) + float64(sin*y), cy - float64(sin*x) + float64(cos*y)}
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"nero/audit"
 	"nero/data/space"
 	"nero/data/tensor"
+	"nero/internal/elementary"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 )
@@ -237,7 +238,7 @@ func inside(G group.Group, v space.Value, g, h group.Element) []bool {
 func back(G group.Planar, g group.Element) func(x, y float64) (float64, float64) {
 	a, t := G.Affine(G.Inv(g))
 	return func(x, y float64) (float64, float64) {
-		return a[0][0]*x + a[0][1]*y + t[0], a[1][0]*x + a[1][1]*y + t[1]
+		return float64(a[0][0]*x) + float64(a[0][1]*y) + t[0], float64(a[1][0]*x) + float64(a[1][1]*y) + t[1]
 	}
 }
 
@@ -252,12 +253,12 @@ func near(got, want, probe space.Value, keep []bool) (float64, bool, error) {
 	}
 	var all, left, diff float64
 	for i, x := range w {
-		all += p[i] * p[i]
+		all += float64(p[i] * p[i])
 		if keep != nil && !keep[i] {
 			continue
 		}
-		left += x * x
-		diff += (g[i] - x) * (g[i] - x)
+		left += float64(x * x)
+		diff += float64((g[i] - x) * (g[i] - x))
 	}
 	if !(left > all/10) {
 		return 0, true, nil
@@ -276,17 +277,17 @@ func numbered(v space.Value) (space.Value, error) {
 func blob(v space.Value) (space.Value, error) {
 	return filled(v, func(i, k, h, w int) float64 {
 		if h == 1 && w >= 4 { // a signal
-			x := (float64(i%w) - 0.55*float64(w)) / (0.08 * float64(w))
-			return float64(k+1) * math.Exp(-x*x/2)
+			x := (float64(i%w) - float64(0.55*float64(w))) / (0.08 * float64(w))
+			return float64(k+1) * elementary.Exp(-x*x/2)
 		}
 		if h < 4 || w < 4 {
 			return 1 / float64(i+1)
 		}
 		j := i % (h * w)
 		side := float64(min(h, w))
-		y := (float64(j/w) - 0.45*float64(h)) / (0.12 * side)
-		x := (float64(j%w) - 0.6*float64(w)) / (0.12 * side)
-		return float64(k+1) * math.Exp(-(x*x+y*y)/2)
+		y := (float64(j/w) - float64(0.45*float64(h))) / (0.12 * side)
+		x := (float64(j%w) - float64(0.6*float64(w))) / (0.12 * side)
+		return float64(k+1) * elementary.Exp(-(float64(x*x)+float64(y*y))/2)
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"nero/audit"
 	"nero/audit/check/controls"
 	"nero/audit/check/sweep"
+	"nero/internal/elementary"
 	"nero/measure/aggregate"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
@@ -112,14 +113,14 @@ func (g gap) size() float64 { return g.to - g.from }
 // scale turns a coordinate into the scale on which steps are equal: the logarithm of a factor.
 func (o *orbit) scale(axis int, x float64) float64 {
 	if o.chart[axis].Form() == group.FormFactor {
-		return math.Log(x)
+		return elementary.Log(x)
 	}
 	return x
 }
 
 func (o *orbit) unscale(axis int, x float64) float64 {
 	if o.chart[axis].Form() == group.FormFactor {
-		return math.Exp(x)
+		return elementary.Exp(x)
 	}
 	return x
 }
@@ -224,7 +225,7 @@ func (o *orbit) between(n int, plan []audit.Element) (more []group.Element, spac
 		for i, g := range gaps {
 			for k := 1; k < parts[i]; k++ {
 				h := slices.Clone(e)
-				h[a] = o.unscale(a, g.from+float64(k)*size(i))
+				h[a] = o.unscale(a, g.from+float64(float64(k)*size(i)))
 				more = append(more, o.canonical(h))
 			}
 		}

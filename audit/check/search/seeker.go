@@ -10,6 +10,7 @@ import (
 	"nero/audit"
 	"nero/audit/check/sweep"
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/symmetry/group"
 )
 
@@ -239,7 +240,7 @@ func (s *seeker) floors(ctx context.Context, probes []probe) ([]float64, error) 
 			return err
 		}
 		d, err := s.p.Compare(home, base)
-		out[r.Sample] = math.Hypot(in.Norm, d.Norm) / s.sw.Scale
+		out[r.Sample] = elementary.Hypot(in.Norm, d.Norm) / s.sw.Scale
 		return err
 	})
 	return out, err

@@ -10,6 +10,7 @@ import (
 	"nero/audit"
 	"nero/audit/kit/stress"
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/measure/metric"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
@@ -160,7 +161,7 @@ func pairs(t *stress.Test, c *sweepOf, back []space.Value, axis int, window []in
 			for _, m := range d.Pairs {
 				ax, ay := u.Items[m[0]].Center()
 				bx, by := v.Items[m[1]].Center()
-				c.centre[s] = append(c.centre[s], math.Hypot(ax-bx, ay-by))
+				c.centre[s] = append(c.centre[s], elementary.Hypot(ax-bx, ay-by))
 				moved := []float64{bx - ax, by - ay}[coordinate(axis)]
 				c.travel[s] = append(c.travel[s], float64(j-i)+moved)
 			}

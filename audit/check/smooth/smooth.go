@@ -10,6 +10,7 @@ import (
 	"nero/audit"
 	"nero/audit/kit/stress"
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/measure/scale"
 )
 
@@ -215,7 +216,7 @@ func blur(x *space.Image, deviation float64) *space.Image {
 	var sum float64
 	for k := range weights {
 		d := float64(k - reach)
-		weights[k] = math.Exp(-d * d / (2 * deviation * deviation))
+		weights[k] = elementary.Exp(-d * d / (2 * deviation * deviation))
 		sum += weights[k]
 	}
 	for k := range weights {
@@ -239,9 +240,10 @@ func lines(from, to, weights []float64, count, n, stride, step int) {
 			// Pairs of neighbors at one distance are added first, so that a mirrored line gives the mirrored sums bit
 			// by bit.
 			for k := 1; k <= reach; k++ {
-				s += weights[reach+k] * (from[l*stride+mirrored(i-k, n)*step] + from[l*stride+mirrored(i+k, n)*step])
+				s += float64(weights[reach+k] *
+					(from[l*stride+mirrored(i-k, n)*step] + from[l*stride+mirrored(i+k, n)*step]))
 			}
-			to[l*stride+i*step] = s + weights[reach]*from[l*stride+i*step]
+			to[l*stride+i*step] = s + float64(weights[reach]*from[l*stride+i*step])
 		}
 	}
 }

@@ -185,7 +185,7 @@ func (c candidate) holds(q piece) bool {
 	for i := range n {
 		var x float64
 		for k := range n {
-			x += q.a[i*len(n)+k] * n[k]
+			x += float64(q.a[i*len(n)+k] * n[k])
 		}
 		if !(math.Abs(x-n[i]) <= 1e-9) {
 			return false

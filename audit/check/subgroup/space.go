@@ -98,11 +98,11 @@ func cloud(p *space.Rows) (off, size float64) {
 	var ss float64
 	for i := range p.N {
 		for k, x := range p.Row(i) {
-			ss += (x - mean[k]) * (x - mean[k])
+			ss += float64((x - mean[k]) * (x - mean[k]))
 		}
 	}
 	for _, m := range mean {
-		off += m * m
+		off += float64(m * m)
 	}
 	return math.Sqrt(off), math.Sqrt(ss / float64(p.N))
 }
@@ -184,7 +184,7 @@ func isOrthogonal(a []float64, d int) bool {
 		for j := range d {
 			var dot float64
 			for k := range d {
-				dot += a[i*d+k] * a[j*d+k]
+				dot += float64(a[i*d+k] * a[j*d+k])
 			}
 			if want := map[bool]float64{true: 1}[i == j]; !(math.Abs(dot-want) <= 1e-9) {
 				return false

@@ -17,6 +17,7 @@ import (
 	"nero/audit/check/sweep"
 	"nero/audit/kit/trial"
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/measure/scale"
 	"nero/symmetry/group"
 )
@@ -610,8 +611,8 @@ func (u *tester) lengths(ctx context.Context) error {
 	way := make([]float64, n)
 	var norm float64
 	for k := range way {
-		way[k] = r.NormFloat64()
-		norm += way[k] * way[k]
+		way[k] = elementary.Normal(r)
+		norm += float64(way[k] * way[k])
 	}
 	for _, x := range relative() {
 		g := make(group.Element, n)
@@ -814,9 +815,11 @@ func claim(p *audit.Pass) (improper, shifts, permutes, turns bool) {
 func determinant(a []float64, d int) float64 {
 	switch d {
 	case 2:
-		return a[0]*a[3] - a[1]*a[2]
+		return float64(a[0]*a[3]) - float64(a[1]*a[2])
 	case 3:
-		return a[0]*(a[4]*a[8]-a[5]*a[7]) - a[1]*(a[3]*a[8]-a[5]*a[6]) + a[2]*(a[3]*a[7]-a[4]*a[6])
+		return float64(a[0]*(float64(a[4]*a[8])-float64(a[5]*a[7]))) -
+			float64(a[1]*(float64(a[3]*a[8])-float64(a[5]*a[6]))) +
+			float64(a[2]*(float64(a[3]*a[7])-float64(a[4]*a[6])))
 	}
 	return 1
 }

@@ -7,6 +7,7 @@ import (
 
 	"nero/audit"
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/measure/metric"
 	"nero/symmetry/group"
 )
@@ -40,9 +41,9 @@ func (e *BoxErrors) add(z, base *space.Boxes, at audit.Where) {
 		a, b := z.Items[m[0]], base.Items[m[1]]
 		ax, ay := a.Center()
 		bx, by := b.Center()
-		far := math.Hypot(ax-bx, ay-by)
+		far := elementary.Hypot(ax-bx, ay-by)
 		e.Center += far
-		e.Size += math.Abs(math.Log(a.Area()/b.Area())) / 2
+		e.Size += math.Abs(elementary.Log(a.Area()/b.Area())) / 2
 		e.Score += a.Score - b.Score
 		e.Before, e.After = e.Before+b.Score, e.After+a.Score
 		if far > e.Most || e.At.Index < 0 {
@@ -298,7 +299,7 @@ func correlation(x, y []float64) float64 {
 	}
 	var xx, yy, xy float64
 	for i := range x {
-		xx, yy, xy = xx+(x[i]-mx)*(x[i]-mx), yy+(y[i]-my)*(y[i]-my), xy+(x[i]-mx)*(y[i]-my)
+		xx, yy, xy = xx+float64((x[i]-mx)*(x[i]-mx)), yy+float64((y[i]-my)*(y[i]-my)), xy+float64((x[i]-mx)*(y[i]-my))
 	}
 	if !(xx > 0) || !(yy > 0) {
 		return 0

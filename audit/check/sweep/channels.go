@@ -8,6 +8,7 @@ import (
 
 	"nero/audit"
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/measure/scale"
 )
 
@@ -92,7 +93,7 @@ func (c *Channels) see(v space.Value, x []float64) {
 		c.n[k]++
 		d := x[i] - c.mean[k]
 		c.mean[k] += d / c.n[k]
-		c.sum[k] += d * (x[i] - c.mean[k])
+		c.sum[k] += float64(d * (x[i] - c.mean[k]))
 	})
 }
 
@@ -149,7 +150,7 @@ func (c *Channels) spread(squares, sizes []float64, n int) {
 	if c.ragged {
 		for k := range c.Spread {
 			c.Spread[k] = math.Sqrt(c.sum[k] / max(c.n[k], 1))
-			c.Size[k] = math.Hypot(c.Spread[k], c.mean[k])
+			c.Size[k] = elementary.Hypot(c.Spread[k], c.mean[k])
 		}
 		return
 	}
@@ -157,7 +158,7 @@ func (c *Channels) spread(squares, sizes []float64, n int) {
 		c.Spread[c.of(i)] += s / float64(n)
 	}
 	for i, s := range sizes {
-		c.Size[c.of(i)] += s * s
+		c.Size[c.of(i)] += float64(s * s)
 	}
 	for k, s := range c.Spread {
 		c.Spread[k], c.Size[k] = math.Sqrt(s), math.Sqrt(c.Size[k])
@@ -172,7 +173,7 @@ func (c *Channels) add(exact bool, v space.Value, z, y []float64) {
 	s := c.Squares[exact]
 	c.each(v, z, func(i, k int, w float64) {
 		d := z[i] - y[i]
-		s[k] += w * d * d
+		s[k] += float64(w * d * d)
 	})
 	c.Pairs[exact]++
 }
@@ -198,8 +199,8 @@ func (f *Fits) add(element int, z, y []float64) {
 	for i, a := range y {
 		d := z[i] - a
 		s.n++
-		s.y, s.yy = s.y+a, s.yy+a*a
-		s.d, s.dd, s.dy = s.d+d, s.dd+d*d, s.dy+d*a
+		s.y, s.yy = s.y+a, s.yy+float64(a*a)
+		s.d, s.dd, s.dy = s.d+d, s.dd+float64(d*d), s.dy+float64(d*a)
 	}
 }
 
@@ -222,7 +223,7 @@ func (r *Result) Factor(exact bool) Line {
 			return 1, s.dd
 		}
 		c := s.dy / s.yy
-		return 1 + c, s.dd - c*s.dy
+		return 1 + c, s.dd - float64(c*s.dy)
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"nero/audit"
+	"nero/internal/elementary"
 	"nero/symmetry/group"
 )
 
@@ -18,7 +19,7 @@ func Clarity(x, limit float64) float64 {
 	if !(limit > 0) || !(x > 0) || math.IsInf(x, 1) {
 		return 1
 	}
-	return min(1, 0.5+0.5*math.Abs(math.Log10(x/limit)))
+	return min(1, 0.5+float64(0.5*math.Abs(elementary.Log10(x/limit))))
 }
 
 // finiteClue says whether the outputs of a set are finite, and where they are not.

@@ -51,7 +51,7 @@ func (r *Result) part(p *audit.Pass, q audit.Request, d scale.Difference, exact 
 		if !(x <= e.Most[exact][q.Sample]) {
 			e.Most[exact][q.Sample] = x
 		}
-		e.Sum[exact][q.Sample] += g.Weight * x
+		e.Sum[exact][q.Sample] += float64(g.Weight * x)
 		e.Weight[exact][q.Sample] += g.Weight
 		if x > e.Max[exact] {
 			e.Max[exact] = x

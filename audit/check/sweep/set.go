@@ -76,7 +76,7 @@ func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {
 				continue
 			}
 			abs, all = append(abs, e), append(all, rel(e))
-			sum, w = sum+r.elements[j].Weight*e, w+r.elements[j].Weight
+			sum, w = sum+float64(r.elements[j].Weight*e), w+r.elements[j].Weight
 			if !(e <= most) {
 				most = e
 			}

@@ -12,6 +12,7 @@ import (
 
 	"nero/audit"
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/measure/scale"
 	"nero/symmetry/group"
 )
@@ -289,7 +290,7 @@ func requests(p *audit.Pass, r *Result, from int) iter.Seq2[audit.Request, error
 						yield(audit.Request{}, at(j, err))
 						return
 					}
-					lost, all = lost+e.Weight*share, all+e.Weight
+					lost, all = lost+float64(e.Weight*share), all+e.Weight
 					if share == 0 {
 						continue // nothing to resample, and nothing leaves the frame
 					}
@@ -323,7 +324,7 @@ func differs(a, b space.Value) (bool, error) {
 	x := b.Numbers()
 	var ss float64
 	for _, v := range x {
-		ss += v * v
+		ss += float64(v * v)
 	}
 	return d.Norm > moves*math.Sqrt(ss), nil
 }
@@ -341,7 +342,7 @@ func loss(home, x space.Value) (float64, error) {
 	}
 	var ss float64
 	for _, v := range x.Numbers() {
-		ss += v * v
+		ss += float64(v * v)
 	}
 	if !(d.Norm > moves*math.Sqrt(ss)) {
 		return 0, nil
@@ -549,7 +550,7 @@ func resampling(p *audit.Pass, there, back *audit.Mover, y, base space.Value) (f
 		return 0, err
 	}
 	out, err := p.Compare(home, base)
-	return math.Hypot(in.Norm, out.Norm), err
+	return elementary.Hypot(in.Norm, out.Norm), err
 }
 
 // returned takes f(ρ(g)⁻¹ρ(g)x).
@@ -559,14 +560,14 @@ func (c *consumer) returned(q audit.Request, y space.Value) error {
 		return err
 	}
 	if c.p.Elements[q.Element].Exact {
-		c.cut += c.p.Elements[q.Element].Weight * f
+		c.cut += float64(c.p.Elements[q.Element].Weight * f)
 		return nil
 	}
 	if math.IsNaN(f) || !c.finite {
 		return nil
 	}
 	w := c.p.Elements[q.Element].Weight
-	c.floor += w * f
+	c.floor += float64(w * f)
 	c.known += w
 	c.r.FloorAt[q.Element] += f
 	c.r.FloorN[q.Element]++

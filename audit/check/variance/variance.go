@@ -472,7 +472,7 @@ func (s *Split) clues(p *audit.Pass, sw *sweep.Result, c *controls.Result, exact
 			percent(e.Input.Share), percent(part)),
 	}
 	if clue.Holds {
-		clue.Strength = min(apart(e.Input.Share, half), 0.5+0.5*(1-part/some))
+		clue.Strength = min(apart(e.Input.Share, half), 0.5+float64(0.5*(1-part/some)))
 	} else {
 		clue.Strength = max(apart(min(e.Input.Share, half), half), min(1, 0.5+0.5*max(0, part-some)/(1-some)))
 	}
@@ -501,7 +501,7 @@ func concentration(p *audit.Pass, sw *sweep.Result, exact bool) float64 {
 	for i := range sw.IDs {
 		if q, ok := size(p, sw, i, func(e audit.Element) bool { return e.Exact == exact }); ok {
 			q *= q
-			sum, square, n = sum+q, square+q*q, n+1
+			sum, square, n = sum+q, square+float64(q*q), n+1
 		}
 	}
 	if !(square > 0) {
@@ -516,7 +516,7 @@ func size(p *audit.Pass, sw *sweep.Result, i int, of func(audit.Element) bool) (
 	n := 0
 	for j, e := range p.Elements {
 		if x := sw.Err[i*len(p.Elements)+j]; of(e) && !math.IsNaN(x) {
-			q, n = q+x*x, n+1
+			q, n = q+float64(x*x), n+1
 		}
 	}
 	if n == 0 {

@@ -291,7 +291,7 @@ func apart(a, b []float64) float64 {
 	}
 	var s float64
 	for i := range a {
-		s += (a[i] - b[i]) * (a[i] - b[i])
+		s += float64((a[i] - b[i]) * (a[i] - b[i]))
 	}
 	return math.Sqrt(s)
 }

@@ -11,6 +11,7 @@ import (
 
 	"nero/audit"
 	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/measure/scale"
 	"nero/model/decode"
 	"nero/model/onnx/jvp"
@@ -51,7 +52,7 @@ func Combine(a float64, x space.Value, b float64, y space.Value) (space.Value, e
 	}
 	z := make([]float64, len(u))
 	for i := range z {
-		z[i] = a*u[i] + b*v[i]
+		z[i] = float64(a*u[i]) + float64(b*v[i])
 	}
 	return With(x, z)
 }
@@ -68,7 +69,7 @@ func Dot(x, y space.Value) float64 {
 	}
 	var s float64
 	for i := range u {
-		s += u[i] * v[i]
+		s += float64(u[i] * v[i])
 	}
 	return s
 }
@@ -112,7 +113,7 @@ func Dithered(v space.Value, size float64, r *rand.Rand, whole ...string) (space
 	}
 	z := make([]float64, len(x))
 	for i := range z {
-		z[i] = x[i] + size*rms*r.NormFloat64()
+		z[i] = x[i] + float64(size*rms*elementary.Normal(r))
 	}
 	return With(v, z)
 }
@@ -163,7 +164,7 @@ func Normal(like space.Value, r *rand.Rand, whole ...string) (space.Value, error
 		return With(like, z)
 	}
 	for i := range z {
-		z[i] = r.NormFloat64()
+		z[i] = elementary.Normal(r)
 	}
 	return With(like, z)
 }
@@ -252,7 +253,7 @@ func (u Unit) apply(prediction, change space.Value) (space.Value, error) {
 	}
 	var mean float64
 	for k := range p {
-		mean += p[k] * c[k]
+		mean += float64(p[k] * c[k])
 	}
 	z := make([]float64, len(p))
 	for k := range p {

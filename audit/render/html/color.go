@@ -64,7 +64,7 @@ func (h heat) bar(steps int) image.Image {
 	m := image.NewNRGBA(image.Rect(0, 0, 1, steps))
 	for i := range steps {
 		f := float64(i) / float64(steps-1)
-		m.SetNRGBA(0, i, h.color((1-f)*h.hi+f*h.lo))
+		m.SetNRGBA(0, i, h.color(float64((1-f)*h.hi)+float64(f*h.lo)))
 	}
 	return m
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"nero/audit/document"
+	"nero/internal/elementary"
 	"nero/present/words"
 )
 
@@ -549,7 +550,7 @@ func (f *figures) rows(r *document.Model, pts []point, name, sentence string) fi
 	for _, q := range pts {
 		left = min(max(left, wide(q.Element)+30), 200)
 	}
-	bottom := top + row*float64(len(pts)) + 6
+	bottom := top + float64(row*float64(len(pts))) + 6
 	values := append(column(pts, mean), column(pts, most)...)
 	if resampled {
 		for _, q := range pts {
@@ -570,7 +571,7 @@ func (f *figures) rows(r *document.Model, pts []point, name, sentence string) fi
 		p.line("lv"+strconv.Itoa(i%2), x.pos(l.value), top, x.pos(l.value), bottom)
 	}
 	for i, q := range pts {
-		y := top + row*(float64(i)+0.5) + 3
+		y := top + float64(row*(float64(i)+0.5)) + 3
 		label := q.Element
 		if q.Exact {
 			label += " ◆"
@@ -620,7 +621,7 @@ func (f *figures) plane(pts []point, chart []document.Axis, name, sentence strin
 		i, _ := slices.BinarySearch(xs, p.at[0])
 		j, _ := slices.BinarySearch(ys, p.at[1])
 		if p.Mean > 0 {
-			m.values[j*len(xs)+i] = math.Log10(mean(p))
+			m.values[j*len(xs)+i] = elementary.Log10(mean(p))
 		}
 	}
 	xname, yname := "first coordinate", "second coordinate"
@@ -714,8 +715,8 @@ func (f *figures) raster(name, note, sentence string, m raster, xs, ys named) fi
 			each((float64(k)+0.5)/float64(len(n.at)), short(n.at[k]))
 		}
 	}
-	steps(xs, func(u float64, label string) { p.text("tk", "middle", left+w*u, bottom+15, label) })
-	steps(ys, func(u float64, label string) { p.text("tk", "end", left-6, top+tall*u+4, label) })
+	steps(xs, func(u float64, label string) { p.text("tk", "middle", left+float64(w*u), bottom+15, label) })
+	steps(ys, func(u float64, label string) { p.text("tk", "end", left-6, top+float64(tall*u)+4, label) })
 	p.tip("lb", "middle", left+max(w, 40)/2, bottom+32, clip(xs.name, 40), xs.name)
 	upright(p, top+tall/2, ys.name)
 	at := left + w + 16
@@ -823,14 +824,14 @@ func (f *figures) bars(e document.Exhibit) (fig figure, ok bool) {
 	}
 	p := &pen{}
 	const row, left, top, gap = 18.0, 132.0, 26.0, 16.0
-	bottom := top + row*float64(len(t.Rows)) + 4
+	bottom := top + float64(row*float64(len(t.Rows))) + 4
 	for i, r := range t.Rows {
-		p.tip("tk", "end", left-8, top+row*(float64(i)+0.5)+5, clip(r[0].Text, 19), r[0].Text)
+		p.tip("tk", "end", left-8, top+float64(row*(float64(i)+0.5))+5, clip(r[0].Text, 19), r[0].Text)
 	}
-	each := (width - left - 10 - gap*float64(len(panels)-1)) / float64(len(panels))
+	each := (width - left - 10 - float64(gap*float64(len(panels)-1))) / float64(len(panels))
 	var said []string
 	for k, j := range panels {
-		from := left + float64(k)*(each+gap)
+		from := left + float64(float64(k)*(each+gap))
 		b := bar{
 			column: t.Columns[j], j: j, class: []string{"f0", "f2", "f3"}[k], from: from, to: from + each,
 			top: top, bottom: bottom, row: row,
@@ -924,7 +925,7 @@ func (b bar) draw(p *pen, rows [][]document.Cell) string {
 		origin = x.pos(0)
 	}
 	for i, r := range rows {
-		v, y := r[b.j].Value, b.top+b.row*float64(i)+3
+		v, y := r[b.j].Value, b.top+float64(b.row*float64(i))+3
 		switch {
 		case !finite(v):
 			p.text("tk", "start", origin+3, y+10, "–")

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"nero/internal/elementary"
 	"nero/present/words"
 )
 
@@ -122,7 +123,7 @@ func newAxis(values []float64, log bool, from, to float64) axis {
 		case log && v <= 0:
 			a.zero = true
 		case log:
-			lo, hi = min(lo, math.Log10(v)), max(hi, math.Log10(v))
+			lo, hi = min(lo, elementary.Log10(v)), max(hi, elementary.Log10(v))
 		default:
 			lo, hi = min(lo, v), max(hi, v)
 		}
@@ -160,13 +161,13 @@ func newAxis(values []float64, log bool, from, to float64) axis {
 func (a axis) pos(v float64) float64 {
 	if a.log {
 		if v > 0 {
-			v = math.Log10(v)
+			v = elementary.Log10(v)
 		} else {
 			v = math.Inf(-1)
 		}
 	}
 	// By halves, lest the difference of the largest numbers overflow.
-	return a.from + unit((v/2-a.lo/2)/(a.hi/2-a.lo/2))*(a.to-a.from)
+	return a.from + float64(unit((v/2-a.lo/2)/(a.hi/2-a.lo/2))*(a.to-a.from))
 }
 
 func (a *axis) logTicks() {
@@ -182,7 +183,7 @@ func (a *axis) logTicks() {
 	step := max(1, math.Ceil((a.hi-first)/6))
 	for e := math.Ceil(first/step) * step; e <= a.hi; e += step {
 		for _, f := range parts {
-			if v := f * math.Pow(10, e); math.Log10(v) <= a.hi+1e-9 {
+			if v := f * elementary.Pow(10, e); elementary.Log10(v) <= a.hi+1e-9 {
 				label := power(int(e))
 				if f != 1 {
 					label = short(v)
@@ -196,7 +197,7 @@ func (a *axis) logTicks() {
 // power writes a power of ten: "0.01", "10⁻⁴".
 func power(e int) string {
 	if -2 <= e && e <= 3 {
-		return strconv.FormatFloat(math.Pow(10, float64(e)), 'f', -1, 64)
+		return strconv.FormatFloat(elementary.Pow(10, float64(e)), 'f', -1, 64)
 	}
 	digits := []rune("⁰¹²³⁴⁵⁶⁷⁸⁹")
 	var b strings.Builder
@@ -216,7 +217,7 @@ func power(e int) string {
 func (a *axis) linTicks(n int) {
 	a.ticks = []tick{{a.lo, short(a.lo)}, {a.hi, short(a.hi)}}
 	span := a.hi - a.lo
-	ten := math.Pow(10, math.Floor(math.Log10(span/float64(n))))
+	ten := elementary.Pow(10, math.Floor(elementary.Log10(span/float64(n))))
 	step := ten
 	for _, f := range []float64{1, 2, 2.5, 5, 10} {
 		step = f * ten
@@ -231,7 +232,7 @@ func (a *axis) linTicks(n int) {
 	}
 	a.lo, a.hi, a.ticks = lo, hi, nil
 	for i := range int(parts) + 1 {
-		v := lo + float64(i)*step
+		v := lo + float64(float64(i)*step)
 		if math.Abs(v) < step*1e-9 {
 			v = 0
 		}

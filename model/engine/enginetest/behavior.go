@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"nero/data/tensor"
+	"nero/internal/elementary"
 	"nero/model/engine"
 	"nero/model/engine/tiny"
 )
@@ -221,7 +222,7 @@ func Network() tiny.Model {
 	weights := func(name string, scale float64, shape ...int) tensor.Named {
 		v := make([]float64, tensor.Count(shape))
 		for i := range v {
-			v[i] = scale * rng.NormFloat64()
+			v[i] = scale * elementary.Normal(rng)
 		}
 		return floats(name, v, shape...)
 	}
@@ -256,7 +257,7 @@ func Images(n int) []tensor.Named {
 	rng := rand.New(rand.NewPCG(5, 6))
 	v := make([]float64, n*144)
 	for i := range v {
-		v[i] = rng.NormFloat64()
+		v[i] = elementary.Normal(rng)
 	}
 	return []tensor.Named{floats("x", v, n, 1, 12, 12)}
 }

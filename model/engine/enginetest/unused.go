@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"nero/data/tensor"
+	"nero/internal/elementary"
 	"nero/model/engine"
 	"nero/model/engine/tiny"
 )
@@ -143,7 +144,7 @@ func unused(ctx context.Context, e engine.Engine) error {
 					rows := 1 + run%3*4
 					x := make([]float32, rows*w.width)
 					for i := range x {
-						x[i] = float32(rng.NormFloat64())
+						x[i] = float32(elementary.Normal(rng))
 					}
 					y := w.result(x, rows)
 					in := []tensor.Named{{Name: "x", Tensor: tensor.FromFloat32(x, rows, w.width)}}

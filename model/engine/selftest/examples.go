@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"nero/data/tensor"
+	"nero/internal/elementary"
 	"nero/model/engine/tiny"
 )
 
@@ -45,7 +46,7 @@ func product(a, b []float32, m, k, n int) []float64 {
 	for i := range m {
 		for j := range n {
 			for l := range k {
-				y[i*n+j] += float64(a[i*k+l]) * float64(b[l*n+j])
+				y[i*n+j] += float64(float64(a[i*k+l]) * float64(b[l*n+j]))
 			}
 		}
 	}
@@ -82,7 +83,7 @@ func gemmBias() example {
 	}
 	want := product(x, wt, m, k, n)
 	for i := range want {
-		want[i] = 0.5*want[i] + 2*float64(c[i%n])
+		want[i] = float64(0.5*want[i]) + 2*float64(c[i%n])
 	}
 	in := []tensor.Named{named("x", x, m, k)}
 	attrs := []tiny.Attr{
@@ -118,7 +119,7 @@ func conv() example {
 					for p := range 3 {
 						for q := range 3 {
 							if r, s := i+p-1, j+q-1; r >= 0 && r < h && s >= 0 && s < w {
-								v += float64(x[(ch*h+r)*w+s]) * float64(k[((f*c+ch)*3+p)*3+q])
+								v += float64(float64(x[(ch*h+r)*w+s]) * float64(k[((f*c+ch)*3+p)*3+q]))
 							}
 						}
 					}
@@ -166,7 +167,7 @@ func softmax() example {
 	for i := range m {
 		var sum float64
 		for j := range n {
-			want[i*n+j] = math.Exp(float64(x[i*n+j]))
+			want[i*n+j] = elementary.Exp(float64(x[i*n+j]))
 			sum += want[i*n+j]
 		}
 		for j := range n {
@@ -191,7 +192,8 @@ func activations() example {
 		if v < 0 {
 			chosen = v
 		}
-		want[i] = math.Tanh(1/(1+math.Exp(-math.Min(math.Max(v, 0), 1)))) - math.Erf(v)*chosen
+		want[i] = elementary.Tanh(1/(1+elementary.Exp(-math.Min(math.Max(v, 0), 1)))) -
+			float64(elementary.Erf(v)*chosen)
 	}
 	node := func(op, out string, in ...string) tiny.Node {
 		return tiny.Node{Op: op, Inputs: in, Outputs: []string{out}}
@@ -235,12 +237,12 @@ func layerNorm() example {
 	for i := range m {
 		var mean, square float64
 		for _, v := range x[i*n : (i+1)*n] {
-			mean += float64(v) / n
-			square += float64(v) * float64(v) / n
+			mean += float64(v) / n // n is a power of two: exact
+			square += float64(float64(v)*float64(v)) / n
 		}
 		for j := range n {
-			want[i*n+j] = (float64(x[i*n+j])-mean)/math.Sqrt(square-mean*mean+epsilon)*float64(scale[j]) +
-				float64(bias[j])
+			unit := (float64(x[i*n+j]) - mean) / math.Sqrt(square-float64(mean*mean)+epsilon)
+			want[i*n+j] = float64(unit*float64(scale[j])) + float64(bias[j])
 		}
 	}
 	in := []tensor.Named{named("x", x, m, n)}

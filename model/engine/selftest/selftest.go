@@ -106,7 +106,7 @@ func soil(in []tensor.Named) []tensor.Named {
 	for i, x := range in {
 		v := make([]float32, x.Len())
 		for j := range v {
-			v[j] = float32(1-j%2*2) * (1e4 + 37*float32(j))
+			v[j] = float32(1-j%2*2) * (1e4 + float32(37*float32(j)))
 		}
 		out[i] = tensor.Named{Name: x.Name, Tensor: tensor.FromFloat32(v, x.Shape...)}
 	}

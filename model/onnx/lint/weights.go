@@ -841,12 +841,12 @@ func (r *rows) match(tol float64) (perm []int, unmatched int, off float64) {
 	for o := range r.count {
 		for j := range r.length {
 			v, p := r.at(o, j), r.place(o, j)
-			plain[o] += v * probe[p]
-			turned[o] += v * probe[r.moved(p)]
+			plain[o] += float64(v * probe[p])
+			turned[o] += float64(v * probe[r.moved(p)])
 		}
 		if r.bias != nil {
-			plain[o] += r.bias[o] * probe[r.inputs]
-			turned[o] += r.bias[o] * probe[r.inputs]
+			plain[o] += float64(r.bias[o] * probe[r.inputs])
+			turned[o] += float64(r.bias[o] * probe[r.inputs])
 		}
 	}
 	// the largest difference of row o, moved, from row q; no more than is above stop

@@ -152,9 +152,9 @@ func (z resizing) matrix(in, out int, scale float64) ([]float64, error) {
 func keys(x, a float64) float64 {
 	switch x = math.Abs(x); {
 	case x <= 1:
-		return ((a+2)*x-(a+3))*x*x + 1
+		return float64((float64((a+2)*x)-(a+3))*x*x) + 1
 	case x < 2:
-		return ((a*x-5*a)*x+8*a)*x - 4*a
+		return float64((float64((float64(a*x)-float64(5*a))*x)+float64(8*a))*x) - float64(4*a)
 	}
 	return 0
 }
@@ -173,7 +173,7 @@ func (z resizing) position(o, in, out int, scale float64) (float64, error) {
 	case "half_pixel_symmetric":
 		adjusted := float64(out) / (scale * float64(in))
 		center := float64(in) / 2
-		return center*(1-adjusted) + (float64(o)+.5)/scale - .5, nil
+		return float64(center*(1-adjusted)) + (float64(o)+.5)/scale - .5, nil
 	case "asymmetric":
 		return float64(x / s), nil
 	case "align_corners":

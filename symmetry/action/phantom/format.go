@@ -47,14 +47,14 @@ func kinds() []kind {
 			var heights []float64
 			for range 4 {
 				at := func() float64 { return (r.Float64() - 0.5) * float64(side) * 0.6 }
-				axis := func() float64 { return float64(side) * (0.1 + 0.2*r.Float64()) }
+				axis := func() float64 { return float64(side) * (0.1 + float64(0.2*r.Float64())) }
 				all = append(all, Ellipse(band, at(), at(), axis(), axis(), 360*r.Float64()))
 				heights = append(heights, 2*r.Float64()-1)
 			}
 			return Phantom{Name: "ellipses", At: func(x, y float64) float64 {
 				var v float64
 				for i, p := range all {
-					v += heights[i] * p.At(x, y)
+					v += float64(heights[i] * p.At(x, y))
 				}
 				return v / 4
 			}}

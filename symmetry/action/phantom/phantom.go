@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 
 	"nero/data/space"
+	"nero/internal/elementary"
 )
 
 // Phantom is a function of the plane.
@@ -42,14 +43,14 @@ func Waves(r *rand.Rand, band float64, n int) Phantom {
 	ws := make([]wave, n)
 	for i := range ws {
 		k := band * math.Pi * math.Sqrt(r.Float64())
-		s, c := math.Sincos(2 * math.Pi * r.Float64())
+		s, c := elementary.Sincos(2 * math.Pi * r.Float64())
 		ws[i] = wave{k * c, k * s, 2 * math.Pi * r.Float64()}
 	}
 	scale := 1 / math.Sqrt(float64(n))
 	return Phantom{Name: fmt.Sprintf("waves(%g)", band), At: func(x, y float64) float64 {
 		var v float64
 		for _, w := range ws {
-			v += math.Cos(w.kx*x + w.ky*y + w.phase)
+			v += elementary.Cos(float64(w.kx*x) + float64(w.ky*y) + w.phase)
 		}
 		return scale * v
 	}}
@@ -67,7 +68,7 @@ func Gaussians(r *rand.Rand, band float64, n int, radius float64) Phantom {
 	ss := make([]spot, n)
 	for i := range ss {
 		d := radius * math.Sqrt(r.Float64())
-		s, c := math.Sincos(2 * math.Pi * r.Float64())
+		s, c := elementary.Sincos(2 * math.Pi * r.Float64())
 		ss[i] = spot{d * c, d * s, 2*r.Float64() - 1}
 	}
 	f := 0.5 / (spread(band) * spread(band))
@@ -75,7 +76,7 @@ func Gaussians(r *rand.Rand, band float64, n int, radius float64) Phantom {
 		var v float64
 		for _, p := range ss {
 			dx, dy := x-p.x, y-p.y
-			v += p.height * math.Exp(-f*(dx*dx+dy*dy))
+			v += float64(p.height * elementary.Exp(-f*(float64(dx*dx)+float64(dy*dy))))
 		}
 		return v
 	}}
@@ -90,19 +91,19 @@ func Ellipse(band, x, y, a, b, angle float64) Phantom {
 	if !(a > 0 && b > 0) {
 		panic("phantom: half axes are positive")
 	}
-	s, c := math.Sincos(angle * math.Pi / 180)
+	s, c := elementary.Sincos(angle * math.Pi / 180)
 	f := min(a, b) / (spread(band) * math.Sqrt2)
 	return Phantom{Name: fmt.Sprintf("ellipse(%g)", band), At: func(px, py float64) float64 {
 		dx, dy := px-x, py-y
-		u, v := (c*dx-s*dy)/a, (s*dx+c*dy)/b
-		return 0.5 * math.Erfc(f*(math.Hypot(u, v)-1))
+		u, v := (float64(c*dx)-float64(s*dy))/a, (float64(s*dx)+float64(c*dy))/b
+		return 0.5 * elementary.Erfc(f*(elementary.Hypot(u, v)-1))
 	}}
 }
 
 // Render draws phantoms, one per channel, moved by p -> A·p + t: pixel q of h rows and w columns shows the phantom at
 // A⁻¹(q-t). It panics if A has no inverse.
 func Render(h, w int, a [2][2]float64, t [2]float64, channels ...Phantom) *space.Image {
-	det := a[0][0]*a[1][1] - a[0][1]*a[1][0]
+	det := float64(a[0][0]*a[1][1]) - float64(a[0][1]*a[1][0])
 	if det == 0 {
 		panic("phantom: the map has no inverse")
 	}
@@ -113,7 +114,8 @@ func Render(h, w int, a [2][2]float64, t [2]float64, channels ...Phantom) *space
 		for r := range h {
 			for c := range w {
 				x, y := float64(c)-cx-t[0], float64(r)-cy-t[1]
-				plane[r*w+c] = f.At((a[1][1]*x-a[0][1]*y)/det, (a[0][0]*y-a[1][0]*x)/det)
+				plane[r*w+c] = f.At((float64(a[1][1]*x)-float64(a[0][1]*y))/det,
+					(float64(a[0][0]*y)-float64(a[1][0]*x))/det)
 			}
 		}
 	}
@@ -132,7 +134,7 @@ func Disc(h, w int, share float64) []bool {
 	r := share * float64(min(h, w)) / 2
 	for i := range h {
 		for j := range w {
-			o[i*w+j] = math.Hypot(float64(j)-float64(w-1)/2, float64(i)-float64(h-1)/2) <= r
+			o[i*w+j] = elementary.Hypot(float64(j)-float64(w-1)/2, float64(i)-float64(h-1)/2) <= r
 		}
 	}
 	return o
@@ -149,8 +151,8 @@ func Difference(a, b *space.Image, mask []bool) float64 {
 		p, q := a.Plane(k), b.Plane(k)
 		for i, in := range mask {
 			if in {
-				num += (p[i] - q[i]) * (p[i] - q[i])
-				den += q[i] * q[i]
+				num += float64((p[i] - q[i]) * (p[i] - q[i]))
+				den += float64(q[i] * q[i])
 			}
 		}
 	}

@@ -135,8 +135,8 @@ func (a about) Motion(g group.Element) (m, t []float64) {
 	u := vec3{}
 	v := vec3{}
 	for i := range 3 {
-		u[i] = c*a.u[i] + s*a.v[i]
-		v[i] = -s*a.u[i] + c*a.v[i]
+		u[i] = float64(c*a.u[i]) + float64(s*a.v[i])
+		v[i] = float64(-s*a.u[i]) + float64(c*a.v[i])
 		if mirrored {
 			u[i] = -u[i]
 		}
@@ -145,7 +145,7 @@ func (a about) Motion(g group.Element) (m, t []float64) {
 	m = make([]float64, 9)
 	for i := range 3 {
 		for j := range 3 {
-			m[3*i+j] = a.n[i]*a.n[j] + u[i]*a.u[j] + v[i]*a.v[j] + 0
+			m[3*i+j] = float64(a.n[i]*a.n[j]) + float64(u[i]*a.u[j]) + float64(v[i]*a.v[j]) + 0
 			if identity {
 				m[3*i+j] = 0
 				if i == j {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"nero/internal/elementary"
 	"nero/symmetry/group"
 	"nero/symmetry/matrix"
 )
@@ -254,7 +255,7 @@ func (c cartan) split(g group.Element) (k group.Element, p, t []float64) {
 	for i, b := range c.basis {
 		p[i] = g[i]
 		if b.factor() {
-			p[i] = math.Log(g[i])
+			p[i] = elementary.Log(g[i])
 		}
 	}
 	return k, p, g[len(c.basis):]
@@ -264,7 +265,7 @@ func (c cartan) join(k group.Element, p, t []float64) group.Element {
 	g := append(make(group.Element, 0, len(k)+len(p)+len(t)), k...)
 	for i, b := range c.basis {
 		if b.factor() {
-			g = append(g, math.Exp(p[i]))
+			g = append(g, elementary.Exp(p[i]))
 		} else {
 			g = append(g, p[i]+0)
 		}
@@ -386,7 +387,7 @@ func (c cartan) matrixK(k group.Element) matrix.Square {
 func (c cartan) fromK(m matrix.Square) group.Element {
 	switch c.kind {
 	case kPlane:
-		return c.canonK(group.Element{group.Degrees(math.Atan2(m.V[1]-m.V[2], m.V[0]+m.V[3]))})
+		return c.canonK(group.Element{group.Degrees(elementary.Atan2(m.V[1]-m.V[2], m.V[0]+m.V[3]))})
 	case kSpace:
 		var r mat3
 		for i := range 3 {
@@ -408,7 +409,7 @@ func (c cartan) fromK(m matrix.Square) group.Element {
 		}
 	}
 	det := u[0][0]*u[1][1] - u[0][1]*u[1][0]
-	phase := group.Degrees(math.Atan2(imag(det), real(det))) / 2
+	phase := group.Degrees(elementary.Atan2(imag(det), real(det))) / 2
 	s, cos := group.SinCos(phase)
 	f := complex(cos, -s)
 	// The mean of the entries that agree in SU(2).
@@ -443,7 +444,7 @@ func (c cartan) matrix(k group.Element, p []float64) matrix.Square {
 	if zero(p) {
 		return m
 	}
-	return m.Mul(c.symmetric(p).Function(math.Exp))
+	return m.Mul(c.symmetric(p).Function(elementary.Exp))
 }
 
 // decompose is the inverse of matrix.
@@ -459,14 +460,14 @@ func (c cartan) decompose(m matrix.Square) (group.Element, []float64) {
 	if len(p) == 0 {
 		return c.fromK(m), p
 	}
-	half := m.Transpose().Mul(m).Function(func(x float64) float64 { return math.Log(x) / 2 })
+	half := m.Transpose().Mul(m).Function(func(x float64) float64 { return elementary.Log(x) / 2 })
 	for i, b := range c.basis {
 		p[i] = half.Dot(b.m) / b.m.Dot(b.m)
 		if math.Abs(p[i]) < 4e-15 { // rounding of what is orthogonal
 			p[i] = 0
 		}
 	}
-	back := matrix.New(c.dim).Add(c.symmetric(p), -1).Function(math.Exp)
+	back := matrix.New(c.dim).Add(c.symmetric(p), -1).Function(elementary.Exp)
 	return c.fromK(m.Mul(back)), p
 }
 
@@ -524,7 +525,7 @@ func (c cartan) Inv(g group.Element) group.Element {
 	if zero(p) {
 		m = c.matrixK(back)
 	} else {
-		m = c.symmetric(minus).Function(math.Exp).Mul(c.matrixK(back))
+		m = c.symmetric(minus).Function(elementary.Exp).Mul(c.matrixK(back))
 		back, minus = c.decompose(m)
 	}
 	if c.shift {
@@ -543,7 +544,7 @@ func (c cartan) Dist(g, h group.Element) float64 {
 	hk, hp, ht := c.split(h)
 	d := c.matrix(gk, gp).Add(c.matrix(hk, hp), -1).Norm()
 	for i := range gt {
-		d = math.Hypot(d, gt[i]-ht[i])
+		d = elementary.Hypot(d, gt[i]-ht[i])
 	}
 	return d
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"nero/internal/elementary"
 	"nero/symmetry/group"
 )
 
@@ -69,9 +70,9 @@ func (x hue) Color(g group.Element, pixel []float64) {
 	s, c := group.SinCos(a)
 	s /= 1.7320508075688772935274463415058723669428
 	same, left, right := c+(1-c)/3, (1-c)/3+s, (1-c)/3-s
-	pixel[0] = same*r + right*gr + left*b
-	pixel[1] = left*r + same*gr + right*b
-	pixel[2] = right*r + left*gr + same*b
+	pixel[0] = float64(same*r) + float64(right*gr) + float64(left*b)
+	pixel[1] = float64(left*r) + float64(same*gr) + float64(right*b)
+	pixel[2] = float64(right*r) + float64(left*gr) + float64(same*b)
 }
 
 // channels is the group of permutations of channels: those of rows, with other names and another action.
@@ -238,7 +239,7 @@ func (x tone) Dist(g, h group.Element) float64 {
 	if x.adds() {
 		return math.Abs(g[0] - h[0])
 	}
-	return math.Abs(math.Log(g[0] / h[0]))
+	return math.Abs(elementary.Log(g[0] / h[0]))
 }
 
 // Invariance is true on both sides.
@@ -260,7 +261,7 @@ func (x tone) Exp(t []float64) group.Element {
 	if x.adds() {
 		return group.Element{t[0] + 0}
 	}
-	return group.Element{math.Exp(t[0])}
+	return group.Element{elementary.Exp(t[0])}
 }
 
 // Channels is 0: any number.
@@ -277,11 +278,11 @@ func (x tone) Color(g group.Element, pixel []float64) {
 	case a == 1: // no rounding for the identity
 	case x.axis == "contrast":
 		for i, v := range pixel {
-			pixel[i] = 0.5 + a*(v-0.5)
+			pixel[i] = 0.5 + float64(a*(v-0.5))
 		}
 	default:
 		for i, v := range pixel {
-			pixel[i] = math.Copysign(math.Pow(math.Abs(v), a), v)
+			pixel[i] = math.Copysign(elementary.Pow(math.Abs(v), a), v)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"nero/internal/elementary"
 	"nero/symmetry/group"
 )
 
@@ -190,9 +191,9 @@ func (f flow) Dist(g, h group.Element) float64 {
 	for i, x := range f.axes {
 		v := g[i] - h[i]
 		if x.unit == "factor" {
-			v = math.Log(g[i] / h[i])
+			v = elementary.Log(g[i] / h[i])
 		}
-		d = math.Hypot(d, v)
+		d = elementary.Hypot(d, v)
 	}
 	return d
 }
@@ -205,15 +206,15 @@ func (f flow) At(g group.Element, t float64) group.Element {
 	if f.space {
 		e := f.inner.Identity()
 		for i, x := range f.axes { // about one axis at most, and along it
-			e[x.at] = t*g[i] + 0
+			e[x.at] = float64(t*g[i]) + 0
 		}
 		return group.Canonical(f.inner, e)
 	}
 	e := make(group.Element, len(f.axes))
 	for i, x := range f.axes {
-		e[i] = t*g[i] + 0
+		e[i] = float64(t*g[i]) + 0
 		if x.unit == "factor" {
-			e[i] = math.Pow(g[i], t)
+			e[i] = elementary.Pow(g[i], t)
 		}
 	}
 	return group.Canonical(f.inner, e)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"nero/internal/elementary"
 	"nero/symmetry/group"
 )
 
@@ -174,9 +175,9 @@ func bracket(x, y algebra) algebra {
 	xr, yr := x.turn(), y.turn()
 	// JS = -H, SJ = H, JH = S, HJ = -S, SH = J, HS = -J
 	z := algebra{
-		rho:   2 * (x.sigma*y.eta - x.eta*y.sigma),
-		sigma: 2 * (xr*y.eta - x.eta*yr),
-		eta:   2 * (x.sigma*yr - xr*y.sigma),
+		rho:   2 * (float64(x.sigma*y.eta) - float64(x.eta*y.sigma)),
+		sigma: 2 * (float64(xr*y.eta) - float64(x.eta*yr)),
+		eta:   2 * (float64(x.sigma*yr) - float64(xr*y.sigma)),
 	}
 	a, b := mulVec(x.linear(), y.v), mulVec(y.linear(), x.v)
 	z.v = vec2{a[0] - b[0] + 0, a[1] - b[1] + 0}
@@ -190,14 +191,14 @@ func (a affine) solve(l algebra) []float64 {
 	rhs := make([]float64, len(a.kinds))
 	for i, k := range a.kinds {
 		for j, x := range k.l.vector() {
-			rhs[i] += x * w[j]
+			rhs[i] += float64(x * w[j])
 		}
 	}
 	t := make([]float64, len(rhs))
 	for i := range t {
 		for j, r := range rhs {
 			if c := a.gram[i][j]; c != 0 {
-				t[i] += c * r
+				t[i] += float64(c * r)
 			}
 		}
 	}
@@ -212,12 +213,12 @@ func (a affine) combine(t []float64) algebra {
 			l.deg += t[i]
 			continue
 		}
-		l.rho += t[i] * k.l.rho
-		l.tau += t[i] * k.l.tau
-		l.sigma += t[i] * k.l.sigma
-		l.eta += t[i] * k.l.eta
-		l.v[0] += t[i] * k.l.v[0]
-		l.v[1] += t[i] * k.l.v[1]
+		l.rho += float64(t[i] * k.l.rho)
+		l.tau += float64(t[i] * k.l.tau)
+		l.sigma += float64(t[i] * k.l.sigma)
+		l.eta += float64(t[i] * k.l.eta)
+		l.v[0] += float64(t[i] * k.l.v[0])
+		l.v[1] += float64(t[i] * k.l.v[1])
 	}
 	return l
 }
@@ -236,7 +237,7 @@ func (a affine) closed(all []genKind) error {
 				rest := z.vector()
 				for j, t := range want.solve(z) {
 					for c, v := range want.kinds[j].l.vector() {
-						rest[c] -= t * v
+						rest[c] -= float64(t * v)
 					}
 				}
 				if norm(rest) > 1e-9 {
@@ -259,7 +260,7 @@ func (a affine) closed(all []genKind) error {
 			}
 			var s float64
 			for c, v := range k.l.vector() {
-				s += v * out[c]
+				s += float64(v * out[c])
 			}
 			if math.Abs(s) > share {
 				best, share = i, math.Abs(s)
@@ -283,7 +284,7 @@ func (a affine) closed(all []genKind) error {
 func norm(v [6]float64) float64 {
 	var s float64
 	for _, x := range v {
-		s += x * x
+		s += float64(x * x)
 	}
 	return math.Sqrt(s)
 }
@@ -299,7 +300,7 @@ func invertGram(kinds []genKind) [][]float64 {
 		for j := range n {
 			y := kinds[j].l.vector()
 			for c := range x {
-				m[i][j] += x[c] * y[c]
+				m[i][j] += float64(x[c] * y[c])
 			}
 		}
 	}
@@ -320,7 +321,7 @@ func invertGram(kinds []genKind) [][]float64 {
 		for r := range n {
 			if f := m[r][i]; r != i && f != 0 {
 				for j := range 2 * n {
-					m[r][j] -= f * m[i][j]
+					m[r][j] -= float64(f * m[i][j])
 				}
 			}
 		}
@@ -401,7 +402,7 @@ func (a affine) logs(g group.Element) []float64 {
 	for i, k := range a.kinds {
 		t[i] = g[i]
 		if k.unit == "factor" {
-			t[i] = math.Log(g[i])
+			t[i] = elementary.Log(g[i])
 		}
 	}
 	return t
@@ -447,7 +448,7 @@ func (a affine) fromMap(m mat2, b vec2) group.Element {
 		case k.name == "rotate":
 			g[i] = group.Degrees(t)
 		case k.unit == "factor":
-			g[i] = math.Exp(t)
+			g[i] = elementary.Exp(t)
 		default:
 			g[i] = t + 0
 		}
@@ -496,10 +497,10 @@ func (a affine) Inv(g group.Element) group.Element {
 func (a affine) Dist(g, h group.Element) float64 {
 	m, b := a.Affine(g)
 	n, c := a.Affine(h)
-	s := (b[0]-c[0])*(b[0]-c[0]) + (b[1]-c[1])*(b[1]-c[1])
+	s := float64((b[0]-c[0])*(b[0]-c[0])) + float64((b[1]-c[1])*(b[1]-c[1]))
 	for i := range 2 {
 		for j := range 2 {
-			s += (m[i][j] - n[i][j]) * (m[i][j] - n[i][j])
+			s += float64((m[i][j] - n[i][j]) * (m[i][j] - n[i][j]))
 		}
 	}
 	return math.Sqrt(s)
@@ -529,7 +530,7 @@ func (a affine) Exp(t []float64) group.Element {
 	for i, k := range a.kinds {
 		switch k.unit {
 		case "factor":
-			g[i] = math.Exp(t[i])
+			g[i] = elementary.Exp(t[i])
 		case "deg":
 			g[i] = group.Degrees(t[i])
 		default:

@@ -3,6 +3,7 @@ package catalog
 import (
 	"math"
 
+	"nero/internal/elementary"
 	"nero/symmetry/group"
 )
 
@@ -29,25 +30,25 @@ func (l algebra) linear() mat2 {
 // delta is δ, factored so that a pure shear (η = ±ρ) gives exactly 0 and so exact integer entries.
 func (l algebra) delta() float64 {
 	r := l.turn()
-	return l.sigma*l.sigma + (l.eta-r)*(l.eta+r)
+	return float64(l.sigma*l.sigma) + float64((l.eta-r)*(l.eta+r))
 }
 
 // expPlane is exp of [[L, v], [0, 0]]: A = e^τ(c·I + s·N) with c = cosh √δ, s = sinh √δ/√δ (cos and sin for δ < 0), and
 // b = φ(L)·v.
 func expPlane(l algebra) (a mat2, b vec2) {
-	e := math.Exp(l.tau)
+	e := elementary.Exp(l.tau)
 	if l.sigma == 0 && l.eta == 0 && l.rho == 0 {
 		s, c := group.SinCos(l.deg)
-		a = mat2{{e * c, e * s}, {-e*s + 0, e * c}}
+		a = mat2{{e * c, e * s}, {float64(-e*s) + 0, e * c}}
 	} else {
 		var c, s float64
 		switch d := l.delta(); {
 		case d > 0:
 			r := math.Sqrt(d)
-			c, s = math.Cosh(r), math.Sinh(r)/r
+			c, s = elementary.Cosh(r), elementary.Sinh(r)/r
 		case d < 0:
 			r := math.Sqrt(-d)
-			sin, cos := math.Sincos(r)
+			sin, cos := elementary.Sincos(r)
 			c, s = cos, sin/r
 		default:
 			c, s = 1, 1
@@ -56,7 +57,7 @@ func expPlane(l algebra) (a mat2, b vec2) {
 			}
 		}
 		n := algebra{deg: l.deg, rho: l.rho, sigma: l.sigma, eta: l.eta}.linear()
-		a = mat2{{e * (c + s*n[0][0]), e * s * n[0][1]}, {e * s * n[1][0], e * (c + s*n[1][1])}}
+		a = mat2{{e * (c + float64(s*n[0][0])), e * s * n[0][1]}, {e * s * n[1][0], e * (c + float64(s*n[1][1]))}}
 	}
 	if l.v == (vec2{}) {
 		return a, vec2{}
@@ -103,15 +104,15 @@ func phi(l mat2) mat2 {
 // logPlane is the principal logarithm of the affine map, ok false where no real one exists: negative determinant, or
 // negative eigenvalues other than those of a half turn. conformal maps have no parts S and H, whatever rounding says.
 func logPlane(a mat2, b vec2, conformal bool) (l algebra, ok bool) {
-	det := a[0][0]*a[1][1] - a[0][1]*a[1][0]
+	det := float64(a[0][0]*a[1][1]) - float64(a[0][1]*a[1][0])
 	if !(det > 0) || math.IsInf(det, 1) {
 		return l, false
 	}
 	f := 1 / math.Sqrt(det)
-	l.tau = math.Log(det) / 2
+	l.tau = elementary.Log(det) / 2
 	c := (a[0][0] + a[1][1]) / 2 * f
 	mj, ms, mh := (a[0][1]-a[1][0])/2*f, (a[0][0]-a[1][1])/2*f, (a[0][1]+a[1][0])/2*f
-	q := ms*ms + a[0][1]*f*a[1][0]*f // s²δ: m_S² + (m_H - m_J)(m_H + m_J)
+	q := float64(ms*ms) + float64(a[0][1]*f*a[1][0]*f) // s²δ: m_S² + (m_H - m_J)(m_H + m_J)
 	if conformal {
 		ms, mh, q = 0, 0, -mj*mj
 	}
@@ -127,12 +128,12 @@ func logPlane(a mat2, b vec2, conformal bool) (l algebra, ok bool) {
 	case q >= 0:
 		r := 1.0
 		if w := math.Sqrt(q); w > 0 {
-			r = math.Asinh(w) / w
+			r = elementary.Asinh(w) / w
 		}
 		l.rho, l.sigma, l.eta = r*mj, r*ms, r*mh
 	default:
 		w := math.Sqrt(-q)
-		r := math.Atan2(w, c) / w
+		r := elementary.Atan2(w, c) / w
 		l.rho, l.sigma, l.eta = r*mj, r*ms, r*mh
 	}
 	if conformal {
@@ -142,8 +143,8 @@ func logPlane(a mat2, b vec2, conformal bool) (l algebra, ok bool) {
 		return l, true
 	}
 	p := phi(l.linear())
-	d := p[0][0]*p[1][1] - p[0][1]*p[1][0]
-	l.v = vec2{(p[1][1]*b[0] - p[0][1]*b[1]) / d, (p[0][0]*b[1] - p[1][0]*b[0]) / d}
+	d := float64(p[0][0]*p[1][1]) - float64(p[0][1]*p[1][0])
+	l.v = vec2{(float64(p[1][1]*b[0]) - float64(p[0][1]*b[1])) / d, (float64(p[0][0]*b[1]) - float64(p[1][0]*b[0])) / d}
 	return l, true
 }
 
@@ -156,12 +157,12 @@ func mulMat(a, b mat2) mat2 {
 	var c mat2
 	for i := range 2 {
 		for j := range 2 {
-			c[i][j] = a[i][0]*b[0][j] + a[i][1]*b[1][j]
+			c[i][j] = float64(a[i][0]*b[0][j]) + float64(a[i][1]*b[1][j])
 		}
 	}
 	return c
 }
 
 func mulVec(a mat2, v vec2) vec2 {
-	return vec2{a[0][0]*v[0] + a[0][1]*v[1], a[1][0]*v[0] + a[1][1]*v[1]}
+	return vec2{float64(a[0][0]*v[0]) + float64(a[0][1]*v[1]), float64(a[1][0]*v[0]) + float64(a[1][1]*v[1])}
 }

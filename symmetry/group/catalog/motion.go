@@ -1,9 +1,9 @@
 package catalog
 
 import (
-	"math"
 	"math/rand/v2"
 
+	"nero/internal/elementary"
 	"nero/symmetry/group"
 )
 
@@ -68,7 +68,7 @@ func (m motion) Inv(g group.Element) group.Element {
 func (m motion) Dist(g, h group.Element) float64 {
 	gp, gt := m.split(g)
 	hp, ht := m.split(h)
-	return math.Hypot(m.point.Dist(gp, hp), m.trans.Dist(gt, ht))
+	return elementary.Hypot(m.point.Dist(gp, hp), m.trans.Dist(gt, ht))
 }
 
 // Invariance is true on the left: moving both elements from the left keeps their distance.

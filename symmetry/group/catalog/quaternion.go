@@ -3,6 +3,7 @@ package catalog
 import (
 	"math"
 
+	"nero/internal/elementary"
 	"nero/symmetry/group"
 )
 
@@ -34,7 +35,7 @@ func length(v vec3) float64 {
 	case v[0] == 0 && v[1] == 0:
 		return math.Abs(v[2])
 	}
-	return math.Sqrt(v[0]*v[0] + v[1]*v[1] + v[2]*v[2])
+	return math.Sqrt(float64(v[0]*v[0]) + float64(v[1]*v[1]) + float64(v[2]*v[2]))
 }
 
 // toQuat is the unit quaternion of a rotation vector in degrees, whatever its length; its w is not negative up to 180
@@ -56,11 +57,11 @@ func toVec(q quat) vec3 {
 	if q[0] < 0 {
 		q = quat{-q[0], -q[1], -q[2], -q[3]}
 	}
-	s := math.Sqrt(q[1]*q[1] + q[2]*q[2] + q[3]*q[3])
+	s := math.Sqrt(float64(q[1]*q[1]) + float64(q[2]*q[2]) + float64(q[3]*q[3]))
 	if s == 0 {
 		return vec3{}
 	}
-	t := group.Degrees(2*math.Atan2(s, q[0])) / s
+	t := group.Degrees(2*elementary.Atan2(s, q[0])) / s
 	return turned(vec3{q[1] * t, q[2] * t, q[3] * t})
 }
 
@@ -198,16 +199,16 @@ func rotation(v vec3) mat3 {
 	}
 	w, x, y, z := q[0], q[1], q[2], q[3]
 	return mat3{
-		{1 - 2*(y*y+z*z), 2 * (x*y - w*z), 2 * (x*z + w*y)},
-		{2 * (x*y + w*z), 1 - 2*(x*x+z*z), 2 * (y*z - w*x)},
-		{2 * (x*z - w*y), 2 * (y*z + w*x), 1 - 2*(x*x+y*y)},
+		{1 - 2*(float64(y*y)+float64(z*z)), 2 * (float64(x*y) - float64(w*z)), 2 * (float64(x*z) + float64(w*y))},
+		{2 * (float64(x*y) + float64(w*z)), 1 - 2*(float64(x*x)+float64(z*z)), 2 * (float64(y*z) - float64(w*x))},
+		{2 * (float64(x*z) - float64(w*y)), 2 * (float64(y*z) + float64(w*x)), 1 - 2*(float64(x*x)+float64(y*y))},
 	}
 }
 
 func turnVec(m mat3, v vec3) vec3 {
 	var u vec3
 	for i := range 3 {
-		u[i] = m[i][0]*v[0] + m[i][1]*v[1] + m[i][2]*v[2] + 0
+		u[i] = float64(m[i][0]*v[0]) + float64(m[i][1]*v[1]) + float64(m[i][2]*v[2]) + 0
 	}
 	return u
 }
@@ -237,15 +238,16 @@ func angleBetween(a, b vec3) float64 {
 		return 0
 	}
 	d := toQuat(a).conj().mul(toQuat(b))
-	return 2 * math.Atan2(math.Sqrt(d[1]*d[1]+d[2]*d[2]+d[3]*d[3]), math.Abs(d[0])) * (180 / math.Pi)
+	return 2 * elementary.Atan2(math.Sqrt(float64(d[1]*d[1])+float64(d[2]*d[2])+float64(d[3]*d[3])), math.Abs(d[0])) *
+		(180 / math.Pi)
 }
 
 // shoemake maps the unit cube onto the unit quaternions so that volumes are kept: Shoemake 1992, Uniform random
 // rotations, in Graphics Gems III.
 func shoemake(u []float64) quat {
 	r, s := math.Sqrt(1-u[0]), math.Sqrt(u[0])
-	s1, c1 := math.Sincos(2 * math.Pi * u[1])
-	s2, c2 := math.Sincos(2 * math.Pi * u[2])
+	s1, c1 := elementary.Sincos(2 * math.Pi * u[1])
+	s2, c2 := elementary.Sincos(2 * math.Pi * u[2])
 	return quat{s * c2, r * s1, r * c1, s * s2}
 }
 
@@ -269,14 +271,14 @@ func spun(v vec3) vec3 {
 
 // toSpin is the vector of a unit quaternion whose sign counts.
 func toSpin(q quat) vec3 {
-	s := math.Sqrt(q[1]*q[1] + q[2]*q[2] + q[3]*q[3])
+	s := math.Sqrt(float64(q[1]*q[1]) + float64(q[2]*q[2]) + float64(q[3]*q[3]))
 	if s == 0 && q[0] > 0 {
 		return vec3{}
 	}
 	if s < 1e-13 && q[0] < 0 {
 		return vec3{360, 0, 0}
 	}
-	t := group.Degrees(2*math.Atan2(s, q[0])) / s
+	t := group.Degrees(2*elementary.Atan2(s, q[0])) / s
 	return spun(vec3{q[1] * t, q[2] * t, q[3] * t})
 }
 
@@ -300,7 +302,7 @@ func fromMatrix(m mat3) quat {
 		q[1+j] = m[j][i] + m[i][j]
 		q[1+k] = m[k][i] + m[i][k]
 	}
-	n := math.Sqrt(q[0]*q[0] + q[1]*q[1] + q[2]*q[2] + q[3]*q[3])
+	n := math.Sqrt(float64(q[0]*q[0]) + float64(q[1]*q[1]) + float64(q[2]*q[2]) + float64(q[3]*q[3]))
 	for i := range q {
 		q[i] /= n
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"nero/internal/elementary"
 	"nero/symmetry/group"
 )
 
@@ -30,7 +31,7 @@ func (scale) Mul(g, h group.Element) group.Element { return group.Element{g[0] *
 func (scale) Inv(g group.Element) group.Element { return group.Element{1 / g[0]} }
 
 // Dist is |log(g/h)|.
-func (scale) Dist(g, h group.Element) float64 { return math.Abs(math.Log(g[0] / h[0])) }
+func (scale) Dist(g, h group.Element) float64 { return math.Abs(elementary.Log(g[0] / h[0])) }
 
 // Invariance is true on both sides.
 func (scale) Invariance() (left, right bool) { return true, true }
@@ -49,7 +50,7 @@ func (scale) Generators() []group.Generator {
 }
 
 // Exp is the factor exp(t[0]).
-func (scale) Exp(t []float64) group.Element { return group.Element{math.Exp(t[0])} }
+func (scale) Exp(t []float64) group.Element { return group.Element{elementary.Exp(t[0])} }
 
 // scale3 is Scale in space: the same elements with other maps.
 type scale3 struct{ s scale }

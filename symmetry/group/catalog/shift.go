@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"nero/internal/elementary"
 	"nero/symmetry/group"
 )
 
@@ -65,7 +66,7 @@ func (s shift) Inv(g group.Element) group.Element {
 }
 
 // Dist is the Euclidean distance in pixels.
-func (s shift) Dist(g, h group.Element) float64 { return math.Hypot(g[0]-h[0], g[1]-h[1]) }
+func (s shift) Dist(g, h group.Element) float64 { return elementary.Hypot(g[0]-h[0], g[1]-h[1]) }
 
 // Invariance is true on both sides.
 func (s shift) Invariance() (left, right bool) { return true, true }
@@ -137,7 +138,7 @@ func (r roll) Dist(g, h group.Element) float64 {
 		x := math.Abs(group.Wrap(g[i], 0, p) - group.Wrap(h[i], 0, p))
 		return math.Min(x, p-x)
 	}
-	return math.Hypot(d(0, float64(r.w)), d(1, float64(r.h)))
+	return elementary.Hypot(d(0, float64(r.w)), d(1, float64(r.h)))
 }
 
 // Invariance is true on both sides.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"nero/internal/elementary"
 	"nero/symmetry/group"
 )
 
@@ -97,7 +98,7 @@ func (d delay) Mul(g, h group.Element) group.Element {
 		return group.Element{d.canon(g[0] + h[0])}
 	}
 	r, s := math.Round(g[1]), math.Round(h[1])
-	return group.Element{d.canon(g[0] + (1-2*r)*h[0]), math.Abs(r - s)}
+	return group.Element{d.canon(g[0] + float64((1-2*r)*h[0])), math.Abs(r - s)}
 }
 
 // Inv shifts back; an element that reverses is its own inverse.
@@ -119,7 +120,7 @@ func (d delay) Dist(g, h group.Element) float64 {
 		x = math.Min(x, p-x)
 	}
 	if d.reverse {
-		return math.Hypot(x, 180*(g[1]-h[1]))
+		return elementary.Hypot(x, 180*(g[1]-h[1]))
 	}
 	return x
 }

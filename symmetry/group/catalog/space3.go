@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"nero/internal/elementary"
 	"nero/symmetry/group"
 )
 
@@ -175,7 +176,7 @@ func (s space3) Dist(g, h group.Element) float64 {
 		d = math.Max(d, 180*i)
 	}
 	if s.shift {
-		d = math.Hypot(d, length(vec3{a.t[0] - b.t[0], a.t[1] - b.t[1], a.t[2] - b.t[2]}))
+		d = elementary.Hypot(d, length(vec3{a.t[0] - b.t[0], a.t[1] - b.t[1], a.t[2] - b.t[2]}))
 	}
 	return d
 }
@@ -267,7 +268,7 @@ func (s space3Lie) Exp(t []float64) group.Element {
 // drift is V·u with V = I + (1-cos θ)/θ²·K + (θ-sin θ)/θ³·K², K the cross product with w, θ = |w| in radians and d the
 // same in degrees.
 func drift(w, d, u vec3) vec3 {
-	th := math.Sqrt(w[0]*w[0] + w[1]*w[1] + w[2]*w[2])
+	th := math.Sqrt(float64(w[0]*w[0]) + float64(w[1]*w[1]) + float64(w[2]*w[2]))
 	b, c := 0.5, 1./6
 	if th > 1e-3 {
 		sin, cos := group.SinCos(length(d))
@@ -279,13 +280,14 @@ func drift(w, d, u vec3) vec3 {
 	kku := cross(w, ku)
 	var out vec3
 	for i := range out {
-		out[i] = u[i] + b*ku[i] + c*kku[i]
+		out[i] = u[i] + float64(b*ku[i]) + float64(c*kku[i])
 	}
 	return out
 }
 
 func cross(a, b vec3) vec3 {
-	return vec3{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
+	return vec3{float64(a[1]*b[2]) - float64(a[2]*b[1]), float64(a[2]*b[0]) - float64(a[0]*b[2]),
+		float64(a[0]*b[1]) - float64(a[1]*b[0])}
 }
 
 // ball is the box of rotation vectors to draw from.
@@ -304,7 +306,7 @@ func ballOf(name string, w [][2]float64, most float64) (ball, error) {
 		b.whole = b.whole && w[i] == [2]float64{-most, most}
 		size = math.Max(size, b.hi[i]-b.lo[i])
 		if c := math.Max(b.lo[i], -b.hi[i]); c > 0 {
-			near += c * c
+			near += float64(c * c)
 		}
 	}
 	if near = math.Sqrt(near); near > most || near > most-0.1 && size > 0 {
@@ -324,7 +326,7 @@ func (b ball) at(u []float64) (vec3, bool) {
 	}
 	var v vec3
 	for i := range v {
-		v[i] = b.lo[i] + u[i]*(b.hi[i]-b.lo[i])
+		v[i] = b.lo[i] + float64(u[i]*(b.hi[i]-b.lo[i]))
 	}
 	t := length(v)
 	if t > b.most {

@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
 
+	"nero/internal/elementary"
 	"nero/symmetry/group"
 )
 
@@ -228,7 +229,7 @@ func nearEnd(r *rapid.T, g group.Group) group.Element {
 			axis[i] += rapid.SampledFrom([]float64{-1, 1}).Draw(r, "diagonal")
 		}
 	}
-	size := math.Sqrt(axis[0]*axis[0] + axis[1]*axis[1] + axis[2]*axis[2])
+	size := math.Sqrt(float64(axis[0]*axis[0]) + float64(axis[1]*axis[1]) + float64(axis[2]*axis[2]))
 	if size == 0 {
 		axis[0], size = 1, 1
 	}
@@ -386,7 +387,7 @@ func spinEnd(chart []group.Axis, e group.Element) bool {
 	size := 0.0
 	for i, x := range chart {
 		if x.Kind == group.KindVector && x.Max == 360 {
-			size = math.Hypot(size, e[i])
+			size = elementary.Hypot(size, e[i])
 		}
 	}
 	return size > 360-1e-3
@@ -485,7 +486,7 @@ func planar(g group.Group, a, b, _ group.Element) error {
 	}
 	tol := relative * size * size * (1 + math.Abs(at[0]) + math.Abs(at[1]) + math.Abs(bt[0]) + math.Abs(bt[1]))
 	for i := range 2 {
-		w := am[i][0]*bt[0] + am[i][1]*bt[1] + at[i]
+		w := float64(am[i][0]*bt[0]) + float64(am[i][1]*bt[1]) + at[i]
 		d := math.Abs(u[i] - w)
 		if torus, ok := g.(group.Torus); ok {
 			h, width := torus.Period()
@@ -496,7 +497,7 @@ func planar(g group.Group, a, b, _ group.Element) error {
 			return fmt.Errorf("the shift of Affine(ab) is %v, that of Affine(a) after Affine(b) has %g", u, w)
 		}
 		for j := range 2 {
-			if want := am[i][0]*bm[0][j] + am[i][1]*bm[1][j]; !(math.Abs(got[i][j]-want) <= tol) {
+			if want := float64(am[i][0]*bm[0][j]) + float64(am[i][1]*bm[1][j]); !(math.Abs(got[i][j]-want) <= tol) {
 				return fmt.Errorf("Affine(ab) is %v, Affine(a)·Affine(b) has %g at (%d, %d)", got, want, i, j)
 			}
 		}
@@ -518,7 +519,7 @@ func motion(dim int, am, at, bm, bt, m, t []float64, turn bool) error {
 	for i := range dim {
 		w := at[i]
 		for k := range dim {
-			w += am[i*dim+k] * bt[k]
+			w += float64(am[i*dim+k] * bt[k])
 		}
 		if !turn && !(math.Abs(t[i]-w) <= tol) {
 			return fmt.Errorf("the shift of the product is %v, that of the composition has %g", t, w)
@@ -526,7 +527,7 @@ func motion(dim int, am, at, bm, bt, m, t []float64, turn bool) error {
 		for j := range dim {
 			var want float64
 			for k := range dim {
-				want += am[i*dim+k] * bm[k*dim+j]
+				want += float64(am[i*dim+k] * bm[k*dim+j])
 			}
 			if !(math.Abs(m[i*dim+j]-want) <= tol) {
 				return fmt.Errorf("the matrix of the product is %v, that of the composition has %g at (%d, %d)", m,
@@ -690,7 +691,7 @@ func coloring(g group.Group, a, b, _ group.Element) error {
 	for k := range 4 {
 		x := make([]float64, n)
 		for i := range x {
-			x[i] = 0.1 + 0.8*math.Mod(0.37*float64(k+1)+0.61803398875*float64(i), 1)
+			x[i] = 0.1 + float64(0.8*math.Mod(float64(0.37*float64(k+1))+float64(0.61803398875*float64(i)), 1))
 		}
 		same, one, two := append([]float64{}, x...), append([]float64{}, x...), append([]float64{}, x...)
 		c.Color(g.Identity(), same)
@@ -970,12 +971,12 @@ func unroll(g group.Group, es []group.Element) ([]group.Element, error) {
 	out := make([]group.Element, len(es))
 	for k, e := range es {
 		x, y, z := e[at]*math.Pi/180, e[at+1]*math.Pi/180, e[at+2]*math.Pi/180
-		th := math.Sqrt(x*x + y*y + z*z)
+		th := math.Sqrt(float64(x*x) + float64(y*y) + float64(z*z))
 		if !(th > 0 && th <= most+1e-9) {
 			return nil, fmt.Errorf("sampler: %v has the angle %g", e, th)
 		}
 		u := append(group.Element{}, e...)
-		u[at], u[at+1], u[at+2] = (th-math.Sin(th))/most, (1+z/th)/2, (1+math.Atan2(y, x)/math.Pi)/2
+		u[at], u[at+1], u[at+2] = (th-elementary.Sin(th))/most, (1+z/th)/2, (1+elementary.Atan2(y, x)/math.Pi)/2
 		out[k] = u
 	}
 	return out, nil
@@ -996,7 +997,7 @@ func uniform(g group.Group, es []group.Element) error {
 			}
 			return (math.Round(v/st[i]) - first + 0.5) / k, int(k)
 		case chart[i].Form() == group.FormFactor:
-			return math.Log(v/lo) / math.Log(hi/lo), 0
+			return elementary.Log(v/lo) / elementary.Log(hi/lo), 0
 		}
 		return (v - lo) / (hi - lo), 0
 	}
@@ -1140,7 +1141,7 @@ func span(g group.Group, l group.Lie, n int) error {
 		for i, a := range chart {
 			o[i] = x[i] - e[i]
 			if a.Form() == group.FormFactor {
-				o[i] = math.Log(x[i] / e[i])
+				o[i] = elementary.Log(x[i] / e[i])
 			}
 			if a.Periodic {
 				o[i] = math.Remainder(o[i], a.Max-a.Min)
