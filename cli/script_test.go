@@ -8,6 +8,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"io/fs"
 	"maps"
@@ -122,7 +123,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"endpoint": serveModel,
 		"xml":      isXML,
 
-		"for-all-reports": told,
+		"for-all-reports": told, "for-reading": says,
 	}
 	maps.Copy(all, fixtures)
 	maps.Copy(all, moving)
@@ -466,6 +467,29 @@ func told(ts *testscript.TestScript, neg bool, args []string) {
 			}
 			if !strings.Contains(text, w) {
 				ts.Fatalf("%s does not say %q", name, w)
+			}
+		}
+	}
+}
+
+// says holds the reports that people read, text, Markdown and page, to patterns, in small letters and without tags,
+// marks and breaks of lines: each form has words of its own around the same facts.
+func says(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: for-reading FOLDER PATTERNS...")
+	}
+	tags, gaps := regexp.MustCompile(`(?s)<style.*?</style>|<[^>]*>`), regexp.MustCompile("[\\s|`*]+")
+	for _, name := range []string{"audit.txt", "audit.md", "audit.html"} {
+		text := ts.ReadFile(filepath.Join(args[0], name))
+		if strings.HasSuffix(name, ".html") {
+			text = html.UnescapeString(tags.ReplaceAllString(text, " "))
+		}
+		text = strings.ToLower(gaps.ReplaceAllString(strings.ReplaceAll(text, `\`, ""), " "))
+		for _, p := range args[1:] {
+			is, err := regexp.Compile(p)
+			ts.Check(err)
+			if !is.MatchString(text) {
+				ts.Fatalf("%s does not say %q", name, p)
 			}
 		}
 	}

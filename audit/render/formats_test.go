@@ -136,7 +136,7 @@ func TestHostileText(t *testing.T) {
 			// Tables keep their columns: a bar inside a cell is escaped.
 			for line := range strings.Lines(prose) {
 				if strings.HasPrefix(line, "| ") {
-					if n := len(bars.FindAllString(line, -1)); n != 7 && n != 4 {
+					if n := len(bars.FindAllString(line, -1)); n != 7 && n != 4 && n != 11 {
 						t.Errorf("md: %d bars in %s", n, line)
 					}
 				}

@@ -3,6 +3,8 @@ package render
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"nero/audit/document"
@@ -160,6 +162,7 @@ func folds(m *document.Model) []string {
 				words.Markdown(title), strings.TrimRight(d.b.String(), "\n")+"\n"))
 		}
 	}
+	fold("mean and largest errors", func(d *mdown) { d.errors(m) })
 	fold("worst cases and how to repeat them", func(d *mdown) {
 		for _, w := range m.WorstCases {
 			d.p("%s", words.Markdown(worst(w)))
@@ -218,6 +221,24 @@ func folds(m *document.Model) []string {
 		})
 	}
 	return out
+}
+
+// errors are the errors of each set over all pairs of input and element, relative and absolute, and their level.
+func (d *mdown) errors(m *document.Model) {
+	measured := slices.DeleteFunc(m.Sets(), func(s *document.Set) bool { return s.Pairs == 0 })
+	if len(measured) == 0 {
+		return
+	}
+	d.row("set", "level", "error", "mean", "sd", "p50", "p95", "p99", "largest", "pairs")
+	d.row("---", "---", "---", "--:", "--:", "--:", "--:", "--:", "--:", "--:")
+	for _, s := range measured {
+		r, a, pairs := &s.Relative, &s.Absolute, strconv.Itoa(s.Pairs)
+		d.row(words.Markdown(s.Name), words.Markdown(string(s.Level)), "relative", r.Mean.String(), r.Std.String(),
+			r.P50.String(), r.P95.String(), r.P99.String(), r.Max.String(), pairs)
+		d.row("", "", "absolute", a.Mean.String(), a.Std.String(), a.P50.String(), a.P95.String(), a.P99.String(),
+			a.Max.String(), pairs)
+	}
+	d.end()
 }
 
 func (d *mdown) tested(m *document.Model) {

@@ -1,6 +1,7 @@
 package controls
 
 import (
+	"cmp"
 	"fmt"
 
 	"nero/audit"
@@ -94,7 +95,8 @@ func (r *Result) Complete(p *audit.Pass, s, lattice *audit.Set, convention strin
 				s.Name, s.Worst.Value, f, s.Rel.Max, s.At)
 			for _, x := range s.Fields {
 				finding.Evidence = append(finding.Evidence,
-					audit.Measured("largest error of "+x.Name+", mean over inputs", x.Worst, s.Unit))
+					audit.Measured("largest error of "+cmp.Or(x.Name, "the scores")+", mean over inputs", x.Worst,
+						s.Unit))
 			}
 		}
 		switch s.Unit {
