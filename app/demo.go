@@ -33,25 +33,32 @@ type demonstration struct {
 	early int
 	// balance says that fewer samples are taken evenly from the classes.
 	balance bool
+	// exact is the file of a study of a model that keeps the symmetry by construction, on as many samples as a PASS
+	// needs; "" where the study that is shown has such a model
+	exact string
 	// what to keep in mind when reading table and audit, in a sentence
 	moral string
 }
+
+// exactStudy is the name of the second study of a demo.
+const exactStudy = "exact.yaml"
 
 // demonstrations are the studies that the program carries, the usual one first.
 func demonstrations() []demonstration {
 	return []demonstration{
 		{
 			name: "digits", files: digits.Files, of: "digits", early: 100, balance: true, // ten of each digit
+			exact: exactStudy,
 			moral: "A mean curve that is nearly a circle can fail: the audit judges the answer to every single " +
 				"input, not the mean.",
 		},
 		{
-			name: "cells", files: cells.Files, of: "key objects",
+			name: "cells", files: cells.Files, of: "key objects", exact: exactStudy,
 			moral: "The target of a window is its key object, and other cells come into sight as it moves: what was " +
 				"answered instead is in the views.",
 		},
 		{
-			name: "flow", files: flow.Files, of: "pairs",
+			name: "flow", files: flow.Files, of: "pairs", exact: exactStudy,
 			moral: "A small mean error along the orbit is no symmetry yet: @self and the audit compare each answer " +
 				"with the moved answer to the pair as it was.",
 		},
@@ -117,6 +124,9 @@ type DemoOptions struct {
 type DemoResult struct {
 	// Study, Report and Audit are files, Run is a folder.
 	Study, Run, Audit, Report string
+	// Exact is the audit of a model that keeps the symmetry by construction, where the study has none; "" where it has,
+	// and where samples were limited, since a PASS needs more than a few.
+	Exact string
 	// Files is the number of files of the report.
 	Files int
 	// Moral is what to keep in mind when reading table and audit, in a sentence.
@@ -173,7 +183,32 @@ func (a *App) Demo(ctx context.Context, o DemoOptions) (*DemoResult, error) {
 		return nil, err
 	}
 	d.Files = len(files)
+	if of.exact != "" && o.Limit == 0 {
+		if d.Exact, err = a.demoExact(ctx, filepath.Join(filepath.Dir(d.Study), of.exact), o); err != nil {
+			return nil, err
+		}
+	}
 	return d, nil
+}
+
+// demoExact audits a model that passes, and returns the page.
+func (a *App) demoExact(ctx context.Context, study string, o DemoOptions) (string, error) {
+	s, err := a.OpenStudy(study)
+	if err != nil {
+		return "", err
+	}
+	audited, err := a.Audit(ctx, s, AuditOptions{
+		Engine: o.Engine, Workers: o.Workers, FailOn: string(audit.FailOnNothing),
+		Command: demoAudit(study, 0, false, o.Engine),
+	})
+	if err != nil {
+		return "", err
+	}
+	if o.Audited != nil {
+		o.Audited(audited)
+	}
+	dir := filepath.Join(o.Dir, "audit-exact")
+	return filepath.Join(dir, AuditFile("html")), audited.Save(dir, "text", "html", "json", "junit")
 }
 
 func call(f func()) {

@@ -22,13 +22,15 @@ func (a *App) demo() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo [digits | cells | flow | clouds | molecules]",
 		Short: "Built-in studies: turned digits, shifted blood cells, mirrored flows, furniture and molecules in space",
-		Long: `demo evaluates two small networks, built into the program, along an orbit of real or rendered data:
+		Long: `demo evaluates a few small networks, built into the program, along an orbit of real or rendered data:
 
   digits  real handwritten digits, turned: a classifier trained on upright digits, its twin on turned ones (without a word, this one)
   cells   photos of blood cells in a window that is shifted: a detector trained on cells in its middle, its twin on cells anywhere
   flow    pairs of particle images, mirrored, turned and reversed in time: an estimator of flow, its twin trained on moved pairs
   clouds  points of furniture, turned about axes of three planes: a PointNet, its twin trained on turned shapes, an invariant network
   molecules  energies and forces under motions of space and permutations of atoms: conservative, direct and dense networks
+
+Where none of them keeps the symmetry, one that does by construction is audited as well, unless --limit leaves too little for a PASS.
 
 It writes the study, the run, an audit and a report into a folder, and shows them in a browser from the first samples on, until
 Ctrl-C. Everything that it does can be done with one's own model by 'nero run', 'nero audit', 'nero report' and 'nero serve'.
@@ -75,6 +77,9 @@ With --once, or where nobody sits at a terminal, it ends when everything is writ
 			fmt.Fprintf(a.Out, "%s\n\nreport: %s (%d files)\naudit:  %s\nrun:    %s\nstudy:  %s, to change and run "+
 				"with: nero run %s -o %s\n", d.Moral, d.Report, d.Files, d.Audit, d.Run, d.Study, d.Study,
 				filepath.Join(o.Dir, "mine"))
+			if d.Exact != "" {
+				fmt.Fprintf(a.Out, "exact:  %s, of a model that keeps the symmetry by construction\n", d.Exact)
+			}
 			if page == nil {
 				fmt.Fprintf(a.Out, "look:   nero serve %s\n", o.Dir)
 				return nil

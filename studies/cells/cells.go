@@ -6,10 +6,10 @@ package cells
 
 import "embed"
 
-// Files holds demo.yaml and full.yaml, the models and the photos with their annotations that they name, and the texts
-// that have to travel with them, under the paths that they use. Copied to a folder, they are studies to run and to
-// change.
+// Files holds demo.yaml, exact.yaml and full.yaml, the models and the photos with their annotations that they name, and
+// the texts that have to travel with them, under the paths that they use. Copied to a folder, they are studies to run
+// and to change.
 //
-//go:embed demo.yaml full.yaml MODEL_CARDS.md models/*.onnx
+//go:embed demo.yaml exact.yaml full.yaml MODEL_CARDS.md models/*.onnx
 //go:embed data/README.md data/LICENSE data/ImageSets data/JPEGImages data/Annotations
 var Files embed.FS

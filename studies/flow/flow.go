@@ -6,10 +6,11 @@ package flow
 
 import "embed"
 
-// Files holds demo.yaml, the models that it names, under the paths that it uses, and the text that has to travel with
-// them. Copied to a folder, it is a study to run and to change. Both models read `pair`, float32 (batch, 2, 256, 256),
-// the grey levels 0 to 255 of the two frames, and return `flow`, float32 (batch, 2, 256, 256), displacements in px at
-// mid-time: u along columns, then v along rows, downwards.
+// Files holds demo.yaml and exact.yaml, the models that they name, under the paths that it uses, and the text that has
+// to travel with them. Copied to a folder, they are studies to run and to change. All models read `pair`, float32
+// (batch, 2, 256, 256), the grey levels 0 to 255 of the two frames, and return `flow`, float32 (batch, 2, 256, 256),
+// displacements in px at mid-time: u along columns, then v along rows, downwards.
 //
-//go:embed demo.yaml MODEL_CARDS.md models/flow-plain.onnx models/flow-augmented.onnx
+//go:embed demo.yaml exact.yaml MODEL_CARDS.md
+//go:embed models/flow-plain.onnx models/flow-augmented.onnx models/flow-symmetric.onnx
 var Files embed.FS

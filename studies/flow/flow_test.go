@@ -80,7 +80,7 @@ func measured(t *testing.T) evaluation {
 // TestModelsAreThoseOfTheCards keeps models, measurements and cards together: a new model needs a new evaluation and
 // card.
 func TestModelsAreThoseOfTheCards(t *testing.T) {
-	studytest.Cards(t, 2, maxModel)
+	studytest.Cards(t, 3, maxModel)
 	cards := string(studytest.Read(t, "MODEL_CARDS.md"))
 	row := func(name string, form string, vals []float64) {
 		cells := []string{"| " + name}
