@@ -1,13 +1,16 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"os/exec"
 	"sync/atomic"
 	"time"
 
 	"nero/model/engine"
 	"nero/model/engine/choose"
+	"nero/model/engine/isolated"
 	"nero/model/engine/remote"
 	"nero/run/job"
 	"nero/run/workload"
@@ -29,6 +32,9 @@ type App struct {
 	Events func(Event)
 	// Stop, when it is closed, ends runs in good order: shards under way are finished and kept.
 	Stop <-chan struct{}
+	// Process starts a program whose main function calls [RunEngine] when [EngineAsked], such as [Itself]; nil where
+	// there is none, and engines run in this process.
+	Process func() *exec.Cmd
 	// Programs says that a study may run the program that its group is defined by. A study is a file that somebody may
 	// have sent.
 	Programs bool
@@ -45,6 +51,14 @@ type Engine struct {
 	Kind string
 	// Library is the path of ONNX Runtime's shared library; empty to look for one.
 	Library string
+	// Isolate runs a library in a process of its own, where [App.Process] can start one: a model that crashes it ends
+	// with an error, and not with the program. Serve always does, and the embedded engine always runs so.
+	Isolate bool
+	// Memory is how many bytes such a process may take, where the system can bound it; 0 for three quarters of the
+	// machine's.
+	Memory int64
+	// TimeLimit is how long a model may take for one answer, of a batch; 0 for any time.
+	TimeLimit time.Duration
 }
 
 // Running reports whether a run is under way that Stop would end in good order.
@@ -57,9 +71,27 @@ func (a *App) host() choose.Places {
 	return *a.Host
 }
 
+// EngineAsked reports whether this process was started by [App.Process] to run an engine.
+func EngineAsked() bool { return isolated.Asked() }
+
+// RunEngine runs an engine until the program that started this process is done with it, and returns the exit code. It
+// is all that such a process does.
+func RunEngine() int { return choose.Serve() }
+
+// Itself starts this program again; see [App.Process].
+func Itself() *exec.Cmd { return isolated.Itself() }
+
+// request is what package choose is asked for.
+func (a *App) request(e Engine) choose.Request {
+	return choose.Request{
+		Kind: e.Kind, Library: e.Library, Process: a.Process, Isolate: e.Isolate,
+		Memory: cmp.Or(e.Memory, isolated.Machine()/4*3),
+	}
+}
+
 // openEngine chooses and opens the engine and says what the user should know about it.
 func (a *App) openEngine(ctx context.Context, e Engine) (choose.Choice, error) {
-	c, err := choose.Open(ctx, choose.Request{Kind: e.Kind, Library: e.Library}, a.host())
+	c, err := choose.Open(ctx, a.request(e), a.host())
 	if err != nil {
 		return c, err
 	}
@@ -86,6 +118,7 @@ func (a *App) options(e Engine) workload.Options {
 		},
 		Rules: a.Parts.rules(), Formats: a.Parts.Formats, Metrics: a.Parts.metrics(), Groups: a.Parts.Groups,
 		Kinds: a.Parts.Kinds, Codec: a.Parts.Codec, Retry: remote.Retry{Jitter: a.Jitter}, Start: a.program,
+		TimeLimit: e.TimeLimit,
 	}
 }
 

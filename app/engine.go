@@ -25,7 +25,7 @@ type EngineReport struct {
 
 // ChooseEngine chooses the engine as every other method does, tests it, and says which one it is.
 func (a *App) ChooseEngine(ctx context.Context, e Engine) (*EngineReport, error) {
-	c, err := choose.Open(ctx, choose.Request{Kind: e.Kind, Library: e.Library}, a.host())
+	c, err := choose.Open(ctx, a.request(e), a.host())
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"nero/model/engine"
+	"nero/model/engine/choose"
 	"nero/model/engine/remote"
 	"nero/run/exec"
 	"nero/run/job"
@@ -81,7 +82,9 @@ func (a *App) Serve(ctx context.Context, paths []string, so ServeOptions) error 
 	}
 	defer door.Close() //nolint:errcheck // the port is given back with the process
 
+	so.Engine.Isolate = true // a run may come from anybody
 	m := &models{a: a, engine: so.Engine, workers: so.Workers, endpoints: so.Endpoints}
+	defer m.close()
 	sho := shelf.Options{
 		Version: a.Version, CacheBytes: so.CacheBytes, Log: so.Log, Now: a.Now,
 		Metrics: a.Parts.metrics(), Groups: a.Parts.Groups,
@@ -122,7 +125,16 @@ type models struct {
 	endpoints bool
 
 	mu     sync.Mutex
-	opened engine.Engine
+	opened *choose.Choice
+}
+
+// close lets the engine go.
+func (m *models) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.opened != nil {
+		_ = m.opened.Close(context.Background()) // nobody asks it any more
+	}
 }
 
 // open opens the engine, once.
@@ -134,9 +146,9 @@ func (m *models) open(ctx context.Context) (engine.Engine, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.opened = c.Engine
+		m.opened = &c
 	}
-	return m.opened, nil
+	return m.opened.Engine, nil
 }
 
 func (m *models) options() workload.Options {

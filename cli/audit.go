@@ -83,6 +83,7 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 	sf.add(c)
 	a.addPrograms(c)
 	addEngine(c, &o.Engine)
+	addLimits(c, &o.Engine, false, 0)
 	c.Flags().StringSliceVarP(&formats, "format", "f", []string{"text"},
 		strings.Join(app.AuditFormats(), ", ")+"; several with -o")
 	c.Flags().StringVarP(&out, "out", "o", "",

@@ -8,8 +8,10 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"os/signal"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -37,6 +39,8 @@ type App struct {
 	Version  string
 	// Stop is closed when the user asks a run to stop; work under way is finished and kept.
 	Stop <-chan struct{}
+	// Process starts this program again, to run an engine; see [app.App].
+	Process func() *exec.Cmd
 
 	// of the command line that runs
 	args  []string
@@ -71,12 +75,15 @@ var errFindings = errors.New("findings")
 
 // Main runs the program on the process's own arguments and streams and returns its exit code.
 func Main() int {
+	if app.EngineAsked() {
+		return app.RunEngine()
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	stop := make(chan struct{})
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	a := &App{Out: os.Stdout, Err: os.Stderr, Version: version(), Stop: stop}
+	a := &App{Out: os.Stdout, Err: os.Stderr, Version: version(), Stop: stop, Process: app.Itself}
 	go func() {
 		<-signals
 		if a.app.Running() {
@@ -100,6 +107,7 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	a.args = args
 	a.app.Version, a.app.Now, a.app.Jitter = a.Version, time.Now, rand.Float64
 	a.app.Stop, a.app.Events = a.Stop, a.event
+	a.app.Process = a.Process
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(a.Out)
@@ -207,6 +215,43 @@ func addEngine(c *cobra.Command, e *app.Engine) {
 	c.Flags().StringVar(&e.Library, "ort-lib", "", "ONNX Runtime's shared `library`, instead of looking for one")
 	ofEngine.holds(c.Flags(), "engine", "ort-lib")
 }
+
+// addLimits adds the flags that bound what a model may do. isolated is whether the engine always runs in a process of
+// its own.
+func addLimits(c *cobra.Command, e *app.Engine, isolated bool, limit time.Duration) {
+	names := []string{"time-limit", "engine-memory"}
+	c.Flags().DurationVar(&e.TimeLimit, "time-limit", limit,
+		"most `time` that a model may take for one answer, of a batch, such as 30s; 0 for any")
+	c.Flags().Var((*size)(&e.Memory), "engine-memory",
+		"most `memory` of an engine in a process of its own, such as 4GB (default: three quarters of the machine's)")
+	if !isolated {
+		c.Flags().BoolVar(&e.Isolate, "isolate", false,
+			"run a native engine in a process of its own, so that a model that crashes it ends with an error")
+		names = append(names, "isolate")
+	}
+	ofEngine.holds(c.Flags(), names...)
+}
+
+// size is a flag with a number of bytes.
+type size int64
+
+// String is empty for the preset.
+func (s *size) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(*s), 10)
+}
+
+// Set reads a size such as 4GB.
+func (s *size) Set(text string) error {
+	n, err := app.ParseSize(text)
+	*s = size(n)
+	return err
+}
+
+// Type is what the flag takes, for its help.
+func (s *size) Type() string { return "size" }
 
 // addAllow adds the flag that says what is no regression.
 func addAllow(c *cobra.Command, allow *float64) {

@@ -16,6 +16,7 @@ type runFlags struct {
 
 func (f *runFlags) add(c *cobra.Command, out string) {
 	addEngine(c, &f.Engine)
+	addLimits(c, &f.Engine, false, 0)
 	c.Flags().StringVarP(&f.Dir, "out", "o", out, "run `folder`; an unfinished run of the same job in it is resumed")
 	c.Flags().IntVarP(&f.Workers, "workers", "w", workers(), "workers; their number changes no byte of the result")
 	c.Flags().BoolVar(&f.KeepGoing, "keep-going", false,

@@ -25,6 +25,7 @@ import (
 	"testing"
 	"time"
 
+	"nero/app"
 	"nero/internal/slow"
 	"nero/model/engine/choose"
 	"nero/model/engine/choose/choosetest"
@@ -35,8 +36,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestMain lets the scripts run the program: the test binary is it, too.
+// TestMain lets the scripts run the program: the test binary is it, too, and the process that an engine has of its own.
 func TestMain(m *testing.M) {
+	if app.EngineAsked() {
+		os.Exit(app.RunEngine())
+	}
 	testscript.Main(m, map[string]func(){"nero": func() { os.Exit(Main()) }})
 }
 

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"time"
 
 	"nero/app"
 	"nero/present/words"
@@ -77,6 +78,7 @@ this machine. Nothing is sent anywhere else without --endpoints. See docs/SERVE.
 		"`folder` with the files of the interface, instead of those that are part of the program")
 	_ = fl.MarkHidden("web") // it is there
 	addEngine(c, &f.Engine)
+	addLimits(c, &f.Engine, true, time.Minute)
 	c.MarkFlagsMutuallyExclusive("open", "no-open")
 	c.MarkFlagsRequiredTogether("cert", "key")
 	return c

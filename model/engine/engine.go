@@ -49,6 +49,35 @@ type Engine interface {
 	Concurrent() bool
 }
 
+// CrashError says that the process that ran a model has ended under it.
+type CrashError struct {
+	// how: a signal and what it means, or that memory ran out
+	Reason string
+	// the program ended it because another call did not end
+	Ended bool
+}
+
+// Error says how, and what can be done.
+func (e *CrashError) Error() string {
+	return "the library crashed in its process: " + e.Reason + "; the model cannot be run by this library: try " +
+		"another release of it, or --engine wasm"
+}
+
+// RunError says why a model gave no answer, in the words of what runs it.
+type RunError struct{ Err error }
+
+// Error is that, in one line.
+func (e *RunError) Error() string { return running + OneLine(e.Err.Error()) }
+
+// Unwrap is the cause.
+func (e *RunError) Unwrap() error { return e.Err }
+
+// running is what the text of a [RunError] begins with.
+const running = "running the model: "
+
+// Failed is a [RunError] whose text came from another process.
+func Failed(text string) error { return &RunError{errors.New(strings.TrimPrefix(text, running))} }
+
 // OneLine is a text of ONNX Runtime for a message: the lines that it has joined to one.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 

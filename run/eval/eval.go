@@ -14,6 +14,7 @@ import (
 	"nero/measure/consensus"
 	"nero/measure/metric"
 	"nero/model/decode"
+	"nero/model/engine"
 	"nero/run/job"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
@@ -325,6 +326,8 @@ type pending struct {
 	sample dataset.Sample
 	// of each model
 	tracks []track
+	// why it has no answers, where a model that it was given to crashed or did not end
+	failed error
 	// targets moved to each element, as far as they are known and small enough to be kept
 	truths []space.Value
 }
@@ -435,6 +438,9 @@ func (w *worker) sample(ctx context.Context, i int) error {
 				if err := w.flush(ctx); err != nil {
 					return err
 				}
+				if p.failed != nil {
+					return nil // its row is made
+				}
 			}
 		}
 	}
@@ -469,6 +475,7 @@ func (w *worker) begin(index int, s dataset.Sample) *pending {
 
 // fail makes the rows of a sample that could not be evaluated.
 func (w *worker) fail(p *pending, err error) {
+	p.failed = err
 	w.open = slices.DeleteFunc(w.open, func(o *pending) bool { return o == p })
 	for m := range p.tracks {
 		r := p.tracks[m].row
@@ -488,17 +495,8 @@ func (w *worker) fail(p *pending, err error) {
 // flush runs the models on the waiting values, measures, and gives out the rows of the samples that are complete.
 func (w *worker) flush(ctx context.Context) error {
 	for m := range w.sessions {
-		at := 0
-		if m > 0 && w.e.alike && len(w.slots) <= w.e.fed[0].Batch {
-			w.sessions[m].given = w.sessions[0].in
-		}
-		err := w.sessions[m].run(ctx, w.slots, func(y space.Value) error {
-			p := w.owner[at]
-			at++
-			return w.measure(p, m, y)
-		})
-		if err != nil {
-			return fmt.Errorf("%w (samples %s to %s)", err, w.owner[0].sample.ID, w.owner[len(w.owner)-1].sample.ID)
+		if err := w.answer(ctx, m); err != nil {
+			return err
 		}
 	}
 	if w.progress != nil && len(w.slots) > 0 {
@@ -506,7 +504,14 @@ func (w *worker) flush(ctx context.Context) error {
 	}
 	clear(w.owner) // samples are let go as soon as they are complete
 	w.slots, w.owner = w.slots[:0], w.owner[:0]
-	for len(w.open) > 0 && w.open[0].tracks[0].n == len(w.e.order) {
+	for len(w.open) > 0 {
+		if p := w.open[0]; p.failed != nil {
+			w.fail(p, p.failed)
+			continue
+		}
+		if w.open[0].tracks[0].n < len(w.e.order) {
+			break
+		}
 		for _, t := range w.open[0].tracks {
 			w.rows = append(w.rows, t.row)
 		}
@@ -514,6 +519,74 @@ func (w *worker) flush(ctx context.Context) error {
 		w.open = w.open[1:]
 	}
 	return nil
+}
+
+// answer runs a model on the waiting values and measures. A value that crashes its engine, or that it does not answer
+// in time, ends the run with an error that names it, or, where the run keeps going, the row of its sample.
+func (w *worker) answer(ctx context.Context, m int) error {
+	s, e := &w.sessions[m], w.e
+	var rest []int // what is not answered yet
+	for i, p := range w.owner {
+		if p.failed == nil {
+			rest = append(rest, i)
+		}
+	}
+	if m > 0 && e.alike && len(rest) == len(w.slots) && len(w.slots) <= e.fed[0].Batch {
+		s.given = w.sessions[0].in
+	}
+	for len(rest) > 0 {
+		values := w.slots
+		if len(rest) < len(values) {
+			values = make([]space.Value, len(rest))
+			for i, k := range rest {
+				values[i] = w.slots[k]
+			}
+		}
+		at := 0
+		err := s.run(ctx, values, func(y space.Value) error {
+			at++
+			return w.measure(w.owner[rest[at-1]], m, y)
+		})
+		switch {
+		case err == nil:
+			return nil
+		case !Fatal(err):
+			return fmt.Errorf("%w (samples %s to %s)", err, w.owner[0].sample.ID, w.owner[len(w.owner)-1].sample.ID)
+		}
+		k, err := s.culprit(ctx, values[at:], err)
+		if k < 0 {
+			return fmt.Errorf("%w (among samples %s to %s)", err, w.owner[rest[at]].sample.ID,
+				w.owner[rest[len(rest)-1]].sample.ID)
+		}
+		p := w.owner[rest[at+k]]
+		n := p.tracks[m].n // how far the sample has come, of which the values before are not measured yet
+		for _, i := range rest[at : at+k] {
+			if w.owner[i] == p {
+				n++
+			}
+		}
+		g := group.Format(e.Plan.Group, e.Plan.Elements[e.order[n]])
+		err = &SampleError{p.sample.ID, fmt.Errorf("element %s: %w", g, err)}
+		if !e.KeepGoing {
+			return err
+		}
+		p.failed = err
+		rest = slices.DeleteFunc(rest[at:], func(i int) bool { return w.owner[i] == p })
+	}
+	return nil
+}
+
+// Fatal tells errors after which an engine has to be started again, for which one value is to blame.
+func Fatal(err error) bool {
+	_, crashed := errors.AsType[*engine.CrashError](err)
+	_, late := errors.AsType[*engine.TimeError](err)
+	return crashed || late
+}
+
+// Failed tells errors of a model on its input from those of the program.
+func Failed(err error) bool {
+	_, refused := errors.AsType[*engine.RunError](err)
+	return refused || Fatal(err)
 }
 
 // measure takes in the next prediction of model m for a sample; they come in the order of the evaluation.

@@ -181,6 +181,22 @@ func (p *predictor) run(ctx context.Context, values []space.Value, give func(spa
 	return nil
 }
 
+// culprit finds the value that is to blame for a fatal error of the batch that values begin with, and what it does when
+// it is asked alone; -1 and the error itself where none does.
+func (p *predictor) culprit(ctx context.Context, values []space.Value, err error) (int, error) {
+	n, _ := alike(values, p.m.Batch)
+	if n == 1 {
+		return 0, err
+	}
+	for i := range n {
+		alone := p.run(ctx, values[i:i+1], func(space.Value) error { return nil })
+		if alone != nil && (Fatal(alone) || ctx.Err() != nil) {
+			return i, alone
+		}
+	}
+	return -1, err
+}
+
 // alike is how many of the first values, at most n, have the shape of the first one, and that shape.
 func alike(values []space.Value, n int) (int, []int) {
 	shape := values[0].Dims()

@@ -10,6 +10,7 @@ import (
 	"nero/data/space"
 	"nero/measure/metric"
 	"nero/measure/scale"
+	"nero/symmetry/group"
 )
 
 // spread accumulates the centred scale of an output, see [metric.Relative], by Welford's recurrence (Technometrics 4,
@@ -125,13 +126,13 @@ func (e *Evaluation) Calibrate(ctx context.Context, workers int) error {
 		}
 	}
 	for part := range slices.Chunk(chosen, e.chunk) {
-		xs := make([]space.Value, 0, len(part))
+		xs, ids := make([]space.Value, 0, len(part)), make([]string, 0, len(part))
 		for _, i := range part {
 			s, err := e.At(i)
 			if err == nil {
 				var x space.Value
 				if x, err = e.Plan.In.Apply(e.Plan.Group.Identity(), s.Value); err == nil {
-					xs = append(xs, x)
+					xs, ids = append(xs, x), append(ids, s.ID)
 					continue
 				}
 				err = &SampleError{s.ID, err}
@@ -141,7 +142,7 @@ func (e *Evaluation) Calibrate(ctx context.Context, workers int) error {
 			}
 		}
 		for k, m := range e.Models {
-			ys, err := m.Predict(ctx, xs, workers)
+			ys, err := e.calibrated(ctx, m, xs, ids, workers)
 			if err != nil {
 				return err
 			}
@@ -173,6 +174,33 @@ func (e *Evaluation) Calibrate(ctx context.Context, workers int) error {
 		}
 	}
 	return nil
+}
+
+// calibrated are the answers to unmoved samples. One that crashes the engine, or is not answered in time, is named, and
+// left out where the run keeps going, which then says so in its row.
+func (e *Evaluation) calibrated(ctx context.Context, m *Model, xs []space.Value, ids []string, workers int,
+) ([]space.Value, error) {
+	ys, err := m.Predict(ctx, xs, workers)
+	if err == nil || !Fatal(err) {
+		return ys, err
+	}
+	ys = ys[:0]
+	for i := range xs {
+		y, alone := m.Predict(ctx, xs[i:i+1], 1)
+		switch {
+		case alone == nil:
+			ys = append(ys, y...)
+		case !Fatal(alone):
+			return nil, alone
+		case !e.KeepGoing:
+			g := group.Format(e.Plan.Group, e.Plan.Group.Identity())
+			return nil, &SampleError{ids[i], fmt.Errorf("element %s: %w", g, alone)}
+		}
+	}
+	if len(ys) == 0 {
+		return nil, err
+	}
+	return ys, nil
 }
 
 // size is about how many numbers a value holds.

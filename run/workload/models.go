@@ -123,7 +123,7 @@ func (w *Workload) openModels(ctx context.Context, files []file, in space.Spec, 
 	}
 	for i, m := range w.Study.Models {
 		if r := files[i].remote; r != nil {
-			if err := w.openRemote(ctx, i, r, in); err != nil {
+			if err := w.openRemote(ctx, i, r, in, o.TimeLimit); err != nil {
 				return err
 			}
 			continue

@@ -106,10 +106,10 @@ func (w *Workload) allRemote() bool {
 }
 
 // openRemote fixes the micro-batch of a model behind an endpoint and finds out which model it is.
-func (w *Workload) openRemote(ctx context.Context, i int, r *remote.Model, in space.Spec) error {
+func (w *Workload) openRemote(ctx context.Context, i int, r *remote.Model, in space.Spec, limit time.Duration) error {
 	m, opened := w.Study.Models[i], w.Eval.Models[i]
 	at := fmt.Sprintf("models[%d].endpoint", i)
-	opened.Pool = eval.NewPool(r.Engine(), nil, engine.Options{})
+	opened.Pool = eval.NewPool(engine.Limit(r.Engine(), limit), nil, engine.Options{})
 	opened.Batch = cmp.Or(m.Batch, remoteBatch)
 	if fixed := decode.BatchLimit(opened.Codec); fixed > 0 {
 		if m.Batch != 0 && m.Batch != fixed {

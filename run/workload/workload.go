@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"nero/data/dataset"
 	"nero/data/space"
@@ -63,6 +64,8 @@ type Options struct {
 	// Start runs the programs of groups that users define by one, in a folder; nil where none may run, as for studies
 	// that somebody else wrote.
 	Start func(dir string) define.Starter
+	// TimeLimit is how long a model may take for one answer; 0 for any time.
+	TimeLimit time.Duration
 	// KeepGoing turns samples that cannot be used into rows with an error.
 	KeepGoing bool
 	// Audit opens the models for an audit: scores stay as the model returns them and metrics are not looked at.
@@ -209,6 +212,9 @@ func (w *Workload) start(ctx context.Context, files []file, o *Options) error {
 		o.Engine = files[0].remote.Engine() // says of itself what there is to say
 	case o.Engine == nil:
 		o.Engine, err = o.OpenEngine(ctx)
+	}
+	if err == nil {
+		o.Engine = engine.Limit(o.Engine, o.TimeLimit)
 	}
 	w.engine = o.Engine
 	return err
@@ -694,6 +700,10 @@ func (w *Workload) probe(ctx context.Context) error {
 	for i, m := range e.Models {
 		ys, err := m.Predict(ctx, []space.Value{x}, 1)
 		if err != nil {
+			if eval.Fatal(err) {
+				g := group.Format(w.group, w.group.Identity())
+				return &eval.SampleError{ID: s.ID, Err: fmt.Errorf("element %s: %w", g, err)}
+			}
 			return err
 		}
 		if !isScores(ys[0].Kind()) {

@@ -101,6 +101,12 @@ func problem(err error) error {
 			Status: http.StatusConflict, Code: "damaged", Title: "The run is damaged", Detail: err.Error(),
 			Remedy: "Copy the folder again from where it came, or run the study again.",
 		}
+	case eval.Failed(err):
+		return &guard.Problem{
+			Status: http.StatusUnprocessableEntity, Code: "model", Title: "The model gave no answer",
+			Detail: err.Error(),
+			Remedy: "Other elements, samples and models are not concerned.",
+		}
 	case errors.As(err, &sample):
 		return &guard.Problem{
 			Status: http.StatusUnprocessableEntity, Code: "sample", Title: "This sample cannot be shown",

@@ -11,12 +11,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 
 	"nero/model/engine"
+	"nero/model/engine/isolated"
 	"nero/model/engine/library"
 	"nero/model/engine/native"
 	"nero/model/engine/selftest"
@@ -43,6 +45,13 @@ type Request struct {
 	Kind string
 	// path of a library given by hand; empty for none
 	Library string
+	// starts the program whose main function calls [Serve] when [isolated.Asked]; nil where there is none. The embedded
+	// engine then runs in a process of its own: nothing else stops a model that does not end, and it costs 2 %
+	Process func() *exec.Cmd
+	// a library, too, runs in such a process
+	Isolate bool
+	// how many bytes such a process may take; 0 for any number
+	Memory int64
 }
 
 // Places is where to look. [Host] fills it for this machine.
@@ -195,7 +204,7 @@ func Open(ctx context.Context, r Request, p Places) (Choice, error) {
 	}
 	var skipped []string
 	for _, c := range candidates {
-		e, err := load(ctx, c, p)
+		e, err := load(ctx, r, c, p)
 		switch {
 		case err == nil:
 			return Choice{Engine: e, Notes: skipped}, nil
@@ -227,18 +236,43 @@ func searched(p Places) []string {
 	return slices.DeleteFunc(dirs, func(d string) bool { return d == "" })
 }
 
-func load(ctx context.Context, c Candidate, p Places) (engine.Engine, error) {
+func load(ctx context.Context, r Request, c Candidate, p Places) (engine.Engine, error) {
 	if p.Platform != library.Host() {
 		return nil, fmt.Errorf("this program runs on %s, not on %s", library.Host(), p.Platform)
 	}
-	e, err := native.New(c.Path, c.Reason)
+	e, err := loaded(ctx, r, c)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := selftest.Verify(ctx, e, selftestDir(p), p.Processor); err != nil {
+		_ = Choice{Engine: e}.Close(ctx) // the first error says more
 		return nil, err
 	}
 	return e, nil
+}
+
+// loaded loads a library, here or in a process of its own.
+func loaded(ctx context.Context, r Request, c Candidate) (engine.Engine, error) {
+	if r.Process == nil || !r.Isolate || !native.Supported {
+		return native.New(c.Path, c.Reason)
+	}
+	return isolated.New(ctx, isolated.Config{
+		Command: r.Process, Library: c.Path, Reason: c.Reason + ", in a process of its own", Memory: r.Memory,
+	})
+}
+
+// embeddedName stands for the embedded engine where a process is told which library to load. Code that is kept in a
+// folder follows behind it.
+const embeddedName = "embedded:"
+
+// Serve is the main function of a process that runs one engine and nothing else; see [isolated.Main].
+func Serve() int {
+	return isolated.Main(func(path, reason string) (engine.Engine, error) {
+		if dir, ok := strings.CutPrefix(path, embeddedName); ok {
+			return wasm.New(context.Background(), wasm.Config{Reason: reason, CacheDir: dir})
+		}
+		return native.New(path, reason)
+	})
 }
 
 func embedded(ctx context.Context, r Request, p Places, skipped []string) (Choice, error) {
@@ -253,17 +287,32 @@ func embedded(ctx context.Context, r Request, p Places, skipped []string) (Choic
 	if p.Cache != "" {
 		c.CacheDir = filepath.Join(p.Cache, "wasm")
 	}
-	e, err := wasm.New(ctx, c)
-	if err != nil {
-		return Choice{}, err
+	var e engine.Engine
+	notes := skipped
+	if r.Process != nil {
+		own, err := isolated.New(ctx, isolated.Config{
+			Command: r.Process, Library: embeddedName + c.CacheDir, Reason: reason, Memory: r.Memory,
+		})
+		if err != nil {
+			return Choice{}, err
+		}
+		if own.Note() != "" {
+			notes = append(notes, own.Note())
+		}
+		e = own
+	} else {
+		own, err := wasm.New(ctx, c)
+		if err != nil {
+			return Choice{}, err
+		}
+		if own.Note() != "" {
+			notes = append(notes, own.Note())
+		}
+		e = own
 	}
 	if _, err := selftest.Verify(ctx, e, selftestDir(p), p.Processor); err != nil {
-		_ = e.Close(ctx) // the first error says more
+		_ = Choice{Engine: e}.Close(ctx) // the first error says more
 		return Choice{}, err
-	}
-	notes := skipped
-	if e.Note() != "" {
-		notes = append(notes, e.Note())
 	}
 	return Choice{Engine: e, Notes: notes}, nil
 }

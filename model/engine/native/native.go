@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -232,6 +233,8 @@ type session struct {
 	out    []string
 	// zero-terminated, inputs then outputs
 	cNames [][]byte
+	// a run was left to itself and may never end
+	left atomic.Bool
 }
 
 // Open reads the model; the bytes are not needed afterwards.
@@ -239,8 +242,17 @@ func (e *Engine) Open(ctx context.Context, model []byte, o engine.Options) (engi
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s, err := e.open(model, o)
-	if err != nil {
+	s, left, err := engine.Await(ctx, func() (*session, error) {
+		s, err := e.open(model, o)
+		if err == nil && ctx.Err() != nil { // nobody may be there to close it
+			return nil, errors.Join(ctx.Err(), s.Close())
+		}
+		return s, err
+	})
+	switch {
+	case left || ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return nil, ctx.Err()
+	case err != nil:
 		return nil, fmt.Errorf("opening the model: %w", err)
 	}
 	return s, nil
@@ -316,8 +328,11 @@ func (s *session) Inputs() []string { return s.in }
 // Outputs are the names of the model's outputs.
 func (s *session) Outputs() []string { return s.out }
 
-// Close waits for the runs that are under way and frees the session.
+// Close waits for the runs that are under way and frees the session. Where a run does not end, nothing is freed.
 func (s *session) Close() error {
+	if s.left.Load() {
+		return nil // what it holds is given back with the process
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.handle != 0 {
@@ -328,27 +343,34 @@ func (s *session) Close() error {
 }
 
 // Run may be called from many goroutines at once. When ctx ends, the model stops after the operator it is at and Run
-// returns the error of ctx.
+// returns the error of ctx; where an operator does not end, it is left to itself.
 func (s *session) Run(ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.handle == 0 {
-		return nil, engine.ErrClosed
-	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if err := engine.CheckInputs(s.in, in); err != nil {
 		return nil, err
 	}
-	var f frame
-	defer f.done()
-	out, err := s.run(ctx, &f, in)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+	out, left, err := engine.Await(ctx, func() ([]tensor.Named, error) {
+		s.mu.RLock()
+		defer s.mu.RUnlock()
+		if s.handle == 0 {
+			return nil, engine.ErrClosed
 		}
-		return nil, fmt.Errorf("running the model: %w", err)
+		var f frame
+		defer f.done()
+		return s.run(ctx, &f, in)
+	})
+	switch {
+	case left:
+		s.left.Store(true)
+		return nil, ctx.Err()
+	case errors.Is(err, engine.ErrClosed):
+		return nil, err
+	case err != nil && ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, &engine.RunError{Err: err}
 	}
 	return out, nil
 }

@@ -28,6 +28,9 @@ func datatypes() []string { return slices.Sorted(maps.Keys(dtypes)) }
 // numbers.
 func dtypeOf(datatype string) tensor.DType { return dtypes[strings.ToUpper(datatype)] }
 
+// DType is the element type of a name of the protocol; [tensor.Undefined] for one that holds no numbers.
+func DType(datatype string) tensor.DType { return dtypeOf(datatype) }
+
 // Datatype is what the protocol calls an element type; "" for one that it does not have.
 func Datatype(d tensor.DType) string {
 	for name, t := range dtypes {

@@ -20,6 +20,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/experimental"
@@ -85,6 +86,8 @@ type Engine struct {
 	// held for writing while the engine closes
 	mu     sync.RWMutex
 	closed bool
+	// a call was left to itself and may never end
+	left atomic.Bool
 }
 
 // New compiles the embedded module, or fetches the machine code from the cache folder: about 4 s of work on two cores
@@ -192,8 +195,12 @@ func (e *Engine) Note() string { return e.note }
 // Concurrent is false: a session is one instance with one thread.
 func (e *Engine) Concurrent() bool { return false }
 
-// Close waits for the runs that are under way, ends every session and frees the machine code.
+// Close waits for the runs that are under way, ends every session and frees the machine code. Where a run does not end,
+// nothing is freed.
 func (e *Engine) Close(ctx context.Context) error {
+	if e.left.Load() {
+		return nil // what it holds is given back with the process
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -224,7 +231,10 @@ func (e *Engine) Open(ctx context.Context, model []byte, o engine.Options) (engi
 		return nil, engine.ErrClosed
 	}
 	s := &session{engine: e, model: model, options: o}
-	if err := s.start(ctx); err != nil {
+	if err := s.begin(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		return nil, fmt.Errorf("opening the model: %w", err)
 	}
 	return s, nil

@@ -1,0 +1,240 @@
+package isolated
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"nero/model/engine"
+)
+
+// mostSaid bounds what is kept of a process's standard error: why it ends stands in the first lines.
+const mostSaid = 4 << 10
+
+// child is a process, seen from the program that started it.
+type child struct {
+	number int
+	// what it says of itself
+	hello hello
+	in    *writer
+	pipe  io.Closer
+	kill  func()
+
+	mu    sync.Mutex
+	next  uint32
+	calls map[uint32]chan frame
+	// how many calls were under way when it ended
+	broken int
+	// it was ended by this program
+	killed bool
+
+	// closed when it has ended; why says how
+	gone chan struct{}
+	why  *engine.CrashError
+}
+
+// said keeps the first bytes that a process writes to standard error.
+type said struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+// Write keeps what there is room for.
+func (s *said) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.b.Write(b[:min(len(b), mostSaid-s.b.Len())])
+	return len(b), nil
+}
+
+// first is the first line that says something.
+func (s *said) first() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for line := range strings.Lines(s.b.String()) {
+		if line = strings.TrimSpace(line); line != "" {
+			return line
+		}
+	}
+	return ""
+}
+
+// start starts a process and exchanges hellos.
+func start(c Config, number int) (*child, error) {
+	cmd := c.Command()
+	cmd.Env = append(cmd.Environ(), Variable+"=1", "GOTRACEBACK=none")
+	tie(cmd)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, far, err := os.Pipe() // not StdoutPipe, which Wait closes before all is read
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdout = far
+	heard := &said{}
+	cmd.Stderr = heard
+	cmd.WaitDelay = time.Second
+	p := &child{
+		number: number, in: &writer{w: in}, pipe: in, calls: map[uint32]chan frame{}, gone: make(chan struct{}),
+	}
+	started, ended := make(chan error), make(chan error, 1)
+	go func() {
+		// The system ends the process when the thread ends that started it, so that one stays.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			ended <- cmd.Wait()
+		}
+	}()
+	err = <-started
+	_ = far.Close() // the process has it
+	if err != nil {
+		_ = out.Close() // the error above says more
+		return nil, fmt.Errorf("the process of the engine cannot be started: %w", err)
+	}
+	if f, ok := in.(*os.File); ok {
+		widen(f.Fd())
+	}
+	widen(out.Fd())
+	p.kill = func() { _ = cmd.Process.Kill() } // it may be gone already
+	greeted := make(chan frame, 1)
+	p.calls[0] = greeted
+	go func() {
+		for {
+			f, err := receive(out)
+			if err != nil {
+				break
+			}
+			p.deliver(f)
+		}
+		_ = out.Close() // all is read
+		var why error
+		select {
+		case why = <-ended:
+		case <-time.After(2 * time.Second): // it has closed its output and goes on
+			p.kill()
+			why = <-ended
+		}
+		p.end(why, cmd.ProcessState, heard)
+	}()
+	err = p.in.send(0, message{Hello: &hello{
+		Protocol: protocol, Library: c.Library, Reason: c.Reason, Memory: c.Memory,
+	}})
+	if err == nil {
+		select {
+		case f := <-greeted:
+			switch {
+			case f.body.Error != "":
+				err = errors.New(f.body.Error)
+			case f.body.Hello == nil || f.body.Hello.Protocol != protocol:
+				err = errors.New("the process of the engine is another program")
+			default:
+				p.hello = *f.body.Hello
+			}
+		case <-p.gone:
+			err = p.why
+		}
+	} else {
+		<-p.gone
+		err = p.why
+	}
+	if err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// deliver hands an answer to who waits for it.
+func (p *child) deliver(f frame) {
+	p.mu.Lock()
+	c := p.calls[f.call]
+	delete(p.calls, f.call)
+	p.mu.Unlock()
+	if c != nil {
+		c <- f // it has room for one
+	}
+}
+
+// end notes how the process ended.
+func (p *child) end(err error, state *os.ProcessState, heard *said) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.why = &engine.CrashError{Reason: reason(err, state, heard.first()), Ended: p.killed}
+	p.broken = len(p.calls)
+	close(p.gone)
+}
+
+// reason says in words how a process ended.
+func reason(err error, state *os.ProcessState, line string) string {
+	signal := signalOf(state)
+	switch {
+	case signal == "killed":
+		return "it was killed (SIGKILL), most likely by the system, because memory ran out"
+	case strings.Contains(line, "out of memory") || strings.Contains(line, "cannot allocate"):
+		return "memory ran out: " + line
+	case line != "":
+		return line // a fault inside a library: SIGFPE: floating-point exception
+	case signal != "":
+		return "signal: " + signal
+	case err != nil:
+		return err.Error()
+	}
+	return "it ended by itself"
+}
+
+// ask sends a call and gives where its answer will come.
+func (p *child) ask(m message, raws ...[]byte) (uint32, chan frame, error) {
+	c := make(chan frame, 1)
+	p.mu.Lock()
+	select {
+	case <-p.gone:
+		p.mu.Unlock()
+		return 0, nil, p.why
+	default:
+	}
+	p.next++
+	if p.next == 0 {
+		p.next++
+	}
+	n := p.next
+	p.calls[n] = c
+	p.mu.Unlock()
+	if err := p.in.send(n, m, raws...); err != nil {
+		select {
+		case <-p.gone: // which is why
+		case <-time.After(5 * time.Second):
+			p.destroy()
+		}
+	}
+	return n, c, nil
+}
+
+// destroy ends a process that reads no more.
+func (p *child) destroy() {
+	p.mu.Lock()
+	p.killed = true
+	p.mu.Unlock()
+	p.kill()
+	<-p.gone
+}
+
+// close lets the process end by itself, and ends it where it does not.
+func (p *child) close() {
+	_ = p.pipe.Close() // which tells it
+	select {
+	case <-p.gone:
+	case <-time.After(2 * time.Second):
+		p.destroy()
+	}
+}
