@@ -154,18 +154,19 @@ func (a *App) Audit(ctx context.Context, s *job.Study, o AuditOptions) (*AuditRe
 	}
 	defer w.Close() //nolint:errcheck // nothing is lost
 	checks = forms.suite(w, checks)
-	all := &AuditResult{}
-	for _, m := range w.Eval.Models {
-		r, err := a.auditModel(ctx, w, m, policy, forms.asked(m.Name, checks), ao, before, forms, o)
-		if err != nil {
-			return nil, err
-		}
-		if err := before.compare(r, o.Baseline.Allow); err != nil {
-			return nil, err
-		}
-		all.Reports = append(all.Reports, r)
+	other := &otherEngine{host: a.host()}
+	reports, err := a.auditEach(ctx, w, o.Workers,
+		func(ctx context.Context, m *eval.Model, tell func(Event)) (*audit.Report, error) {
+			r, err := a.auditModel(ctx, w, m, policy, forms.asked(m.Name, checks), ao, before, forms, o, other, tell)
+			if err != nil {
+				return nil, err
+			}
+			return r, before.compare(r, o.Baseline.Allow)
+		})
+	if err != nil {
+		return nil, err
 	}
-	return all, nil
+	return &AuditResult{Reports: reports}, nil
 }
 
 // prepare holds what an audit is asked for against what there is, before anything is opened.
@@ -249,8 +250,9 @@ func (a *App) auditPolicy(s *job.Study, o AuditOptions) (audit.Policy, error) {
 // report.
 func (a *App) auditModel(ctx context.Context, w *workload.Workload, m *eval.Model, policy audit.Policy,
 	checks []*audit.Check, ao audit.Options, before former, forms exported, o AuditOptions,
+	other *otherEngine, tell func(Event),
 ) (*audit.Report, error) {
-	subject, done, err := a.subject(w, m, o.Workers)
+	subject, done, err := a.subject(w, m, o.Workers, other)
 	if err != nil {
 		return nil, err
 	}
@@ -259,7 +261,7 @@ func (a *App) auditModel(ctx context.Context, w *workload.Workload, m *eval.Mode
 	if err := before.differ(subject, policy); err != nil {
 		return nil, err
 	}
-	p := a.begin(TaskAudit, m.Name, "predictions")
+	p := begin(tell, TaskAudit, m.Name, "predictions")
 	last := 0
 	subject.Progress = func(done, total int) {
 		if last == 0 {

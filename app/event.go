@@ -49,6 +49,8 @@ type Event struct {
 	// Unit is what steps are counted in, such as predictions.
 	Unit        string
 	Done, Total int
+	// Held says that the event happened before it was told: the clock says nothing of how long it took.
+	Held bool
 }
 
 func (a *App) tell(e Event) {
@@ -69,20 +71,23 @@ func (a *App) notef(format string, args ...any) { a.note(fmt.Sprintf(format, arg
 
 // work is some work that takes a while, which tells how far it is.
 type work struct {
-	a    *App
+	to   func(Event)
 	like Event
 }
 
 // begin tells that work begins.
-func (a *App) begin(task, model, unit string) *work {
-	w := &work{a, Event{Task: task, Model: model, Unit: unit}}
+func (a *App) begin(task, model, unit string) *work { return begin(a.tell, task, model, unit) }
+
+// begin tells somebody that work begins.
+func begin(to func(Event), task, model, unit string) *work {
+	w := &work{to, Event{Task: task, Model: model, Unit: unit}}
 	w.tell(Event{Kind: Started})
 	return w
 }
 
 func (w *work) tell(e Event) {
 	e.Task, e.Model, e.Unit = w.like.Task, w.like.Model, w.like.Unit
-	w.a.tell(e)
+	w.to(e)
 }
 
 func (w *work) size(total int)    { w.tell(Event{Kind: Sized, Total: total}) }

@@ -23,7 +23,8 @@ import (
 
 // subject is a model with the inputs and elements that its audit uses: the study's, thinned to the sizes that it names
 // or that go with the size of the model. Call done when the audit is over.
-func (a *App) subject(w *workload.Workload, m *eval.Model, workers int) (s *audit.Subject, done func(), err error) {
+func (a *App) subject(w *workload.Workload, m *eval.Model, workers int, other *otherEngine,
+) (s *audit.Subject, done func(), err error) {
 	if s, _, err = a.inputs(w, m, workers); err != nil {
 		return nil, nil, err
 	}
@@ -36,7 +37,7 @@ func (a *App) subject(w *workload.Workload, m *eval.Model, workers int) (s *audi
 		if w.File(m.Name) == nil {
 			return s, func() {}, nil
 		}
-		t := &twin{w: w, model: m.Name, workers: workers, host: a.host()}
+		t := &twin{w: w, model: m.Name, workers: workers, other: other}
 		s.Twin, s.TwinName, s.NoTwin = t.find(w.Engine())
 		return s, t.close, nil
 	case err != nil:
@@ -50,7 +51,7 @@ func (a *App) subject(w *workload.Workload, m *eval.Model, workers int) (s *audi
 	if s.Reference, err = w.Reference(m.Name, workers); err != nil {
 		s.NoReference = err.Error()
 	}
-	t := &twin{w: w, model: m.Name, workers: workers, host: a.host()}
+	t := &twin{w: w, model: m.Name, workers: workers, other: other}
 	s.Twin, s.TwinName, s.NoTwin = t.find(w.Engine())
 	return s, func() {
 		_ = s.Interior.Close() // nothing is lost

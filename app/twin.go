@@ -19,12 +19,39 @@ type twin struct {
 	w       *workload.Workload
 	model   string
 	workers int
-	host    choose.Places
+	other   *otherEngine
 	kind    string
 
 	once sync.Once
 	m    *eval.Model
 	err  error
+}
+
+// otherEngine is the one beside that of an audit, opened once for all its models.
+type otherEngine struct {
+	host choose.Places
+
+	mu sync.Mutex
+	// by the kind that was asked for
+	open map[string]engine.Engine
+}
+
+// get opens the engine, or returns the one that was opened.
+func (o *otherEngine) get(ctx context.Context, kind string) (engine.Engine, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if e := o.open[kind]; e != nil {
+		return e, nil
+	}
+	c, err := choose.Open(ctx, choose.Request{Kind: kind}, o.host)
+	if err != nil {
+		return nil, err
+	}
+	if o.open == nil {
+		o.open = map[string]engine.Engine{}
+	}
+	o.open[kind] = c.Engine
+	return c.Engine, nil
 }
 
 // find says whether there is another engine on this machine, and how it is called.
@@ -33,7 +60,7 @@ func (t *twin) find(e engine.Engine) (p audit.Predictor, name, why string) {
 		t.kind = choose.Wasm
 		return t, "the embedded engine", ""
 	}
-	found, err := choose.Candidates(choose.Request{Kind: choose.Native}, t.host)
+	found, err := choose.Candidates(choose.Request{Kind: choose.Native}, t.other.host)
 	if err != nil || len(found) == 0 {
 		return nil, "", "no other engine is installed; see: nero engine install"
 	}
@@ -44,12 +71,12 @@ func (t *twin) find(e engine.Engine) (p audit.Predictor, name, why string) {
 // Predict runs the model on the other engine.
 func (t *twin) Predict(ctx context.Context, values []space.Value) ([]space.Value, error) {
 	t.once.Do(func() {
-		c, err := choose.Open(ctx, choose.Request{Kind: t.kind}, t.host)
+		e, err := t.other.get(ctx, t.kind)
 		if err != nil {
 			t.err = fmt.Errorf("%w: %w", audit.ErrUntested, err)
 			return
 		}
-		if t.m, err = t.w.On(t.model, c.Engine); err != nil {
+		if t.m, err = t.w.On(t.model, e); err != nil {
 			t.err = fmt.Errorf("%w: the other engine does not take the model: %w", audit.ErrUntested, err)
 		}
 	})

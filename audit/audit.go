@@ -45,6 +45,9 @@ type Check struct {
 	Optional bool
 	// run before this one if they are part of the audit; what they found is at hand through [ResultIf]
 	Uses []*Check
+	// Anew says that the check asks whether answers repeat, or lays the ground for others: every input goes through the
+	// model, whether or not it has been answered before.
+	Anew bool
 	// Run measures. An error says that the check could not run, never that it found something; [ErrUntested] and
 	// [ErrNotApplicable] mark the two kinds that leave the rest of the audit standing.
 	Run func(ctx context.Context, p *Pass) (any, error)

@@ -77,6 +77,14 @@ func (p *Pass) Measure(e ...Evidence) { p.out.Measures = append(p.out.Measures, 
 // nothing.
 func (p *Pass) Abstain() { p.out.abstained = true }
 
+// Repeats says that equal inputs have equal answers, to the bit, whatever stands beside them in a batch. From then on
+// the model is not asked again for what it has answered, but by checks that want it anew, see [Check].Anew.
+func (p *Pass) Repeats() {
+	if a := p.driver.kept; a != nil {
+		a.repeat = true
+	}
+}
+
 // Shorten leaves the checks that run after this one with the first n samples.
 func (p *Pass) Shorten(n int) { p.Subject.N = min(n, p.Subject.N) }
 
@@ -229,7 +237,7 @@ func (p *Pass) Predict(ctx context.Context, requests iter.Seq2[Request, error],
 			values[i] = r.Input
 		}
 		if len(values) > 0 {
-			out, err := p.driver.predict(ctx, values)
+			out, err := p.driver.predict(ctx, values, p.Check.Anew)
 			if err != nil {
 				return err
 			}
@@ -276,7 +284,7 @@ func (p *Pass) PredictBatch(ctx context.Context, size int, values []space.Value)
 		return nil, err
 	}
 	if size == 0 {
-		return p.driver.predict(ctx, values)
+		return p.driver.predict(ctx, values, p.Check.Anew)
 	}
 	b, ok := p.Subject.Predictor.(BatchPredictor)
 	if !ok {
@@ -339,11 +347,54 @@ type driver struct {
 	squares [][]float64
 	// pairs that the audit looks at, about
 	sweep int
+	// nil where none are kept
+	kept *answers
 }
 
-func (d *driver) predict(ctx context.Context, values []space.Value) ([]space.Value, error) {
-	return d.through(ctx, values,
-		func(v []space.Value) ([]space.Value, error) { return d.subject.Predictor.Predict(ctx, v) })
+// predict makes one prediction per value, in the unit of the subject. It does not ask the model for what it has
+// answered before, unless the answers are wanted anew. Those that were kept count as predictions like others.
+func (d *driver) predict(ctx context.Context, values []space.Value, anew bool) ([]space.Value, error) {
+	out, err := d.recall(ctx, values, anew)
+	if err != nil {
+		return nil, err
+	}
+	d.count(len(values))
+	return out, nil
+}
+
+// recall is predict without counting.
+func (d *driver) recall(ctx context.Context, values []space.Value, anew bool) ([]space.Value, error) {
+	ask := func(v []space.Value) ([]space.Value, error) {
+		return d.answers(ctx, v,
+			func(v []space.Value) ([]space.Value, error) { return d.subject.Predictor.Predict(ctx, v) })
+	}
+	if d.kept == nil {
+		return ask(values)
+	}
+	out, of := make([]space.Value, len(values)), make([]digest, len(values))
+	var missing []space.Value
+	var at []int
+	for i, v := range values {
+		of[i] = d.kept.digest(v)
+		if !anew {
+			out[i] = d.kept.find(of[i])
+		}
+		if out[i] == nil {
+			missing, at = append(missing, v), append(at, i)
+		}
+	}
+	if len(missing) == 0 {
+		return out, ctx.Err()
+	}
+	got, err := ask(missing)
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range at {
+		out[i] = got[k]
+		d.kept.keep(of[i], got[k])
+	}
+	return out, nil
 }
 
 // through makes one prediction per value, averaged over repeats and in the unit of the subject.
@@ -481,9 +532,13 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 			s.OutSpec = m.Codec().Out()
 		}
 	}
+	s.Sample = once(s.Sample, mostSamples)
 	s.Distinct()
 	elements := elementsOf(s.Plan)
 	d := &driver{subject: s, policy: p, sweep: s.N * len(elements)}
+	if p.Average <= 1 { // the mean of some repeats is not that of others
+		d.kept = newAnswers(mostKept)
+	}
 	r := &Report{
 		Model: s.Name, Policy: p, Group: s.Plan.Group.Name(), Measure: s.Plan.Measure, Planned: len(s.Plan.Elements),
 		Inputs: s.N, Given: s.Given, Distinct: s.N, Scale: math.NaN(), Seed: s.Seed, Outside: o.Outside,

@@ -100,8 +100,7 @@ func (d *driver) survey(ctx context.Context, survey *scale.Survey, n int, order 
 		if len(values) == 0 {
 			return nil
 		}
-		out, err := d.answers(ctx, values,
-			func(v []space.Value) ([]space.Value, error) { return s.Predictor.Predict(ctx, v) })
+		out, err := d.recall(ctx, values, true)
 		if err != nil {
 			return err
 		}

@@ -32,6 +32,8 @@ type progress struct {
 	last  time.Time
 	done  int
 	total int
+	// steps that were done before the clock began
+	early int
 }
 
 // shown is the display of what goes on, nil for none.
@@ -61,7 +63,7 @@ func (a *App) event(e app.Event) {
 	case app.Sized:
 		p.size(e.Total)
 	case app.Stepped:
-		p.step(e.Done)
+		p.step(e.Done, e.Held)
 	case app.Staged:
 		between := ", "
 		if e.Task == app.TaskReport {
@@ -90,7 +92,7 @@ func newProgress(out io.Writer, label, unit string, quiet bool) *progress {
 func (p *progress) size(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.total, p.done, p.begin = n, 0, p.now()
+	p.total, p.done, p.early, p.begin = n, 0, 0, p.now()
 	p.last = p.begin
 	if p.tty && n > 0 {
 		p.bar = progressbar.NewOptions(n, progressbar.OptionSetWriter(p.out), progressbar.OptionSetDescription(p.label),
@@ -100,11 +102,14 @@ func (p *progress) size(n int) {
 	}
 }
 
-// step counts n steps.
-func (p *progress) step(n int) {
+// step counts n steps, which were done before the clock began if they are told late.
+func (p *progress) step(n int, late bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done += n
+	if late {
+		p.early += n
+	}
 	if p.bar != nil {
 		_ = p.bar.Add(n) // a bar that cannot be drawn is no reason to stop
 		return
@@ -114,11 +119,11 @@ func (p *progress) step(n int) {
 		return
 	}
 	p.last = now
-	spent := now.Sub(p.begin)
+	spent, timed := now.Sub(p.begin), p.done-p.early
 	total := max(p.total, p.done) // some steps are decided on the way
-	left := time.Duration(float64(spent) * float64(total-p.done) / float64(max(p.done, 1)))
+	left := time.Duration(float64(spent) * float64(total-p.done) / float64(max(timed, 1)))
 	fmt.Fprintf(p.out, "%s: %d of %d %s (%.0f %%), %.0f/s, %s left\n", p.label, p.done, total, p.unit,
-		100*float64(p.done)/float64(total), float64(p.done)/spent.Seconds(), left.Round(time.Second))
+		100*float64(p.done)/float64(total), float64(timed)/spent.Seconds(), left.Round(time.Second))
 }
 
 // stage says in the display what is done now.
@@ -138,6 +143,10 @@ func (p *progress) finish() {
 	if p.bar != nil {
 		_ = p.bar.Finish()
 		p.bar = nil
+	}
+	if p.early > 0 { // how long all of it took is not known
+		fmt.Fprintf(p.out, "%s: %d %s\n", p.label, p.done, p.unit)
+		return
 	}
 	if spent := p.now().Sub(p.begin); p.done > 0 && spent > 0 {
 		fmt.Fprintf(p.out, "%s: %d %s in %s (%.0f/s)\n", p.label, p.done, p.unit, spent.Round(100*time.Millisecond),

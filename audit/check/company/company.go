@@ -22,6 +22,7 @@ That catches leaks which ordinary company hides; preflight asks about places, si
 	Params:   []audit.Param{stress.Samples},
 	Requires: stress.Requires(),
 	Optional: true,
+	Anew:     true,
 	Run:      run,
 	Work:     stress.Work(func(*audit.Pass) int { return 10 }),
 }

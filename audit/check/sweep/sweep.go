@@ -25,7 +25,8 @@ that resamples or moves content out of the frame. It keeps the error of every pa
 which classes come first. Outputs that are not finite are reported with sample and element and enter no mean. Of the pulled-back outputs it keeps
 the squares of the error per channel, what a line through them and the unmoved ones needs, and up to 8 numbers for each pair: the output itself if
 it is that small, else projections on as many fixed random directions.`,
-	Run: run,
+	Anew: true,
+	Run:  run,
 	Work: func(p *audit.Pass) int {
 		n := 2 + len(p.Elements)
 		for _, e := range p.Elements {
