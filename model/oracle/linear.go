@@ -50,7 +50,7 @@ const narrow = 16
 func (r *runner) multiply(m, n, k int, a, b, out []float64) {
 	blas := gonum.Implementation{}
 	if r.round == Float64 {
-		mulAdd(m, n, k, a[:m*k], b[:k*n], out[:m*n], blas.Daxpy, blas.Ddot)
+		multiply64(m, n, k, a[:m*k], b[:k*n], out[:m*n])
 		return
 	}
 	y := to32(out[:m*n])
@@ -58,6 +58,21 @@ func (r *runner) multiply(m, n, k int, a, b, out []float64) {
 	for i, v := range y {
 		out[i] = float64(v)
 	}
+}
+
+// multiply64 is multiply in float64.
+func multiply64(m, n, k int, a, b, out []float64) {
+	blas := gonum.Implementation{}
+	if n < narrow && k >= narrow {
+		mulAdd(m, n, k, a, b, out, blas.Daxpy, blas.Ddot)
+		return
+	}
+	rows, columns := multiplyTiles(m, n, k, a, b, out)
+	finite := 0
+	if columns > 0 && columns < n {
+		mulStrip(columns, n-columns, rows, n, k, a, b, out, blas.Daxpy, &finite)
+	}
+	mulAdd(m-rows, n, k, a[rows*k:], b, out[rows*n:], blas.Daxpy, blas.Ddot)
 }
 
 func to32(x []float64) []float32 {
