@@ -15,7 +15,7 @@ const mostWork = 5e10
 func (p *Pass) afford(given map[string]float64) {
 	c := p.Check
 	cost := float64(p.Subject.Cost) * float64(max(p.Policy.Average, 1))
-	if c.Work == nil || !(cost > 0) {
+	if !(cost > 0) {
 		return
 	}
 	var own []Param
@@ -28,7 +28,7 @@ func (p *Pass) afford(given map[string]float64) {
 			own = append(own, q)
 		}
 	}
-	for cost*float64(c.Work(p)) > mostWork {
+	for cost*float64(c.price(p)) > mostWork {
 		var most *Param
 		above := 1.0
 		for i := range own {

@@ -70,3 +70,31 @@ func TestAfford(t *testing.T) {
 		})
 	}
 }
+
+// What a check spends is its price where some of its predictions cost more than one.
+func TestAffordByPrice(t *testing.T) {
+	for name, c := range map[string]struct {
+		price func(*audit.Pass) int
+		want  float64
+	}{
+		"as many as it asks for": {nil, 40},
+		"four times as much":     {func(p *audit.Pass) int { return 4 * int(p.Param("samples")) }, 12},
+	} {
+		var got float64
+		x := &audit.Check{
+			Name: "x", Doc: "X is a question.", Optional: true, Price: c.price,
+			Params: []audit.Param{{Name: "samples", Doc: "d.", Default: 40, Min: 1, Max: 100, Least: 4}},
+			Work:   func(p *audit.Pass) int { return int(p.Param("samples")) },
+			Run: func(_ context.Context, p *audit.Pass) (any, error) {
+				got = p.Param("samples")
+				return nil, nil //nolint:nilnil // nothing is measured
+			},
+		}
+		s := subject("m", audittest.Radius(0), invariant(t, cyclic(t, 4)))
+		s.Cost = 1e9 // at most 50 predictions
+		audittest.Audit(t, audittest.Fixture{Subject: s}, x)
+		if got != c.want {
+			t.Errorf("%s: %g samples, want %g", name, got, c.want)
+		}
+	}
+}

@@ -53,7 +53,31 @@ type Check struct {
 	Run func(ctx context.Context, p *Pass) (any, error)
 	// Work estimates how many predictions Run asks for; nil for none. It serves the progress display alone.
 	Work func(p *Pass) int
+	// Price is what Run spends in predictions of the model, where some cost more than one: derivatives, predictions in
+	// float64 or on another engine. Nil for Work. It decides what the check can afford, see [Param.Least].
+	Price func(p *Pass) int
 }
+
+// price is what a run spends in predictions of the model.
+func (c *Check) price(p *Pass) int {
+	switch {
+	case c.Price != nil:
+		return c.Price(p)
+	case c.Work != nil:
+		return c.Work(p)
+	}
+	return 0
+}
+
+// What some predictions cost beside one of the model on ONNX Runtime's shared library.
+const (
+	// PriceDouble is one by the evaluator in float64.
+	PriceDouble = 4
+	// PriceDerivative is one derivative of an output, forward or backward.
+	PriceDerivative = 3
+	// PriceTwin is one on another engine, as a rule the embedded one.
+	PriceTwin = 4
+)
 
 // Summary is the first sentence of the documentation.
 func (c *Check) Summary() string {

@@ -25,6 +25,9 @@ up to 1e-5 of the scale in any case, are rounding.`,
 	Optional: true,
 	Run:      run,
 	Work:     stress.Work(func(p *audit.Pass) int { return 2 * (1 + int(p.Param("elements"))) }),
+	Price: stress.Work(func(p *audit.Pass) int {
+		return (1 + audit.PriceTwin) * (1 + int(p.Param("elements")))
+	}),
 }
 
 // mostValues bounds how many inputs the other engine is sent at once.

@@ -64,20 +64,23 @@ against the gradient of the latter: a force that is not the gradient of its ener
 	Requires: []*audit.Check{sweep.Check},
 	Optional: true,
 	Run:      run,
-	Work: func(p *audit.Pass) int {
-		if p.Subject.Interior == nil {
-			return 0
-		}
-		use := p.PickElements(int(p.Param("elements")))
-		n := 2
-		for _, j := range use {
+	Work:     derivatives,
+	Price:    func(p *audit.Pass) int { return audit.PriceDerivative * derivatives(p) },
+}
+
+// derivatives is how many are taken.
+func derivatives(p *audit.Pass) int {
+	if p.Subject.Interior == nil {
+		return 0
+	}
+	n := 2
+	for _, j := range p.PickElements(int(p.Param("elements"))) {
+		n++
+		if !p.Elements[j].Exact {
 			n++
-			if !p.Elements[j].Exact {
-				n++
-			}
 		}
-		return min(int(p.Param("samples")), p.Subject.N) * n
-	},
+	}
+	return min(int(p.Param("samples")), p.Subject.N) * n
 }
 
 // Result is what the derivatives showed.

@@ -38,12 +38,16 @@ known to the evaluator, the floors of repeats and one-ulp changes stand in, and 
 	Requires: []*audit.Check{sweep.Check, controls.Check},
 	Optional: true,
 	Run:      run,
-	Work: func(p *audit.Pass) int {
-		if p.Subject.Reference == nil {
-			return 0
-		}
-		return 2 * min(int(p.Param("samples")), p.Subject.N) * (1 + len(p.PickElements(int(p.Param("elements")))))
-	},
+	Work:     func(p *audit.Pass) int { return 2 * evaluated(p) },
+	Price:    func(p *audit.Pass) int { return (1 + audit.PriceDouble) * evaluated(p) },
+}
+
+// evaluated is how many inputs, moved or not, are evaluated in float64.
+func evaluated(p *audit.Pass) int {
+	if p.Subject.Reference == nil {
+		return 0
+	}
+	return min(int(p.Param("samples")), p.Subject.N) * (1 + len(p.PickElements(int(p.Param("elements")))))
 }
 
 // Result is what float64 showed.
