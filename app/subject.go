@@ -50,6 +50,8 @@ func (a *App) subject(w *workload.Workload, m *eval.Model, workers int, other *o
 	}
 	if s.Reference, err = w.Reference(m.Name, workers); err != nil {
 		s.NoReference = err.Error()
+	} else {
+		s.Reference.Like(s.Interior)
 	}
 	t := &twin{w: w, model: m.Name, workers: workers, other: other}
 	s.Twin, s.TwinName, s.NoTwin = t.find(w.Engine())

@@ -80,6 +80,8 @@ type Model struct {
 	// inputs that are the same for all samples of a batch
 	shared []string
 	pool   *pool
+	// that finds out where samples lie; nil for this one
+	like *Model
 
 	mu sync.Mutex
 	// of values
@@ -119,6 +121,10 @@ func New(m *onnx.Model, c decode.Codec, open Open, o Options) (*Model, error) {
 		pool: newPool(open), plans: map[string]plan{},
 	}, nil
 }
+
+// Like lets a model take from another body of the same graph, which is faster, where samples lie in its values. It is
+// said before anything is asked of the model. What the other cannot tell, the model finds out itself.
+func (m *Model) Like(o *Model) { m.like = o }
 
 // With is another graph that reads and answers as this one does, on the same body: the model with nodes left out or
 // replaced. It shares nothing that is open with this one.

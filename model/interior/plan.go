@@ -161,6 +161,20 @@ func (m *Model) findPlans(ctx context.Context, names []string) error {
 		return fmt.Errorf("%s: nothing is known of the value %q yet; ask for values of samples first", m.onnx.Name(),
 			missing[0])
 	}
+	if m.like != nil {
+		m.like.remember([][]Array{a})
+		if m.like.findPlans(ctx, missing) == nil {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			for _, n := range missing {
+				m.plans[n], _ = m.like.planOf(n)
+			}
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
 	g, err := m.prefix(missing)
 	if err != nil {
 		return err
