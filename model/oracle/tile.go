@@ -7,14 +7,15 @@ const (
 )
 
 // multiplyTiles is mulAdd for as many of the rows and columns as tiles cover, and returns how many those are; the
-// caller computes the others. A tile holds its sums in registers and makes each of them in the same order, with the same
-// roundings, so that what it adds is what plain code adds, a few times faster.
+// caller computes the others. A tile holds its sums in registers and makes each of them in the same order, with the
+// same roundings, so that what it adds is what plain code adds, a few times faster.
 func multiplyTiles(m, n, k int, a, b, out []float64) (rows, columns int) {
 	rows, columns = m-m%tileRows, n-n%tileColumns
 	if !tiled() || rows == 0 || columns == 0 || k == 0 {
 		return 0, 0
 	}
-	panel := make([]float64, k*tileColumns) // columns of b one after the other: strides of a power of two miss the cache
+	// Columns of b one after the other: strides of a power of two miss the cache.
+	panel := make([]float64, k*tileColumns)
 	for j := 0; j < columns; j += tileColumns {
 		for l := range k {
 			copy(panel[l*tileColumns:][:tileColumns], b[l*n+j:])
