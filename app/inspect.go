@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"nero/model/engine/choose"
 	"nero/model/onnx"
 	"nero/model/onnx/facts"
 	"nero/model/onnx/lint"
@@ -28,7 +29,13 @@ func (a *App) Inspect(ctx context.Context, file string, shape []int) (*Inspectio
 	if len(shape) == 0 {
 		shape = nil
 	}
-	r, err := facts.Inspect(m, facts.Options{Shape: shape})
+	o := facts.Options{Shape: shape}
+	if v := choose.Version(choose.Request{}, a.host()); v != "" {
+		if native, err := onnx.Native(v); err == nil {
+			o.Limits = []onnx.Limits{onnx.Wasm(), native}
+		}
+	}
+	r, err := facts.Inspect(m, o)
 	if err != nil {
 		return nil, err
 	}

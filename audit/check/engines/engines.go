@@ -116,6 +116,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 			Remedies: []string{
 				"compare the engines layer by layer: nero compare",
 				"check resize modes, padding and quantisation of the export",
+				"look for a step that magnifies rounding, such as a normalization over values that hardly differ: a " +
+					"larger epsilon makes the model well-conditioned, and its answers the same on every engine",
 			},
 		})
 	}

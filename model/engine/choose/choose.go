@@ -317,6 +317,20 @@ func embedded(ctx context.Context, r Request, p Places, skipped []string) (Choic
 	return Choice{Engine: e, Notes: notes}, nil
 }
 
+// Version is that of the library that [Open] would take, without a test of it; empty if there is none that loads.
+func Version(r Request, p Places) string {
+	candidates, err := Candidates(r, p)
+	if err != nil || p.Platform != library.Host() {
+		return ""
+	}
+	for _, c := range candidates {
+		if e, err := native.New(c.Path, c.Reason); err == nil {
+			return e.Info().Version
+		}
+	}
+	return ""
+}
+
 // Install puts the library in file, or in an archive of one of the kinds that [library.Install] takes, into the user's
 // cache folder after it has loaded and passed the self-test, and returns its path. From then on [Open] finds it there.
 func Install(ctx context.Context, file string, p Places) (string, error) {

@@ -65,7 +65,7 @@ type Options struct {
 	Layout string
 	// Measured are shapes found by [Measure]; nil for none. They must be for one sample.
 	Measured map[string][]int
-	// Limits are the bodies to compare with; nil for the embedded one and the newest native one.
+	// Limits are the bodies to compare with; nil for the embedded one and the newest native one that is known here.
 	Limits []onnx.Limits
 }
 
