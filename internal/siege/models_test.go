@@ -171,7 +171,8 @@ func convolving() (*onnxpb.ModelProto, error) {
 	c = b.Op("Relu", []string{c})
 	c = b.Op("MaxPool", []string{c}, onnx.AttrInts("kernel_shape", 2, 2), onnx.AttrInts("strides", 2, 2))
 	c = b.Op("ReduceMean", []string{c}, onnx.AttrInts("axes", 1))
-	c = b.Op("Resize", []string{c, "", "", b.Ints(1, 1, 8, 8)}, onnx.AttrString("mode", "nearest"))
+	twice := b.Const(tensor.FromFloat32([]float32{1, 1, 2, 2}, 4))
+	c = b.Op("Resize", []string{c, "", twice}, onnx.AttrString("mode", "nearest"))
 	c = b.Op("Reshape", []string{c, b.Ints(-1, 1, 8, 8)})
 	scores(b, c)
 	return b.Header(), nil

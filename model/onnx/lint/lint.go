@@ -443,9 +443,12 @@ func start(p picture, ms []motion) *value {
 	return v
 }
 
-// mostWork bounds the numbers that one trace computes: some seconds. A residual network of 152 layers takes a tenth of
-// it at 224 x 224; what comes after is not followed, and said to be not.
-const mostWork = 1 << 27
+// mostWork bounds the numbers that one trace computes and compares: some seconds. A residual network at 224 x 224 takes
+// some million; what comes after is not followed, and said to be not.
+const mostWork = 1 << 26
+
+// tooLong is why.
+const tooLong = "the graph has too many nodes to follow pictures of this size"
 
 // trace sends the copies through the graph. motions[0] must be the identity.
 func trace(ctx context.Context, f *facts.Facts, p picture, output string, ms []motion, with standIns) (*run, error) {
@@ -480,7 +483,7 @@ func trace(ctx context.Context, f *facts.Facts, p picture, output string, ms []m
 		case work > mostWork:
 			outs = make([]*value, len(n.GetOutput()))
 			for k := range outs {
-				outs[k] = opaque("the graph has too many nodes to follow pictures of this size")
+				outs[k] = opaque(tooLong)
 			}
 		case subgraphs(n):
 			outs = make([]*value, len(n.GetOutput()))
@@ -495,10 +498,13 @@ func trace(ctx context.Context, f *facts.Facts, p picture, output string, ms []m
 				continue
 			}
 			v := outs[k]
-			t.values[name] = v
 			for _, x := range v.x {
 				work += len(x)
 			}
+			if work > mostWork && v.opaque == "" {
+				v = opaque(tooLong)
+			}
+			t.values[name] = v
 			if !f.Depends(name) {
 				continue
 			}
