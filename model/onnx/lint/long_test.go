@@ -4,12 +4,14 @@ import (
 	"testing"
 
 	"nero/data/tensor"
+	"nero/internal/slow"
 	"nero/model/onnx"
 	"nero/model/onnx/facts"
 )
 
 // A value that is too large to compare is not followed, with the reason, and not compared for minutes.
 func TestTooMuchIsNotFollowed(t *testing.T) {
+	slow.Test(t)
 	for _, c := range []struct {
 		side     int64
 		followed bool
