@@ -233,7 +233,7 @@ func (d *mdown) errors(m *document.Model) {
 	d.row("---", "---", "---", "--:", "--:", "--:", "--:", "--:", "--:", "--:")
 	for _, s := range measured {
 		r, a, pairs := &s.Relative, &s.Absolute, strconv.Itoa(s.Pairs)
-		d.row(words.Markdown(s.Name), words.Markdown(string(s.Level)), "relative", r.Mean.String(), r.Std.String(),
+		d.row(words.Markdown(s.Name), words.Markdown(s.Level), "relative", r.Mean.String(), r.Std.String(),
 			r.P50.String(), r.P95.String(), r.P99.String(), r.Max.String(), pairs)
 		d.row("", "", "absolute", a.Mean.String(), a.Std.String(), a.P50.String(), a.P95.String(), a.P99.String(),
 			a.Max.String(), pairs)
