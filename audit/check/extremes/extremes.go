@@ -262,12 +262,16 @@ func (o *trial) try(ctx context.Context, t *stress.Test, i int, judge bool, limi
 // draws are how often rounding is drawn anew.
 const draws = 4
 
+// jitters are by how many ulps the numbers change, each by itself, of inputs whose answer is chosen.
+var jitters = [...]float64{1, 1024}
+
 // rounding is what rounding does at the changed input v, whose answer is base: the noise of the evaluation,
 // ‖f(v+d) + f(v-d) - 2f(v)‖/√6, with d a thousand ulps of every number. Equal numbers change by the same, so that what
 // is equal stays equal: a model that breaks ties by place is not excused by it.
 //
 // An answer that is chosen, boxes or labels, has no such difference, and nothing to choose by where candidates are
-// equal. Of those it is the largest change by d, and by one ulp of each number up or down.
+// equal. Of those it is the largest change by d, and by one ulp and a thousand of each number by itself, up or down: one
+// ulp is lost in the sums of a layer, and a thousand leave no two candidates equal.
 func rounding(ctx context.Context, t *stress.Test, i int, v, base space.Value) (float64, error) {
 	p := t.Pass
 	in, e := p.Subject.Plan.In, p.Subject.Plan.Group.Identity()
@@ -293,10 +297,13 @@ func rounding(ctx context.Context, t *stress.Test, i int, v, base space.Value) (
 		if err != nil {
 			return 0, fmt.Errorf("sample %s: %w", t.IDs[i], err)
 		}
-		if w, err = audit.Jittered(w, p.Subject.Input, 1, r); err != nil {
-			return 0, fmt.Errorf("sample %s: %w", t.IDs[i], err)
+		for _, ulps := range jitters {
+			w, err := audit.Jittered(w, p.Subject.Input, ulps, r)
+			if err != nil {
+				return 0, fmt.Errorf("sample %s: %w", t.IDs[i], err)
+			}
+			values = append(values, w)
 		}
-		values = append(values, w)
 	}
 	y, err := t.Predict(ctx, values)
 	if err != nil {
