@@ -26,7 +26,7 @@ func basis(w *workload.Workload) []audit.About {
 	if len(s.Group.Window) > 0 {
 		window = words(s.Group.Window)
 	}
-	return []audit.About{
+	all := []audit.About{
 		{Name: "data", Value: "sha256 " + w.Job.DataDigest()},
 		{Name: "input", Value: words("scale", s.Input.Scale, "mean", s.Input.Mean, "std", s.Input.Std, "channels",
 			or(s.Input.Channels, "as in the file"))},
@@ -37,6 +37,10 @@ func basis(w *workload.Workload) []audit.About {
 		{Name: "window", Value: window},
 		{Name: "numbers", Value: fmt.Sprint(job.FormatNumber, ".", workload.Numbers)},
 	}
+	if s.Group.Mask != "" { // audits of whole pictures are those that were made before there were masks
+		all = append(all, audit.About{Name: "mask", Value: s.Group.Mask})
+	}
+	return all
 }
 
 // or is a word, or another where there is none.

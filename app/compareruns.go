@@ -128,6 +128,7 @@ func differentRuns(a, b *job.Job) []string {
 	}
 	add("kernel", a.Study.Group.Resample, b.Study.Group.Resample)
 	add("border", a.Study.Group.Border, b.Study.Group.Border)
+	add("mask", a.Study.Group.Mask, b.Study.Group.Mask)
 	add("window", a.Study.Group.Window, b.Study.Group.Window)
 	add("output action", a.Study.Output.Action, b.Study.Output.Action)
 	return d

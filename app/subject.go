@@ -187,6 +187,9 @@ func (a *App) about(w *workload.Workload, model string) []audit.About {
 	if s := w.Study.Input.Space; s != string(space.KindRows) && s != string(space.KindRecord) {
 		add("kernel", w.Study.Group.Resample)
 		add("border", w.Study.Group.Border)
+		if w.Study.Group.Mask != "" {
+			add("mask", w.Study.Group.Mask)
+		}
 	}
 	if a.Now != nil {
 		add("date", a.Now().UTC().Format(time.DateOnly))

@@ -189,6 +189,12 @@ func writeONNX(name string, o *options) error {
 		default:
 			return fmt.Errorf("pad %q", pad)
 		}
+	case "pixels": // each by itself, with part of a ramp across the columns
+		ramp, steep := make([]float32, w), float32(o.int("ramp", 0))/100
+		for i := range ramp {
+			ramp[i] = steep * float32(i)
+		}
+		out(b.Op("Tanh", []string{b.Op("Add", []string{x, b.Const(tensor.FromFloat32(ramp, 1, 1, 1, w))})}), c, h, w)
 	case "twoheads": // the second output is not symmetric
 		m := b.Op("Flatten", []string{b.Op("GlobalAveragePool", []string{x})})
 		y := b.Op("Gemm", []string{m, b.Const(weights(seed, c, classes)), b.Const(weights(seed+1, classes))},

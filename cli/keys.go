@@ -282,6 +282,11 @@ func studyKeys() []studyKey {
 			text(func(s *job.Study) *string { return &s.Group.Border }),
 		},
 		{
+			ofGroup, "mask", "",
+			"what counts of pictures and maps: disc, the inscribed disc, which turns never leave (default: all)",
+			text(func(s *job.Study) *string { return &s.Group.Mask }),
+		},
+		{
 			ofGroup, "window", "", "height,width of a crop window that moves over a larger picture",
 			counts(func(s *job.Study) *[]int { return &s.Group.Window }),
 		},

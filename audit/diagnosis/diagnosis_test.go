@@ -341,6 +341,23 @@ func TestNothingWrong(t *testing.T) {
 	}
 }
 
+// That an error is gone on smooth inputs speaks for aliasing where whole shifts hold, and that it stays against it.
+func TestFineDetail(t *testing.T) {
+	of := func(more ...audit.ClueName) float64 {
+		all := append(slices.Clone(looks["aliasing"]), more...)
+		for _, c := range diagnosis.Weigh(diagnosis.Rules(), seen(all...)) {
+			if c.ID == "aliasing" {
+				return c.Confidence
+			}
+		}
+		return 0
+	}
+	fine, none, coarse := of(audit.ClueFineDetail), of(), of("!"+audit.ClueFineDetail)
+	if !(fine > none) || !(none > coarse) {
+		t.Errorf("%g, %g where nobody asked, %g", fine, none, coarse)
+	}
+}
+
 func TestClueThatWouldDecide(t *testing.T) {
 	d := diagnosis.Weigh(diagnosis.Rules(), seen(audit.ClueTrainingNorm))
 	if len(d) == 0 || !slices.Contains(d[0].Missing, audit.ClueBatchCompany) {

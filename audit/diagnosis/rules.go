@@ -298,6 +298,7 @@ func Rules() []Rule {
 				{audit.ClueDense, some, 0},
 				{audit.ClueFirstLayer, weak, 0},
 				{audit.ClueStridePattern, -some, 0},
+				{audit.ClueFineDetail, -weak, 0}, // places are told apart on smooth inputs as well
 				{audit.ClueSingleLayer, weak, 0},
 				{audit.ClueKernelAsymmetry, -some, weak},
 				{audit.ClueConvolution, -weak, 0},
@@ -329,6 +330,7 @@ func Rules() []Rule {
 				{audit.ClueStays, -strong, 0},
 				{audit.ClueCentre, some, 0},
 				{audit.CluePooling, some, 0},
+				{audit.ClueFineDetail, weak, 0}, // what lies between the values that are taken
 				{audit.ClueFades, -strong, 0},
 				{audit.ClueKernelAsymmetry, -some, weak},
 				{audit.ClueEdgeBand, -weak, 0},
@@ -415,7 +417,11 @@ func Rules() []Rule {
 			Cause: "aliasing: whole shifts hold and those between do not, for layers make frequencies that the grid " +
 				"cannot hold",
 			Needs: []audit.ClueName{audit.ClueCleanComb},
-			Weigh: []Weight{{audit.ClueCleanComb, strong, -sure}, {audit.ClueResampling, -some, some}},
+			Weigh: []Weight{
+				{audit.ClueCleanComb, strong, -sure},
+				{audit.ClueResampling, -some, some},
+				{audit.ClueFineDetail, some, -some},
+			},
 			Fix: "take a smooth nonlinearity on a finer grid and filter before going back, blur before striding, " +
 				"or claim whole shifts only",
 			Verify: "the error between whole shifts falls with the finer grid",

@@ -38,6 +38,7 @@ func New(sig onnx.Signature, in InputSpec, out OutputSpec) (Codec, error) {
 	if c.d, err = readOutputs(sig, out, ports[0], win); err != nil {
 		return nil, err
 	}
+	c.within = out.Within
 	return c, nil
 }
 
@@ -47,6 +48,8 @@ type codec struct {
 	e  []*encoder
 	d  outputs
 	in space.Spec
+	// what counts of an answer; nil for all of it
+	within func(space.Value) space.Value
 }
 
 // outputs reads what a model returns.
@@ -140,7 +143,14 @@ func (c *codec) Decode(out []tensor.Named, n int) ([]space.Value, error) {
 	if b := c.e[0].batch; b > 0 {
 		rows = b
 	}
-	return c.d.decode(out, n, rows)
+	y, err := c.d.decode(out, n, rows)
+	if err != nil || c.within == nil {
+		return y, err
+	}
+	for i := range y {
+		y[i] = c.within(y[i])
+	}
+	return y, nil
 }
 
 // BatchLimit is the batch that the model is fixed to; 0 if it is free.

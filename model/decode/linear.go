@@ -283,10 +283,20 @@ func (e *encoder) back(g []float64, like *space.Image, t, k int) *space.Image {
 	return out
 }
 
-func (c *codec) Raw(predictions []space.Value) (tensor.Named, error) { return c.d.raw(predictions) }
+// Raw is the transpose of Decode: what does not count of an answer has no part in what is derived from it.
+func (c *codec) Raw(predictions []space.Value) (tensor.Named, error) {
+	if c.within != nil {
+		all := make([]space.Value, len(predictions))
+		for i, y := range predictions {
+			all[i] = c.within(y)
+		}
+		predictions = all
+	}
+	return c.d.raw(predictions)
+}
 
 func (c *codec) Double() Codec {
-	d := &codec{d: c.d, in: c.in}
+	d := &codec{d: c.d, in: c.in, within: c.within}
 	for _, e := range c.e {
 		t := tensor.Float64
 		if e.dtype == tensor.Uint8 { // rounding to whole numbers is part of what such a model sees
@@ -297,7 +307,7 @@ func (c *codec) Double() Codec {
 	return d
 }
 
-func (c *codec) Plain() Codec { return &codec{e: c.e, d: c.d.plain(), in: c.in} }
+func (c *codec) Plain() Codec { return &codec{e: c.e, d: c.d.plain(), in: c.in, within: c.within} }
 
 func (c *codec) BatchAxis() bool { return c.e[0].axes.n >= 0 }
 

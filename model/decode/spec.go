@@ -70,6 +70,8 @@ type OutputSpec struct {
 	Window [2]int
 	// Kinds are those of values beside [space.Kinds], whose numbers are answered as they lie.
 	Kinds space.List
+	// Within is what counts of an answer, such as its inscribed disc; nil for all of it.
+	Within func(space.Value) space.Value
 }
 
 // BoxesSpec says how the numbers of a detector become boxes: they are read, measured in pixels of the window, scored,

@@ -200,6 +200,9 @@ func (e *Evaluation) movers(x space.Value) error {
 // in, and all models scale alike.
 func (e *Evaluation) ahead(x space.Value) error {
 	e.scaler, e.fed, e.alike = nil, e.Models, false
+	if o, ok := action.OptionsOf(e.Plan.In); ok && o.Region != action.Whole {
+		return nil // zeros outside it are of pixels, not of what they are scaled to
+	}
 	if e.prepare == nil || slices.Contains(e.Plan.Exact(), false) {
 		return nil
 	}

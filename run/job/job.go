@@ -462,6 +462,8 @@ type Group struct {
 	Resample string `json:"resample,omitempty" yaml:"resample,omitempty" jsonschema:"enum=nearest,enum=bilinear,enum=bicubic,enum=lanczos,enum=spline,enum=quintic,enum=area,enum=fourier,enum=up3-bilinear"`
 	// what lies outside the picture; default zero
 	Border string `json:"border,omitempty" yaml:"border,omitempty" jsonschema:"enum=zero,enum=edge,enum=reflect,enum=circular"`
+	// the part of pictures and of maps that counts: disc for the inscribed disc, which turns never leave; default all
+	Mask string `json:"mask,omitempty" yaml:"mask,omitempty" jsonschema:"enum=disc"`
 	// boxes turn with the picture; default the smallest upright box around the turned one
 	Oriented bool `json:"oriented,omitempty" yaml:"oriented,omitempty"`
 	// height and width, in pixels, of a crop window that moves over a larger picture; of signals its length in samples

@@ -5,6 +5,7 @@ import (
 	"nero/data/particle"
 	"nero/data/space"
 	"nero/run/job"
+	"nero/symmetry/action"
 	"nero/symmetry/action/phantom"
 )
 
@@ -127,6 +128,18 @@ func unlabeled(d dataset.Dataset) dataset.Dataset {
 	c.info.Classes = nil
 	c.change = func(s *dataset.Sample) error {
 		s.Label = -1
+		return nil
+	}
+	return c
+}
+
+// within is a data set of which only a region of the pictures counts, and of targets that lie on pixels.
+func within(d dataset.Dataset, r action.Region) dataset.Dataset {
+	c := &changed{Dataset: d, info: d.Info()}
+	c.change = func(s *dataset.Sample) error {
+		if s.Value = r.Within(s.Value); s.Target != nil {
+			s.Target = r.Within(s.Target)
+		}
 		return nil
 	}
 	return c

@@ -194,6 +194,10 @@ func (w *Workload) openFields(natural space.Spec, o Options) (*input, error) {
 	if err := w.enoughPlaces(spec); err != nil && !o.KeepGoing {
 		return nil, err
 	}
+	if s.Group.Mask != "" {
+		return nil, s.Errorf("group.mask", "the mask %s is for pictures, and the samples are of space %s; leave it out",
+			s.Group.Mask, spec.Kind)
+	}
 	if err := w.moves(spec); err != nil {
 		return nil, err
 	}

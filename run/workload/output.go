@@ -79,7 +79,7 @@ func (w *Workload) options() action.Options {
 	return action.Options{
 		Range:  bounds,
 		Kernel: action.Kernel(s.Group.Resample), Border: action.Border(s.Group.Border), Window: s.Group.Window,
-		AtFirst: s.Output.Field.AtFirst, Oriented: s.Group.Oriented,
+		AtFirst: s.Output.Field.AtFirst, Oriented: s.Group.Oriented, Region: action.Region(s.Group.Mask),
 	}
 }
 

@@ -256,6 +256,10 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 		in, err := w.openFields(natural, o)
 		return w, in, err
 	}
+	if s.Group.Mask != "" && len(s.Group.Window) == 0 {
+		w.Data = within(w.Data, action.Region(s.Group.Mask))
+		w.Eval.Data = w.Data
+	}
 	given := s.Input.Scale != 0
 	plain := ""
 	if len(s.Input.Mean) == 0 && len(s.Input.Std) == 0 {
@@ -424,7 +428,7 @@ func (w *Workload) outAction(in *input, o Options) (action.Action, error) {
 	}
 	a, err := o.Rules.For(w.group, out, action.Options{
 		Kernel: action.Kernel(s.Output.Kernel), Border: action.Border(s.Group.Border), AtFirst: s.Output.Field.AtFirst,
-		Stride: w.stride(in, out),
+		Stride: w.stride(in, out), Region: action.Region(s.Group.Mask),
 	})
 	if err != nil {
 		at := "output.action"
@@ -756,6 +760,9 @@ func (w *Workload) decodeSpec(in space.Spec, audit bool) decode.OutputSpec {
 	spec := decode.OutputSpec{
 		Name: out.Name, Decode: d, Type: out.Type,
 		Boxes: boxesSpec(out.Boxes), Field: fieldSpec(out.Field), Kinds: w.kinds,
+	}
+	if r := action.Region(w.Study.Group.Mask); r != action.Whole {
+		spec.Within = r.Within
 	}
 	if k := space.Kind(out.Space); decode.Answers(k, w.kinds) {
 		spec.Space = k

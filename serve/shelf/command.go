@@ -83,6 +83,7 @@ func flags(j *job.Job) []string {
 	add("range", rangeFlag(s.Group.Orbit.Range), "")
 	add("resample", s.Group.Resample, plain.Group.Resample)
 	add("border", s.Group.Border, plain.Group.Border)
+	add("mask", s.Group.Mask, "")
 	if len(s.Group.Window) == 2 {
 		add("window", strconv.Itoa(s.Group.Window[0])+","+strconv.Itoa(s.Group.Window[1]), "")
 	}

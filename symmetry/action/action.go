@@ -104,6 +104,8 @@ type Options struct {
 	// Range is the lowest and the highest intensity of pictures, between which colors are changed: [NewColor]. The
 	// default is 0 and 255.
 	Range []float64
+	// Region is the part of a picture that counts. The default is all of it.
+	Region Region
 }
 
 // check returns the options with defaults filled in.
@@ -116,6 +118,10 @@ func (o Options) check() (Options, error) {
 	}
 	if !slices.Contains(Kernels(), o.Kernel) {
 		return o, fmt.Errorf("kernel %q is not known: use one of %v", o.Kernel, Kernels())
+	}
+	if o.Region != Whole {
+		return o, fmt.Errorf("mask %q: actions that are made one by one know whole pictures; take them from a table "+
+			"of rules", o.Region)
 	}
 	if !slices.Contains(Borders(), o.Border) {
 		return o, fmt.Errorf("border %q is not known: use one of %v", o.Border, Borders())
@@ -158,6 +164,9 @@ func (t Table) Doc(k space.Kind) string {
 // product and the rules commute.
 // The error wraps errors.ErrUnsupported when none does.
 func (t Table) For(g group.Group, s space.Spec, o Options) (Action, error) {
+	if o.Region == Disc {
+		return t.inDisc(g, s, o)
+	}
 	var why []error
 	for _, r := range t {
 		if r.Space != s.Kind {

@@ -83,6 +83,8 @@ func (a *Field) Padded(g group.Element, v space.Value) (int, error) {
 // weights. It is 0 for movers of other packages.
 func Bytes(m Mover) int {
 	switch m := m.(type) {
+	case *discMover:
+		return Bytes(m.inner) + m.edge.bytes()
 	case *imageMover:
 		return m.warp.bytes()
 	case *maskMover:

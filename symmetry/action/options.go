@@ -8,6 +8,10 @@ func OptionsOf(a Action) (Options, bool) {
 		return a.opt, true
 	case *factors:
 		return OptionsOf(a.others)
+	case *disc:
+		o, ok := OptionsOf(a.inner)
+		o.Region = Disc
+		return o, ok
 	case *Mask:
 		return a.opt, true
 	case *Volume:
@@ -28,6 +32,8 @@ func OptionsOf(a Action) (Options, bool) {
 // fields. It is false for actions of other packages and for those that leave channels where they are, such as [Image].
 func RepresentationOf(a Action) (Representation, bool) {
 	switch a := a.(type) {
+	case *disc:
+		return RepresentationOf(a.inner)
 	case *Scores:
 		return a.rep, true
 	case *Tensor:

@@ -27,6 +27,14 @@ import (
 //
 // The error wraps errors.ErrUnsupported for kinds that are no targets with places: labels stay as they are.
 func NewTarget(g group.Group, s space.Spec, o Options) (Action, error) {
+	if k := s.Kind.Info(); k != nil && k.Planar {
+		return within(g, o, func(o Options) (Action, error) { return newTarget(g, s, o) })
+	}
+	o.Region = Whole
+	return newTarget(g, s, o)
+}
+
+func newTarget(g group.Group, s space.Spec, o Options) (Action, error) {
 	switch s.Kind {
 	case space.KindBoxes:
 		return inPlace(g, func(g group.Group) (Action, error) {

@@ -270,8 +270,8 @@ var jitters = [...]float64{1, 1024}
 // is equal stays equal: a model that breaks ties by place is not excused by it.
 //
 // An answer that is chosen, boxes or labels, has no such difference, and nothing to choose by where candidates are
-// equal. Of those it is the largest change by d, and by one ulp and a thousand of each number by itself, up or down: one
-// ulp is lost in the sums of a layer, and a thousand leave no two candidates equal.
+// equal. Of those it is the largest change by d, and by one ulp and a thousand of each number by itself, up or down:
+// one ulp is lost in the sums of a layer, and a thousand leave no two candidates equal.
 func rounding(ctx context.Context, t *stress.Test, i int, v, base space.Value) (float64, error) {
 	p := t.Pass
 	in, e := p.Subject.Plan.In, p.Subject.Plan.Group.Identity()

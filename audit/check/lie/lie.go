@@ -122,6 +122,11 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		return nil, fmt.Errorf("%w: the outputs do not vary, so there is no scale to measure against",
 			audit.ErrUntested)
 	}
+	if o, ok := action.OptionsOf(p.Subject.Plan.In); ok && o.Region != action.Whole {
+		return nil, fmt.Errorf("%w: under the mask %s pictures and answers end at an edge, which has no derivative; "+
+			"leave group.mask out to ask for derivatives", audit.ErrNotApplicable, o.Region)
+	}
+
 	s := &study{p: p, g: g, gens: g.Generators(), scale: sw.Scale, forward: p.Subject.Interior != nil}
 	if err := s.prepare(ctx); err != nil {
 		return nil, err

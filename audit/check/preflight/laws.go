@@ -94,6 +94,9 @@ func lawOf(a action.Action, like space.Value, elements []audit.Element) (law str
 	if err != nil {
 		return "", 0, "", err
 	}
+	if o, ok := action.OptionsOf(a); ok { // what does not count is no part of the action
+		ids, smooth = o.Region.Within(ids), o.Region.Within(smooth)
+	}
 	e := G.Identity()
 	probe := func(exact bool) space.Value {
 		if exact {

@@ -18,7 +18,9 @@ import (
 var Check = &audit.Check{
 	Name: "smooth",
 	Doc: `Smooth asks whether the error is one of fine detail: it puts a blur between the motion and the model, Gaussian with a standard deviation of 1
-and of 2 pixels, and measures the error again, against the scale of the answers to the blurred inputs.
+and of 2 pixels, and measures the error again, against the scale of the answers to the blurred inputs. And it takes the inputs at twice the resolution,
+their middle cropped to the size that the model reads: the trigonometric polynomial through the pixels of the mirrored picture, read at every half pixel. All content is there,
+and none of it is finer than two pixels.
 
 A layer that takes every second value, a nonlinearity that makes frequencies which the grid cannot hold, and resampling itself err at fine detail
 and hardly at all where there is none. Weights that are not symmetric, positions and borders err alike on smooth inputs. The blur is symmetric
@@ -35,20 +37,27 @@ under turns and mirrors of the grid and reflects at the border, so it adds no er
 	Optional: true,
 	Run:      run,
 	Work: stress.Work(func(p *audit.Pass) int {
-		return (1 + len(p.PickElements(int(p.Param(stress.Elements.Name))))) * len(blurs)
+		return (1 + len(p.PickElements(int(p.Param(stress.Elements.Name))))) * (len(blurs) + 1)
 	}),
 }
 
 // blurs are the standard deviations in pixels.
 var blurs = [...]float64{0, 1, 2}
 
-// falls is by how much the error has to fall before it is called one of fine detail.
-const falls = 4
+const (
+	// falls is by how much the error has to fall behind a blur before it is called one of fine detail.
+	falls = 4
+	// halves is by how much it has to fall on oversampled inputs to say so too: twice the resolution halves slopes.
+	halves = 2
+)
 
-// Result is the error at every blur.
+// Result is the error at every blur, and on oversampled inputs.
 type Result struct {
 	stress.Result
 	Blurs []Blur
+	// Oversampled is the error on the middle of the inputs at twice their resolution; NaN where answers to them do not
+	// vary.
+	Oversampled audit.Interval
 }
 
 // Blur is the error with one blur between the motion and the model.
@@ -70,7 +79,12 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	r := &Result{}
 	at := audit.Nowhere
 	for _, pixels := range blurs {
-		b, worst, err := measure(ctx, t, pixels)
+		behind := func(x *space.Image) *space.Image { return blur(x, pixels) }
+		if pixels == 0 {
+			behind = nil
+		}
+		e, worst, err := measure(ctx, t, fmt.Sprintf("blurred by %g px", pixels), nil, behind)
+		b := Blur{Pixels: pixels, Error: e}
 		if errors.Is(err, scale.ErrForm) {
 			return nil, fmt.Errorf("%w: %w", audit.ErrNotApplicable, err)
 		} else if err != nil {
@@ -81,25 +95,42 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		}
 		r.Blurs = append(r.Blurs, b)
 	}
+	if r.Oversampled, _, err = measure(ctx, t, "at twice the resolution", oversampled, nil); err != nil {
+		if !errors.Is(err, audit.ErrNotApplicable) {
+			return nil, err
+		}
+		r.Oversampled = audit.Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}
+	}
 	report(p, t.Floor, r, at)
 	return r, nil
 }
 
-// measure sends the inputs, moved and then blurred, through the model.
-func measure(ctx context.Context, t *stress.Test, pixels float64) (Blur, audit.Where, error) {
+// measure sends the inputs, changed before they are moved and changed behind the motion, through the model; nil changes
+// nothing.
+func measure(ctx context.Context, t *stress.Test, how string, before, behind func(*space.Image) *space.Image) (
+	audit.Interval, audit.Where, error,
+) {
 	p := t.Pass
 	plan := p.Subject.Plan
 	elements := append(append([]int{}, t.Exact...), t.Resample...)
-	blurred := func(v space.Value) space.Value {
-		if pixels == 0 {
+	changed := func(v space.Value, f func(*space.Image) *space.Image) space.Value {
+		if f == nil {
 			return v
 		}
-		return stress.Pictures(v, func(x *space.Image) *space.Image { return blur(x, pixels) })
+		return stress.Pictures(v, f)
 	}
 	const still = -1
 	stream := func(yield func(audit.Request, error) bool) {
 		for i, raw := range t.Raw {
-			if !yield(audit.Request{Sample: i, Element: still, Input: blurred(t.Still[i])}, nil) {
+			raw, base := changed(raw, before), t.Still[i]
+			if before != nil {
+				var err error
+				if base, err = plan.In.Apply(plan.Group.Identity(), raw); err != nil {
+					yield(audit.Request{}, fmt.Errorf("sample %s: %w", t.IDs[i], err))
+					return
+				}
+			}
+			if !yield(audit.Request{Sample: i, Element: still, Input: changed(base, behind)}, nil) {
 				return
 			}
 			for k, j := range elements {
@@ -108,7 +139,7 @@ func measure(ctx context.Context, t *stress.Test, pixels float64) (Blur, audit.W
 					yield(audit.Request{}, fmt.Errorf("sample %s at %s: %w", t.IDs[i], t.Label(j), err))
 					return
 				}
-				if !yield(audit.Request{Sample: i, Element: k, Input: blurred(x)}, nil) {
+				if !yield(audit.Request{Sample: i, Element: k, Input: changed(x, behind)}, nil) {
 					return
 				}
 			}
@@ -141,22 +172,18 @@ func measure(ctx context.Context, t *stress.Test, pixels float64) (Blur, audit.W
 		return nil
 	})
 	if err != nil {
-		return Blur{}, audit.Nowhere, err
+		return audit.Interval{}, audit.Nowhere, err
 	}
 	s := spread.Scale()
 	if !(s > 0) {
-		return Blur{}, audit.Nowhere, fmt.Errorf("%w: answers to inputs blurred by %g px do not vary",
-			audit.ErrNotApplicable,
-			pixels)
+		return audit.Interval{}, audit.Nowhere, fmt.Errorf("%w: answers to inputs %s do not vary",
+			audit.ErrNotApplicable, how)
 	}
 	for i := range most {
 		most[i] /= s
 	}
-	return Blur{
-		Pixels: pixels,
-		Error: audit.ErrorInterval(most, p.Policy.Confidence,
-			p.Rand("interval of blurred inputs", fmt.Sprint(pixels))),
-	}, t.Where(worst.Sample, worst.Element), nil
+	return audit.ErrorInterval(most, p.Policy.Confidence, p.Rand("interval of smoother inputs", how)),
+		t.Where(worst.Sample, worst.Element), nil
 }
 
 func report(p *audit.Pass, floor float64, r *Result, at audit.Where) {
@@ -172,8 +199,24 @@ func report(p *audit.Pass, floor float64, r *Result, at audit.Where) {
 		})
 		p.Measure(audit.Measured(fmt.Sprintf("error on inputs blurred by %g px", b.Pixels), b.Error, ""))
 	}
+	twice := !math.IsNaN(r.Oversampled.Value)
+	if twice {
+		p.Measure(audit.Measured("error on inputs at twice the resolution", r.Oversampled, ""))
+		table.Columns[0] = audit.Column{
+			Name: "inputs",
+			Doc: "standard deviation of the blur between motion and model, or at twice the resolution, their middle " +
+				"alone",
+		}
+		for i, b := range r.Blurs {
+			table.Rows[i][0] = audit.Word(fmt.Sprintf("blurred by %g px", b.Pixels))
+		}
+		table.Rows = append(table.Rows, []audit.Cell{
+			audit.Word("twice the resolution"), audit.Num(r.Oversampled.Value), audit.Num(r.Oversampled.Lo),
+			audit.Num(r.Oversampled.Hi),
+		})
+	}
 	p.Show(audit.Exhibit{
-		Name: "blurs", Title: "Smoother inputs", Table: table,
+		Name: "blurs", Title: "Smoother and finer inputs", Table: table,
 		Note: "An error that falls with the blur is one of fine detail: subsampling, frequencies that the grid " +
 			"cannot " +
 			"hold, resampling.",
@@ -185,12 +228,20 @@ func report(p *audit.Pass, floor float64, r *Result, at audit.Where) {
 		Text: fmt.Sprintf("the error is %s on the inputs as they are and %s on inputs blurred by %g px",
 			audit.Figures(sharp.Value), audit.Figures(soft.Value), r.Blurs[len(r.Blurs)-1].Pixels),
 	}
+	if twice {
+		r.Text += fmt.Sprintf(", and %s at twice the resolution", audit.Figures(r.Oversampled.Value))
+	}
 	if !(sharp.Lo > limit) {
 		return // nothing to explain
 	}
 	fine := falls*soft.Value <= sharp.Value && soft.Hi < sharp.Lo
+	// What is broken errs less on a blurred picture where it errs at few places. A finer picture has them all.
+	sure := 0.5
+	if twice && halves*r.Oversampled.Value <= sharp.Value {
+		sure = 1
+	}
 	p.Clue(audit.Clue{
-		Name: audit.ClueFineDetail, Holds: fine, Strength: 1, Text: r.Text,
+		Name: audit.ClueFineDetail, Holds: fine, Strength: sure, Text: r.Text,
 		Evidence: []audit.Evidence{audit.Measured("error on blurred inputs", soft, "").Against(sharp.Value / falls)},
 	})
 	if fine {
@@ -229,6 +280,55 @@ func blur(x *space.Image, deviation float64) *space.Image {
 		lines(rows, y.Plane(c), weights, x.W, x.H, 1, x.W)
 	}
 	return y
+}
+
+// oversampled is the middle of a picture at twice its resolution, of the picture's own size: the trigonometric
+// polynomial through the pixels of the picture and its mirror images, at every half pixel about the centre.
+func oversampled(x *space.Image) *space.Image {
+	rows, cols := halfPixels(x.H), halfPixels(x.W)
+	y := space.NewImage(x.C, x.H, x.W)
+	wide := make([]float64, x.H*x.W)
+	for c := range x.C {
+		from, to := x.Plane(c), y.Plane(c)
+		for r := range x.H {
+			for i := range x.W {
+				var s float64
+				for j, v := range from[r*x.W : (r+1)*x.W] {
+					s += float64(cols[i*x.W+j] * v)
+				}
+				wide[r*x.W+i] = s
+			}
+		}
+		for i := range x.H {
+			line := to[i*x.W : (i+1)*x.W]
+			for j := range x.H {
+				w := rows[i*x.H+j]
+				for k, v := range wide[j*x.W : (j+1)*x.W] {
+					line[k] += float64(w * v)
+				}
+			}
+		}
+	}
+	return y
+}
+
+// halfPixels are the weights of n pixels at n places half a pixel apart about the centre: sum of cos(πk(t+½)/n)·
+// cos(πk(j+½)/n) over the frequencies k, as the discrete cosine transform and back.
+func halfPixels(n int) []float64 {
+	w := make([]float64, n*n)
+	half := float64(n-1) / 2
+	for i := range n {
+		t := half + (float64(i)-half)/2
+		for j := range n {
+			s := 1.0
+			for k := 1; k < n; k++ {
+				f := math.Pi * float64(k) / float64(n)
+				s += float64(2 * float64(elementary.Cos(f*(t+0.5))*elementary.Cos(f*(float64(j)+0.5))))
+			}
+			w[i*n+j] = s / float64(n)
+		}
+	}
+	return w
 }
 
 // lines weighs the neighbors of every value along lines of n values that lie step apart; the lines lie stride apart.

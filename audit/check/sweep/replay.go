@@ -176,6 +176,11 @@ func Leaves(p *audit.Pass, v space.Value) ([]bool, error) {
 		return nil, err
 	}
 	in := p.Subject.Plan.In
+	if still, err := in.Apply(in.Group().Identity(), full); err != nil {
+		return nil, err
+	} else if still.Form() == full.Form() {
+		full = still // what the identity blanks is not lost on the way
+	}
 	there, back := audit.Movers(in, p.Elements, same), audit.Movers(in, p.Elements, p.Subject.Plan.Group.Inv)
 	out := make([]bool, len(p.Elements))
 	for j, e := range p.Elements {

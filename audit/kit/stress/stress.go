@@ -260,5 +260,9 @@ func Loses(in action.Action, g group.Element, x space.Value) (bool, error) {
 	if y, err = in.Apply(in.Group().Inv(g), y); err != nil {
 		return false, err
 	}
-	return !Same(x, y), nil
+	still, err := in.Apply(in.Group().Identity(), x) // blanks what does not count
+	if err != nil {
+		return false, err
+	}
+	return !Same(still, y), nil
 }

@@ -14,8 +14,8 @@ import (
 	"nero/symmetry/action"
 )
 
-// Of candidates that are equal an answer takes the first, and one ulp of the input is lost in the sums that are compared:
-// nothing can be said of such an input. What errs by more than any choice among them does is a finding all the same.
+// Of candidates that are equal an answer takes the first, and one ulp of the input is lost in what is compared: nothing
+// can be said of such an input. What errs by more than any choice among them does is a finding all the same.
 func TestChoiceAmongEqual(t *testing.T) {
 	c4 := parse(t, "C4")
 	brightest := func(broken bool) audit.Predictor {
