@@ -44,7 +44,7 @@ func (a *App) auditEach(ctx context.Context, w *workload.Workload, workers int,
 	under := make([]context.Context, len(models))
 	stop := make([]context.CancelFunc, len(models))
 	for i := range models {
-		under[i], stop[i] = context.WithCancel(ctx)
+		under[i], stop[i] = context.WithCancel(ctx) //nolint:fatcontext // one beside the other
 		defer stop[i]()
 	}
 	t := &turns{tell: a.tell, held: make([][]Event, len(models)), over: make([]bool, len(models))}

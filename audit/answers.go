@@ -90,7 +90,8 @@ func (a *answers) find(d digest) space.Value {
 		return nil
 	}
 	a.order.MoveToFront(e)
-	return e.Value.(*answer).value
+	one, _ := e.Value.(*answer) // the list holds nothing else
+	return one.value
 }
 
 // keep takes in an answer. The first of several stays.
@@ -105,7 +106,7 @@ func (a *answers) keep(d digest, v space.Value) {
 	}
 	a.at[d] = a.order.PushFront(one)
 	for a.room -= one.bytes; a.room < 0; {
-		last := a.order.Remove(a.order.Back()).(*answer)
+		last, _ := a.order.Remove(a.order.Back()).(*answer)
 		delete(a.at, last.of)
 		a.room += last.bytes
 	}

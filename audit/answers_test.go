@@ -85,7 +85,7 @@ func TestAnswersAreKept(t *testing.T) {
 								return
 							}
 						}
-					}, func(q audit.Request, y space.Value) error {
+					}, func(_ audit.Request, y space.Value) error {
 						first = append(first, y)
 						return nil
 					})
