@@ -179,7 +179,7 @@ func ScaleFactor(x []float64, confidence float64, r *rand.Rand) (lo, hi float64)
 		return math.Sqrt(max(0, squares/n-float64(mean*mean))/(n-1)) / mean
 	}
 	se := spread(mean, squares)
-	c := tQuantile(confidence, len(x)-1) * se
+	c := float64(tQuantile(confidence, len(x)-1) * se)
 	low, high := c, c
 	if r != nil && len(x) <= mostScaleValues && c > 0 {
 		t := make([]float64, scaleResamples)

@@ -71,7 +71,7 @@ func Drawn(detector audit.Predictor, keep float64) audit.Predictor {
 			}
 			for i := range b.Items {
 				x, y := b.Items[i].Center()
-				dx, dy := (keep-1)*(x-b.W/2), (keep-1)*(y-b.H/2)
+				dx, dy := float64((keep-1)*(x-b.W/2)), float64((keep-1)*(y-b.H/2))
 				b.Items[i].X1, b.Items[i].X2 = b.Items[i].X1+dx, b.Items[i].X2+dx
 				b.Items[i].Y1, b.Items[i].Y2 = b.Items[i].Y1+dy, b.Items[i].Y2+dy
 			}

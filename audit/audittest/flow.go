@@ -17,7 +17,8 @@ func Pairs(n, h, w int, seed uint64) func(i int) (dataset.Sample, error) {
 		for range 2 {
 			m := space.NewImage(1, h, w)
 			for range 4 {
-				cy, cx := (0.2+float64(0.6*r.Float64()))*float64(h-1), (0.2+float64(0.6*r.Float64()))*float64(w-1)
+				cy, cx := float64((0.2+float64(0.6*r.Float64()))*float64(h-1)),
+					float64((0.2+float64(0.6*r.Float64()))*float64(w-1))
 				s, a := float64(min(h, w))*(0.06+float64(0.06*r.Float64())), 50+float64(150*r.Float64())
 				for i := range m.Pix {
 					y, x := float64(i/w)-cy, float64(i%w)-cx

@@ -50,7 +50,8 @@ func Pictures(n, h, w int, seed uint64) func(i int) (dataset.Sample, error) {
 	return samples(n, seed, func(r *rand.Rand) space.Value {
 		m := space.NewImage(1, h, w)
 		for range 4 {
-			cy, cx := (0.3+float64(0.4*r.Float64()))*float64(h-1), (0.3+float64(0.4*r.Float64()))*float64(w-1)
+			cy, cx := float64((0.3+float64(0.4*r.Float64()))*float64(h-1)),
+				float64((0.3+float64(0.4*r.Float64()))*float64(w-1))
 			s, a := float64(min(h, w))*(0.05+float64(0.05*r.Float64())), 50+float64(150*r.Float64())
 			for i := range m.Pix {
 				y, x := float64(i/w)-cy, float64(i%w)-cx
@@ -284,7 +285,7 @@ func Rings(n int) audit.Predictor {
 		for i, p := range x.Pix {
 			dy, dx := float64(i%(x.H*x.W)/x.W)-cy, float64(i%x.W)-cx
 			// A smooth partition into rings, so that the sum is a good quadrature of the integral over a disc.
-			d := math.Sqrt(float64(dy*dy)+float64(dx*dx)) / (float64(min(x.H, x.W)) / 2) * float64(n)
+			d := float64(math.Sqrt(float64(dy*dy)+float64(dx*dx)) / (float64(min(x.H, x.W)) / 2) * float64(n))
 			for k := range s {
 				t := d - float64(k)
 				s[k] += float64(p * p * elementary.Exp(-t*t))

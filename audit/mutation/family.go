@@ -143,7 +143,8 @@ func spots(c, side int) func(*rand.Rand) *space.Image {
 		n := side * side
 		for range 4 * c {
 			ch := r.IntN(c)
-			cy, cx := (0.3+float64(0.4*r.Float64()))*float64(side-1), (0.3+float64(0.4*r.Float64()))*float64(side-1)
+			cy, cx := float64((0.3+float64(0.4*r.Float64()))*float64(side-1)),
+				float64((0.3+float64(0.4*r.Float64()))*float64(side-1))
 			w, h := 0.8+float64(0.6*r.Float64()), 1+2*r.Float64()
 			for k := range n {
 				y, x := float64(k/side)-cy, float64(k%side)-cx

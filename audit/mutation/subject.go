@@ -347,7 +347,8 @@ func (b Base) sample(p plant) func(int) (dataset.Sample, error) {
 			return s, nil
 		}
 		for range 4 {
-			cy, cx := (0.3+float64(0.4*r.Float64()))*float64(n-1), (0.3+float64(0.4*r.Float64()))*float64(n-1)
+			cy, cx := float64((0.3+float64(0.4*r.Float64()))*float64(n-1)),
+				float64((0.3+float64(0.4*r.Float64()))*float64(n-1))
 			w, h := 0.8+float64(0.6*r.Float64()), 1+2*r.Float64()
 			for k := range m.Pix {
 				y, x := float64(k/n)-cy, float64(k%n)-cx

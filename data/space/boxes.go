@@ -36,7 +36,7 @@ type Box struct {
 }
 
 // Area is the area of the box in square pixels; 0 for one that is empty or turned inside out.
-func (b Box) Area() float64 { return max(b.X2-b.X1, 0) * max(b.Y2-b.Y1, 0) }
+func (b Box) Area() float64 { return float64(max(b.X2-b.X1, 0) * max(b.Y2-b.Y1, 0)) }
 
 // Center is the centre of the box.
 func (b Box) Center() (x, y float64) { return (b.X1 + b.X2) / 2, (b.Y1 + b.Y2) / 2 }

@@ -76,7 +76,7 @@ func (m *Mask) Apart(v Value) (share float64, ok bool) {
 // in the mean over many c. A small mask would otherwise hold no disturbance of less than half a pixel.
 func (m *Mask) Disturbed(c float64, order []float64) Value {
 	o := &Mask{H: m.H, W: m.W, Label: append([]int32{}, m.Label...)}
-	want := min(math.Abs(c), 1) * float64(len(o.Label))
+	want := float64(min(math.Abs(c), 1) * float64(len(o.Label)))
 	_, digits := math.Modf(math.Abs(c) * (1 << 30) * math.Pi)
 	k := int(math.Floor(want + digits))
 	for i := 0; i < len(o.Label) && k > 0; i++ {

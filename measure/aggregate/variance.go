@@ -45,7 +45,7 @@ func SplitVariance(nx, ng, nr int, z func(i, g, r int) float64) TwoWay {
 	return t
 }
 
-func square(x float64) float64 { return x * x }
+func square(x float64) float64 { return float64(x * x) }
 
 // Add adds the squares of another component of the same table. It panics if the tables differ in size.
 func (t *TwoWay) Add(o TwoWay) {

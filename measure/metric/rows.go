@@ -54,7 +54,7 @@ func (d diff) mean(f func(x float64) float64) float64 {
 	return sum / float64(len(d.at))
 }
 
-func (d diff) mse() float64 { return d.mean(func(x float64) float64 { return x * x }) }
+func (d diff) mse() float64 { return d.mean(func(x float64) float64 { return float64(x * x) }) }
 
 func (d diff) rmse() float64 { return math.Sqrt(d.mse()) }
 

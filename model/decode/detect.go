@@ -357,7 +357,7 @@ func (b *boxes) coordinates(r strided, k int) space.Box {
 		}
 	case b.Unit == "unit":
 		fw, fh := float64(b.win[1]), float64(b.win[0])
-		x, y, w, h = x*fw, y*fh, w*fw, h*fh
+		x, y, w, h = float64(x*fw), float64(y*fh), w*fw, h*fh
 	}
 	switch b.Form {
 	case "cxcywh":
@@ -479,7 +479,7 @@ func suppress(keep, found []candidate, how string, b *boxes) []candidate {
 // overlap is the intersection of two boxes over their union; 0 if either has no area.
 func overlap(x, y *space.Box) float64 {
 	w, h := min(x.X2, y.X2)-max(x.X1, y.X1), min(x.Y2, y.Y2)-max(x.Y1, y.Y1)
-	a := w * h
+	a := float64(w * h)
 	if !(w > 0 && h > 0 && a > 0) {
 		return 0
 	}

@@ -79,7 +79,7 @@ func (n *norm) float32s(dst []float32, stride int, src []float64) {
 		a, b, absB := n.a, n.b, n.absB
 		dst = dst[:len(src)]
 		for i, v := range src {
-			t := v * a
+			t := float64(v * a)
 			e := (math.Abs(t) + absB) * slack
 			r := t + b
 			lo := float32(r - e)
@@ -90,7 +90,7 @@ func (n *norm) float32s(dst []float32, stride int, src []float64) {
 		}
 	default:
 		for i, v := range src {
-			t := v * n.a
+			t := float64(v * n.a)
 			e := (math.Abs(t) + n.absB) * slack
 			r := t + n.b
 			lo := float32(r - e)

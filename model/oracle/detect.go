@@ -31,7 +31,7 @@ func detectOps() map[string][]entry {
 // box is y0, x0, y1, x1.
 type box [4]float64
 
-func (b box) area() float64 { return (b[2] - b[0]) * (b[3] - b[1]) }
+func (b box) area() float64 { return float64((b[2] - b[0]) * (b[3] - b[1])) }
 
 // overlap is intersection over union.
 func (b box) overlap(o box) float64 {

@@ -38,7 +38,7 @@ func (m Map) At(u float64) color.NRGBA {
 	if !(u > 0) {
 		u = 0
 	}
-	u = min(u, 1) * float64(len(m)-1)
+	u = float64(min(u, 1) * float64(len(m)-1))
 	i := min(int(u), len(m)-2)
 	f := u - float64(i)
 	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + float64(f*(float64(b)-float64(a))))) }

@@ -128,7 +128,7 @@ func icaStep(ctx context.Context, c *crew, z []float64, w [2][2]float64) (next [
 	}, w), gain, nil
 }
 
-func square(v float64) float64 { return v * v }
+func square(v float64) float64 { return float64(v * v) }
 
 // tanhLogCosh is tanh y and log cosh y from one exponential.
 func tanhLogCosh(y float64) (t, l float64) {

@@ -244,7 +244,7 @@ func (t *quadtree) repulsion(i int32, theta float64) (fx, fy, z float64) {
 		switch {
 		case c.size2 < theta2*d2:
 			q := 1 / (1 + d2)
-			m := float64(c.hi-c.lo) * q
+			m := float64(float64(c.hi-c.lo) * q)
 			z += m
 			fx += float64(m * q * dx)
 			fy += float64(m * q * dy)

@@ -240,7 +240,7 @@ func (a *affinity) settle(ctx context.Context, c *crew, o *settings, y []float64
 			if d2 := float64(dx*dx) + float64(dy*dy); d2 > 0 {
 				q := elementary.Exp(cb * elementary.Log(d2)) // d^2b
 				f := -2 * ca * cb * q / (d2 * (1 + float64(ca*q)))
-				mx, my := rate*clip(f*dx), rate*clip(f*dy)
+				mx, my := float64(rate*clip(f*dx)), float64(rate*clip(f*dy))
 				pi[0] += mx
 				pi[1] += my
 				pj[0] -= mx

@@ -606,7 +606,7 @@ func (d *drawing) shift(s view.Series, small bool) float64 {
 			i++
 		}
 	}
-	return (float64(i) - float64(n-1)/2) * width
+	return float64((float64(i) - float64(n-1)/2) * width)
 }
 
 // bars draws spread and interval at a single element, along the line from one value to another.

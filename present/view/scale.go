@@ -63,7 +63,7 @@ func linear(label string, lo, hi float64, fixLo, fixHi bool) Scale {
 	}
 	step := niceStep(hi-lo, 5)
 	if !fixLo {
-		lo = math.Floor(lo/step+1e-9) * step
+		lo = float64(math.Floor(lo/step+1e-9) * step)
 	}
 	if !fixHi {
 		hi = math.Ceil(hi/step-1e-9) * step

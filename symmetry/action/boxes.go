@@ -220,7 +220,7 @@ func (m boxMap) move(b space.Box) space.Box {
 	}
 	if m.w > 0 {
 		x, y := b.Center()
-		dx, dy := math.Floor(x/m.w)*m.w, math.Floor(y/m.h)*m.h
+		dx, dy := float64(math.Floor(x/m.w)*m.w), float64(math.Floor(y/m.h)*m.h)
 		b.X1, b.X2, b.Y1, b.Y2 = b.X1-dx, b.X2-dx, b.Y1-dy, b.Y2-dy
 	}
 	return b

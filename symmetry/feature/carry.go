@@ -60,7 +60,7 @@ func (f *Frame) Carried(shape []int, ins []*Rep, from []Place, elements []group.
 		if err != nil {
 			return nil, err
 		}
-		b, err := move(g, x, r.NormFloat64)
+		b, err := move(g, x, func() float64 { return elementary.Normal(r) })
 		if err != nil {
 			return nil, err
 		}

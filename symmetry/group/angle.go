@@ -56,7 +56,7 @@ func sinCos45(r float64) (s, c float64) {
 // Degrees converts radians. A result within rounding of a whole degree becomes that degree: π/2 is not a float64, so
 // without this no exponential map would ever reach an exact quarter turn.
 func Degrees(rad float64) float64 {
-	d := rad * (180 / math.Pi)
+	d := float64(rad * (180 / math.Pi))
 	if n := math.Round(d); math.Abs(d-n) <= 4e-15*math.Abs(d) {
 		return n
 	}
@@ -64,7 +64,7 @@ func Degrees(rad float64) float64 {
 }
 
 // Radians converts degrees.
-func Radians(deg float64) float64 { return deg * (math.Pi / 180) }
+func Radians(deg float64) float64 { return float64(deg * (math.Pi / 180)) }
 
 // After is the map of the plane that comes of (b, bt) followed by (a, at): each is p -> A·p + t, as [Planar] has them.
 func After(a [2][2]float64, at [2]float64, b [2][2]float64, bt [2]float64) (c [2][2]float64, t [2]float64) {

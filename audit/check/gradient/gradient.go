@@ -329,8 +329,9 @@ func (s *study) prepare(ctx context.Context) error {
 			in: audit.NewMover(p.Subject.Plan.In, e.G), inBack: audit.NewMover(p.Subject.Plan.In, G.Inv(e.G)),
 			out: audit.NewMover(p.Subject.Plan.Out, e.G), outBack: audit.NewMover(p.Subject.Plan.Out, G.Inv(e.G)),
 		}
-		w.pull = x.Form() == smp.Value.Form() && adjoint(w.in, w.inBack, x, r.NormFloat64) &&
-			adjoint(w.out, w.outBack, s.cot, r.NormFloat64)
+		draw := func() float64 { return elementary.Normal(r) }
+		w.pull = x.Form() == smp.Value.Form() && adjoint(w.in, w.inBack, x, draw) &&
+			adjoint(w.out, w.outBack, s.cot, draw)
 		s.ways = append(s.ways, w)
 	}
 	return nil

@@ -441,7 +441,7 @@ func follows(c [2]*sweepOf) (slope float64, pairs int) {
 		for i, moved := range a.travel {
 			s := float64(i + 1)
 			for _, m := range moved {
-				xy, xx, pairs = xy+s*m, xx+s*s, pairs+1
+				xy, xx, pairs = xy+float64(s*m), xx+float64(s*s), pairs+1
 			}
 		}
 	}

@@ -60,11 +60,11 @@ func (p *pen) mark(style int, x, y, r float64) {
 	case 1:
 		p.rect("f"+strconv.Itoa(c), x-r, y-r, 2*r, 2*r)
 	case 2:
-		q := 1.4 * r
+		q := float64(1.4 * r)
 		p.add(`<path class="f%d" d="M%s %sL%s %sL%s %sL%s %sZ"/>`, c, px(x), px(y-q), px(x+q), px(y), px(x), px(y+q),
 			px(x-q), px(y))
 	case 3:
-		q := 1.3 * r
+		q := float64(1.3 * r)
 		p.add(`<path class="f%d" d="M%s %sL%s %sL%s %sZ"/>`, c, px(x), px(y-q), px(x+q), px(y+q), px(x-q), px(y+q))
 	case 4:
 		p.add(`<path class="s%d" d="M%s %sL%s %sM%s %sL%s %s"/>`, c, px(x-r), px(y-r), px(x+r), px(y+r), px(x-r),
@@ -84,7 +84,7 @@ func dash(style int) string {
 }
 
 // wide is about how wide a text is at 12 px; there is no font to ask.
-func wide(s string) float64 { return 6.6 * float64(len([]rune(s))) }
+func wide(s string) float64 { return float64(6.6 * float64(len([]rune(s)))) }
 
 // clip shortens a text in its middle to n characters.
 func clip(s string, n int) string {
@@ -225,7 +225,7 @@ func (a *axis) linTicks(n int) {
 			break
 		}
 	}
-	lo, hi := math.Floor(a.lo/step+1e-9)*step, math.Ceil(a.hi/step-1e-9)*step
+	lo, hi := float64(math.Floor(a.lo/step+1e-9)*step), float64(math.Ceil(a.hi/step-1e-9)*step)
 	parts := math.Round((hi - lo) / step)
 	if !(step > 0) || !finite(span) || !finite(lo) || !finite(hi) || !(parts >= 1 && parts <= float64(2*n+2)) {
 		return

@@ -879,7 +879,7 @@ func (r *rows) match(tol float64) (perm []int, unmatched int, off float64) {
 	}
 	order := identity(nil, r.count)
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(plain[a], plain[b]) })
-	reach := tol * (largest + most) * float64(r.length+1)
+	reach := float64(tol * (largest + most) * float64(r.length+1))
 	for o := range perm {
 		if perm[o] >= 0 {
 			continue

@@ -333,14 +333,19 @@ func (c cartan) invK(a group.Element) group.Element {
 	return c.canonK(out)
 }
 
+// times is the product of two complex numbers, each of its four products rounded: Go's own may leave that out.
+func times(a, b complex128) complex128 {
+	return complex(float64(real(a)*real(b))-float64(imag(a)*imag(b)), float64(real(a)*imag(b))+float64(imag(a)*real(b)))
+}
+
 // unitary is the quaternion times e^{iφ} as the complex 2×2 matrix (w - iz, -y - ix; y - ix, w + iz).
 func unitary(k group.Element) [2][2]complex128 {
 	q := toQuat(vec3(k[:3]))
 	s, c := group.SinCos(k[3])
 	f := complex(c, s)
 	return [2][2]complex128{
-		{f * complex(q[0], -q[3]), f * complex(-q[2], -q[1])},
-		{f * complex(q[2], -q[1]), f * complex(q[0], q[3])},
+		{times(f, complex(q[0], -q[3])), times(f, complex(-q[2], -q[1]))},
+		{times(f, complex(q[2], -q[1])), times(f, complex(q[0], q[3]))},
 	}
 }
 
@@ -408,12 +413,13 @@ func (c cartan) fromK(m matrix.Square) group.Element {
 			u[i][j] = complex(m.V[i*4+j], m.V[(i+2)*4+j])
 		}
 	}
-	det := u[0][0]*u[1][1] - u[0][1]*u[1][0]
+	det := times(u[0][0], u[1][1]) - times(u[0][1], u[1][0])
 	phase := group.Degrees(elementary.Atan2(imag(det), real(det))) / 2
 	s, cos := group.SinCos(phase)
 	f := complex(cos, -s)
 	// The mean of the entries that agree in SU(2).
-	a, b := (f*u[0][0]+conj(f*u[1][1]))/2, (f*u[1][0]-conj(f*u[0][1]))/2
+	a := (times(f, u[0][0]) + conj(times(f, u[1][1]))) / 2
+	b := (times(f, u[1][0]) - conj(times(f, u[0][1]))) / 2
 	v := toSpin(quat{real(a), -imag(b), real(b), -imag(a)})
 	return c.canonK(append(v[:], phase))
 }
