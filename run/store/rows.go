@@ -34,12 +34,12 @@ const groupBytes = 1 << 20
 // schemaOf is the Parquet schema of a job's shards.
 func schemaOf(j *job.Job) *parquet.Schema {
 	g := parquet.Group{
-		colModel:  parquet.Encoded(parquet.String(), &parquet.RLEDictionary),
+		colModel:  parquet.Encoded(parquet.String(), &indexes{}),
 		colIndex:  parquet.Encoded(parquet.Int(64), &parquet.Plain),
 		colSample: parquet.Encoded(parquet.String(), &parquet.Plain),
 		colLabel:  parquet.Encoded(parquet.Int(32), &parquet.Plain),
 		colTags:   parquet.List(parquet.Encoded(parquet.String(), &parquet.Plain)),
-		colTop:    parquet.Optional(parquet.List(parquet.Encoded(parquet.Int(32), &parquet.RLEDictionary))),
+		colTop:    parquet.Optional(parquet.List(parquet.Encoded(parquet.Int(32), &indexes{}))),
 		colError:  parquet.Optional(parquet.Encoded(parquet.String(), &parquet.Plain)),
 	}
 	for _, m := range j.Metrics {
