@@ -113,7 +113,7 @@ func SolidIoU(a, b [7]float64) float64 {
 	p, q := ground(a), ground(b)
 	ha, hb := max(a[5], 0), max(b[5], 0)
 	tall := min(a[2]+ha/2, b[2]+hb/2) - max(a[2]-ha/2, b[2]-hb/2)
-	both := shared(p, q) * max(tall, 0)
+	both := float64(shared(p, q) * max(tall, 0))
 	return both / (float64(p.Area()*ha) + float64(q.Area()*hb) - both)
 }
 

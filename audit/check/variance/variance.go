@@ -501,7 +501,7 @@ func concentration(p *audit.Pass, sw *sweep.Result, exact bool) float64 {
 	var sum, square, n float64
 	for i := range sw.IDs {
 		if q, ok := size(p, sw, i, func(e audit.Element) bool { return e.Exact == exact }); ok {
-			q *= q
+			q = float64(q * q)
 			sum, square, n = sum+q, square+float64(q*q), n+1
 		}
 	}
