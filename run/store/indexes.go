@@ -8,9 +8,9 @@ import (
 )
 
 // indexes encodes places in a dictionary as RLE_DICTIONARY, with one result on every processor. The library's own
-// encoder cuts runs of packed values at other places where a processor has AVX2 than where it has not: there it ends one
-// before eight values whose halves are constant, elsewhere before eight equal ones. Any reader takes both; stored bytes
-// are those of AVX2.
+// encoder cuts runs of packed values at other places where a processor has AVX2 than where it has not: there it ends
+// one before eight values whose halves are constant, elsewhere before eight equal ones. Any reader takes both; stored
+// bytes are those of AVX2.
 type indexes struct{ rle.DictionaryEncoding }
 
 // EncodeInt32 appends to dst, emptied, the width of the values in bits, and runs of equal and of packed values.
