@@ -79,7 +79,7 @@ func CheckAuditFolder(out string) error {
 				"folder", out, filepath.Join(out, name))
 		}
 	}
-	return ownFolder(out, auditFiles()...)
+	return ownFolder(out, anyOf(auditFiles()...))
 }
 
 // Write writes the reports in one format.
@@ -104,17 +104,16 @@ func saveAudit(d *document.Audit, out string, formats []string) error {
 	if err := CheckAuditFolder(out); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return err
-	}
-	for _, f := range formats {
-		var b strings.Builder
-		if err := writeAudit(&b, d, f); err != nil {
-			return err
+	return fillFolder(out, anyOf(auditFiles()...), nil, func() error {
+		for _, f := range formats {
+			var b strings.Builder
+			if err := writeAudit(&b, d, f); err != nil {
+				return err
+			}
+			if err := writeFile(filepath.Join(out, AuditFile(f)), []byte(b.String())); err != nil {
+				return err
+			}
 		}
-		if err := writeFile(filepath.Join(out, AuditFile(f)), []byte(b.String())); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -9,7 +9,6 @@ import (
 	"image/png"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -302,20 +301,26 @@ func (p *Replayed) WriteJSON(w io.Writer) error {
 
 // CheckReplayFolder says before a replay runs whether its files can be written into a folder.
 func CheckReplayFolder(dir string) error {
-	marks := []string{"replay.json"}
+	return ownFolder(dir, replayed())
+}
+
+// replayed tells the folder of a replay.
+func replayed() marks {
+	files := []string{"replay.json"}
 	for _, v := range []string{"unmoved", "moved", "answer-unmoved", "answer-moved", "answer-back", "difference"} {
-		marks = append(marks, v+".npy", v+".png")
+		files = append(files, v+".npy", v+".png")
 	}
-	return ownFolder(dir, marks...)
+	return anyOf(files...)
 }
 
 // Save writes the numbers, what went into the model and what came out: numbers as npy, pictures as PNG on one scale for
 // each pair. Values that have no such form are left out.
 func (p *Replayed) Save(dir string) error {
+	return fillFolder(dir, replayed(), nil, func() error { return p.save(dir) })
+}
+
+func (p *Replayed) save(dir string) error {
 	r := p.measured
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
 	var doc bytes.Buffer
 	if err := p.WriteJSON(&doc); err != nil {
 		return err

@@ -34,7 +34,8 @@ func (a *App) Report(ctx context.Context, dir, out, audit string) ([]string, err
 	if err != nil {
 		return nil, err
 	}
-	if err := ownFolder(out, "report.md"); err != nil {
+	own := allOf("report.md", "curves.csv") // people have reports of their own
+	if err := ownFolder(out, own); err != nil {
 		return nil, err
 	}
 	in := report.Input{
@@ -52,7 +53,12 @@ func (a *App) Report(ctx context.Context, dir, out, audit string) ([]string, err
 		}
 		in.Audit = "```\n" + strings.TrimSpace(string(text)) + "\n```\n"
 	}
-	return report.Write(ctx, out, in)
+	var files []string
+	err = fillFolder(out, own, []string{"pictures"}, func() (err error) {
+		files, err = report.Write(ctx, out, in)
+		return err
+	})
+	return files, err
 }
 
 // storedSummary is the summary that a complete run keeps, and its text.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nero/audit/document"
+	"nero/internal/seal"
 )
 
 // old is an audit that the program wrote before there was this package: one model that passes in part and one that
@@ -25,7 +26,7 @@ func read(t *testing.T, name string) []byte {
 	return b
 }
 
-// What an older program wrote is read, and written again with the same bytes.
+// What an older program wrote is read, and written again with the same bytes, now under a seal.
 func TestOld(t *testing.T) {
 	b := read(t, old)
 	a, err := document.Read(old, b)
@@ -39,7 +40,7 @@ func TestOld(t *testing.T) {
 	if err := document.Write(&again, a); err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(b, again.Bytes()) {
+	if plain, sealed, err := seal.Open(again.Bytes()); err != nil || !sealed || !bytes.Equal(b, plain) {
 		t.Error("it is written in other bytes")
 	}
 	for _, s := range a.Models[1].Sets() {
@@ -98,10 +99,38 @@ func TestInfinite(t *testing.T) {
 		c.Exhibits[1].Map.Values[0] != inf {
 		t.Errorf("%+v", c)
 	}
-	wrong := strings.Replace(b.String(), "sets.0.detectable", "sets.7.detectable", 1)
+	plain, _, err := seal.Open(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := strings.Replace(string(plain), "sets.0.detectable", "sets.7.detectable", 1)
 	if _, err := document.Read("f", []byte(wrong)); err == nil ||
 		!strings.Contains(err.Error(), "there is no number at") {
 		t.Errorf("an infinity that is nowhere: %v", err)
+	}
+}
+
+// A changed audit is refused: one digit, and also where the change is in the key of the seal itself.
+func TestSeal(t *testing.T) {
+	a, err := document.Read(old, read(t, old))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := document.Write(&b, a); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := document.Read("f", b.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range [][2]string{
+		{`"sha256": "`, `"sha257": "`}, {`"verdict"`, `"Verdict"`}, {`"format": 1`, `"format": 2`}, {"0.9", "0.8"},
+	} {
+		at := strings.LastIndex(b.String(), c[0])
+		wrong := b.String()[:at] + c[1] + b.String()[at+len(c[0]):]
+		if _, err := document.Read("f", []byte(wrong)); err == nil || !strings.HasPrefix(err.Error(), "f: ") {
+			t.Errorf("%s: %v", c[1], err)
+		}
 	}
 }
 

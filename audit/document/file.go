@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 
+	"nero/internal/seal"
+
 	"github.com/invopop/jsonschema"
 )
 
@@ -19,15 +21,20 @@ const MaxSize = 256 << 20
 // ErrNewer marks an audit of a form that this program does not know.
 var ErrNewer = errors.New("written by a newer program")
 
-// Write writes an audit as JSON, indented by two spaces, in the form that [Schema] describes. Equal audits give equal
-// bytes.
+// Write writes an audit as JSON, indented by two spaces, in the form that [Schema] describes, with a seal at its end.
+// Equal audits give equal bytes.
 func Write(w io.Writer, a *Audit) error {
 	out := *a
 	out.Infinite = infinities(&out)
-	e := json.NewEncoder(w)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(out)
+	if err := e.Encode(out); err != nil {
+		return err
+	}
+	_, err := w.Write(seal.Add(b.Bytes(), "  "))
+	return err
 }
 
 // Schema is the schema of what [Write] writes (draft 2020-12).
@@ -35,12 +42,17 @@ func Schema() ([]byte, error) {
 	r := jsonschema.Reflector{DoNotReference: true, Anonymous: true}
 	s := r.Reflect(&Audit{})
 	s.Title = "nero audit, format " + strconv.Itoa(Format)
+	s.Properties.Set("sha256", &jsonschema.Schema{
+		Type: "string", Pattern: "^[0-9a-f]{64}$",
+		Description: "the seal, the last key: SHA-256 of the text of this file without this key and the comma before " +
+			"it; absent in files that were written before there were seals, or that another program wrote",
+	})
 	b, err := json.MarshalIndent(s, "", "  ")
 	return append(b, '\n'), err
 }
 
 // Read reads what [Write] wrote, of this form or an older one. The name of the file is for messages. A newer form is
-// refused with [ErrNewer].
+// refused with [ErrNewer], and a file that is not what its seal says with [seal.ErrBroken].
 func Read(name string, b []byte) (*Audit, error) {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("%s: %w; want a file that 'nero audit --format json' wrote", name,
@@ -51,6 +63,10 @@ func Read(name string, b []byte) (*Audit, error) {
 	}
 	if len(bytes.TrimSpace(b)) == 0 {
 		return nil, fail("the file is empty")
+	}
+	b, sealed, err := seal.Open(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w; audit again, or take the key sha256 out if you changed it yourself", name, err)
 	}
 	// The form is read first and alone: what else a newer one holds is not known.
 	var head struct {
@@ -70,6 +86,9 @@ func Read(name string, b []byte) (*Audit, error) {
 			"audit again with this one", name, *head.Format, Format, ErrNewer)
 	case *head.Format < 1:
 		return nil, fail("its format is %d, and the first was 1", *head.Format)
+	}
+	if k := seal.Stranger(b, Audit{}); k != "" && !sealed {
+		return nil, fail("no audit has a key %.40q", k)
 	}
 	a := new(Audit)
 	if err := json.Unmarshal(b, a); err != nil {

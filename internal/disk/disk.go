@@ -7,7 +7,7 @@
 //   - An error before the rename leaves the old file as it was, or no file where there was none. The temporary file is
 //     removed.
 //   - A process that is killed leaves the old file or the new one, and may leave a temporary file, which [Leftover]
-//     tells from others.
+//     tells from others, and which the next [Write] of the same name removes.
 //   - After a loss of power there is the old file or the new one; once [Write] has returned nil, the new one.
 //   - An error of the sync of the folder comes after the rename: the new file is there for every reader, and only a loss
 //     of power may still bring the old one back.
@@ -18,6 +18,7 @@
 package disk
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -92,8 +93,9 @@ func Bytes(b []byte) func(io.Writer) error {
 }
 
 // Write writes a file whole, with what fill writes, and syncs it and its folder. An error of fill is returned as it is;
-// those of the disk name the file.
+// those of the disk name the file. What processes that were killed have left of this file beside it is removed.
 func Write(d FS, name string, fill func(io.Writer) error) error {
+	tidy(name)
 	if err := Replace(d, name, fill); err != nil {
 		return err
 	}
@@ -130,6 +132,13 @@ func Through(d FS, draft, name string, fill func(io.Writer) error) (err error) {
 	if err != nil {
 		return err
 	}
+	if held := hold(draft); held != nil {
+		defer func() { _ = held.Close() }() // after the rename; it was only locked
+		if !same(held, draft) {             // somebody took it for a remain before it was locked
+			_ = f.Close() // nothing was written
+			return errTaken
+		}
+	}
 	defer func() {
 		if err != nil {
 			_ = os.Remove(draft) // the first error is the one to report
@@ -147,6 +156,71 @@ func Through(d FS, draft, name string, fill func(io.Writer) error) (err error) {
 		return err
 	}
 	return d.Rename(draft, name)
+}
+
+// ErrLocked marks a file that somebody else has locked.
+var ErrLocked = errors.New("locked by another process")
+
+// Lock makes an empty file where there is none, and takes its lock; closing the file gives it back. The error wraps
+// [ErrLocked] if somebody else has it. On a file system without locks everybody gets it.
+func Lock(name string) (*os.File, error) {
+	for range attempts {
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
+		if err != nil {
+			return nil, err
+		}
+		if err := TryLock(f, false); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+			_ = f.Close() // the first error is the one to report
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if same(f, name) {
+			return f, nil
+		}
+		_ = f.Close() // its owner removed it before it was locked here
+	}
+	return nil, fmt.Errorf("%s: %w", name, ErrLocked)
+}
+
+// tidy removes drafts of a file that no process holds any more: their lock is free, or, where files that are open
+// cannot be removed, they can be. What cannot be removed stays.
+func tidy(name string) {
+	dir, base := filepath.Split(name)
+	d, err := os.Open(cmp.Or(dir, "."))
+	if err != nil {
+		return
+	}
+	names, _ := d.Readdirnames(-1) // as far as they can be read
+	_ = d.Close()                  // it was only read
+	for _, n := range names {
+		if rest, ok := strings.CutPrefix(n, temporary+base+"-"); !ok || !numbered(rest) {
+			continue
+		}
+		draft := filepath.Join(dir, n)
+		if runtime.GOOS == "windows" {
+			_ = os.Remove(draft) // fails while it is open
+			continue
+		}
+		if held := hold(draft); held != nil {
+			if same(held, draft) {
+				_ = os.Remove(draft) // another one may have been faster
+			}
+			_ = held.Close() // it was only locked
+		}
+	}
+}
+
+// numbered reports whether a text is what [Replace] puts behind the name of a file: two numbers.
+func numbered(text string) bool {
+	a, b, ok := strings.Cut(text, "-")
+	digits := func(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+	return ok && digits(a) && digits(b)
+}
+
+// same reports whether an open file is the one of that name.
+func same(f *os.File, name string) bool {
+	a, err := f.Stat()
+	b, err2 := os.Stat(name)
+	return err == nil && err2 == nil && os.SameFile(a, b)
 }
 
 // temporary begins the names of files that are not complete yet.

@@ -173,7 +173,7 @@ func TestLeftover(t *testing.T) {
 	if err := os.WriteFile(left, []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := disk.Write(disk.OS{}, name, disk.Bytes([]byte("new"))); err != nil {
+	if err := disk.Replace(disk.OS{}, name, disk.Bytes([]byte("new"))); err != nil {
 		t.Fatal(err)
 	}
 	if content(t, name) != "new" || content(t, left) != "half" {

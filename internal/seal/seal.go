@@ -11,9 +11,14 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"regexp"
+	"slices"
+	"strings"
 )
 
 // ErrBroken marks a text that is not what its seal says.
@@ -56,4 +61,22 @@ func Open(text []byte) (plain []byte, sealed bool, err error) {
 			hex.EncodeToString(sum[:]), said)
 	}
 	return plain, true, nil
+}
+
+// Stranger is a key of a JSON object that a structure has no field for, "" if there is none. A text without a seal that
+// has one may have lost its seal to damage of that very key.
+func Stranger(text []byte, structure any) string {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(text, &all) != nil {
+		return "" // whoever reads it says so
+	}
+	t := reflect.TypeOf(structure)
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		delete(all, name)
+	}
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		return k
+	}
+	return ""
 }

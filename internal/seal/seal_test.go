@@ -61,3 +61,17 @@ func TestEveryByteCounts(t *testing.T) {
 		t.Error("a text that was set anew passes")
 	}
 }
+
+func TestStranger(t *testing.T) {
+	type document struct {
+		A int `json:"a,omitempty"`
+		B int `json:"b"`
+	}
+	for text, want := range map[string]string{
+		`{"a":1,"b":2}`: "", `{"b":2}`: "", `{"a":1,"sha25v":"0"}`: "sha25v", `{"A":1}`: "A", `[`: "",
+	} {
+		if got := Stranger([]byte(text), document{}); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}

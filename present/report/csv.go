@@ -7,13 +7,15 @@ import (
 	"math"
 	"strconv"
 
+	"nero/present/table"
 	"nero/run/fold"
 )
 
 // CSV writes the aggregate curves of a run, one line per model, metric, slice and element: the names, the coordinates
 // of the element in the columns of the chart (named with their unit, such as angle_deg), exact (true, false), n (finite
 // values), bad (values that are NaN or infinite, in no mean), mean, sd, lo and hi (interval of the mean), p10, p90,
-// min, max. A field without a value is empty.
+// min, max. A field without a value is empty, and a name that a spreadsheet would take for a formula gets an
+// apostrophe before it.
 func CSV(w io.Writer, s *fold.Summary) error {
 	c := csv.NewWriter(w)
 	head := []string{"model", "metric", "slice"}
@@ -22,7 +24,7 @@ func CSV(w io.Writer, s *fold.Summary) error {
 		if unit := a.Suffix(); unit != "" {
 			name += "_" + unit
 		}
-		head = append(head, name)
+		head = append(head, table.Plain(name))
 	}
 	head = append(head, "exact", "n", "bad", "mean", "sd", "lo", "hi", "p10", "p90", "min", "max")
 	if err := c.Write(head); err != nil {
@@ -34,7 +36,10 @@ func CSV(w io.Writer, s *fold.Summary) error {
 			return fmt.Errorf("curve %d belongs to no model, metric or slice of the summary", i)
 		}
 		for k, e := range s.Elements {
-			line := []string{s.Models[q.Model], s.Metrics[q.Metric].Name, s.Slices[q.Slice].Name}
+			line := []string{
+				table.Plain(s.Models[q.Model]), table.Plain(s.Metrics[q.Metric].Name),
+				table.Plain(s.Slices[q.Slice].Name),
+			}
 			for _, x := range e {
 				line = append(line, strconv.FormatFloat(x+0, 'g', -1, 64))
 			}

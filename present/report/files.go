@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"nero/present/table"
 	"nero/present/words"
 	"nero/run/job"
 )
@@ -67,14 +68,16 @@ func digestOfList(files []job.Ref) string {
 // Files writes the files that a run read, one line each: what it is to the run (model, data), its name (of a model that
 // of the study, of data the path below the folder that all data files share), its path as the run stored it, and its
 // SHA-256.
+// A name that a spreadsheet would take for a formula gets an apostrophe before it.
 func Files(w io.Writer, j *job.Job) error {
 	c := csv.NewWriter(w)
 	lines := [][]string{{"role", "name", "path", "sha256"}}
 	for _, m := range j.Models {
-		lines = append(lines, []string{"model", m.Name, m.Path, m.SHA256})
+		lines = append(lines, []string{"model", table.Plain(m.Name), table.Plain(m.Path), m.SHA256})
 	}
 	for i, name := range fileNames(j.Files) {
-		lines = append(lines, []string{"data", name, j.Files[i].Path, j.Files[i].SHA256})
+		f := j.Files[i]
+		lines = append(lines, []string{"data", table.Plain(name), table.Plain(f.Path), f.SHA256})
 	}
 	return c.WriteAll(lines) // flushes
 }

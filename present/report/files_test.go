@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -111,5 +113,37 @@ func TestFileNames(t *testing.T) {
 		if got := shortPath(name); got != want {
 			t.Errorf("%q is %q, want %q", name, got, want)
 		}
+	}
+}
+
+// No name opens as a formula in a spreadsheet.
+func TestNoFormulas(t *testing.T) {
+	const evil = "=cmd|' /C calc'!A0"
+	s, j := fixture{group: "C4", models: []string{evil, "plain"}, metrics: []string{"confidence"}, n: 2}.summary(t)
+	j.Models[0].Path, j.Files = "@sum", []job.Ref{{Path: "-1+1.png"}}
+	var b bytes.Buffer
+	if err := errors.Join(CSV(&b, s), Files(&b, j)); err != nil {
+		t.Fatal(err)
+	}
+	r := csv.NewReader(&b)
+	r.FieldsPerRecord = -1
+	lines, err := r.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoted := 0
+	for _, line := range lines {
+		for _, cell := range line {
+			_, err := strconv.ParseFloat(cell, 64)
+			if err != nil && cell != "" && strings.ContainsAny(cell[:1], "=+-@") {
+				t.Fatalf("a cell %q", cell)
+			}
+			if strings.HasPrefix(cell, "'") {
+				quoted++
+			}
+		}
+	}
+	if quoted < 4 {
+		t.Errorf("%d cells have an apostrophe: names are lost", quoted)
 	}
 }

@@ -181,17 +181,19 @@ func formula(s string) bool {
 	return s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", r)
 }
 
+// Plain is a text as it stands in a cell of CSV, where no spreadsheet takes it for a formula; see [Write].
+func Plain(s string) string {
+	if formula(s) {
+		return "'" + s
+	}
+	return s
+}
+
 func csvRows(b *bufio.Writer, t *Table) (func([]any) error, func() error) {
 	w := csv.NewWriter(b)
 	out := make([]string, len(t.Columns))
-	text := func(s string) string {
-		if formula(s) {
-			return "'" + s
-		}
-		return s
-	}
 	for i, c := range t.Columns {
-		out[i] = text(c.Name)
+		out[i] = Plain(c.Name)
 	}
 	line := func() error {
 		if len(out) == 1 && out[0] == "" { // an empty line is no row to readers
@@ -208,7 +210,7 @@ func csvRows(b *bufio.Writer, t *Table) (func([]any) error, func() error) {
 			}
 			for i, c := range cells {
 				if s, ok := c.(string); ok {
-					out[i] = text(s)
+					out[i] = Plain(s)
 				} else {
 					out[i] = exact(c)
 				}

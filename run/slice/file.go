@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"nero/internal/disk"
+	"nero/internal/seal"
 	"nero/run/store"
 )
 
@@ -117,9 +118,17 @@ func decode(b []byte) ([]Named, error) {
 	refuse := func(err error) error {
 		return fmt.Errorf("%s: %w: %w; mend the file, or move it away to begin anew", FileName, ErrDamaged, err)
 	}
+	b, sealed, err := seal.Open(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w; take the key sha256 out if you changed it yourself, or move the file away "+
+			"to begin anew", FileName, ErrDamaged, err)
+	}
 	var f file
 	if err := json.Unmarshal(b, &f); err != nil {
 		return nil, refuse(err)
+	}
+	if k := seal.Stranger(b, f); k != "" && !sealed {
+		return nil, refuse(fmt.Errorf("it has a key %.40q", k))
 	}
 	if f.Format > Format {
 		return nil, fmt.Errorf("%s has format %d, and this program reads up to %d; a newer nero opens it", FileName,
@@ -204,8 +213,9 @@ func Save(ctx context.Context, dir string, all []Named, ifMatch string) (tag str
 	if err := e.Encode(file{Format, all}); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	if b.Len() > maxFile {
-		return "", fmt.Errorf("%w: %d bytes; at most %d are kept", ErrInvalid, b.Len(), maxFile)
+	text := seal.Add(b.Bytes(), " ")
+	if len(text) > maxFile {
+		return "", fmt.Errorf("%w: %d bytes; at most %d are kept", ErrInvalid, len(text), maxFile)
 	}
 	unlock, err := lock(ctx, dir)
 	if err != nil {
@@ -222,10 +232,10 @@ func Save(ctx context.Context, dir string, all []Named, ifMatch string) (tag str
 	if !matches(ifMatch, tagOf(old)) {
 		return "", ErrChanged
 	}
-	if err := replace(dir, b.Bytes()); err != nil {
+	if err := replace(dir, text); err != nil {
 		return "", kept(err)
 	}
-	return tagOf(b.Bytes()), nil
+	return tagOf(text), nil
 }
 
 // kept says of an error of the disk what it means.
@@ -257,11 +267,11 @@ func lock(ctx context.Context, dir string) (unlock func() error, err error) {
 	wait := time.NewTicker(5 * time.Millisecond)
 	defer wait.Stop()
 	for {
-		held, err := tryLock(f)
-		if held {
+		err := disk.TryLock(f, false)
+		if err == nil || errors.Is(err, errors.ErrUnsupported) { // without locks, the rename still keeps the file whole
 			return f.Close, nil // which gives the lock back
 		}
-		if err != nil {
+		if !errors.Is(err, disk.ErrLocked) {
 			_ = f.Close() // the first error is the one to report
 			return nil, kept(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"nero/internal/seal"
 	"nero/run/store"
 
 	"github.com/google/go-cmp/cmp"
@@ -66,7 +67,8 @@ func TestFile(t *testing.T) {
 		t.Errorf("one of two tags: %v", err)
 	}
 	b, err := os.ReadFile(filepath.Join(dir, FileName))
-	if err != nil || string(b) != "{\n \"format\": 1,\n \"slices\": []\n}\n" {
+	plain, sealed, err2 := seal.Open(b)
+	if errors.Join(err, err2) != nil || !sealed || string(plain) != "{\n \"format\": 1,\n \"slices\": []\n}\n" {
 		t.Errorf("%s, %v", b, err)
 	}
 	entries, err := os.ReadDir(dir)

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"nero/internal/disk"
 )
 
 // folderLock is a locked file in a run folder. The file is empty and goes away when the last writer closes; one that a
@@ -26,9 +28,10 @@ func lockFolder(dir string, shared bool) (io.Closer, error) {
 		if err != nil {
 			return nil, writing(name, err)
 		}
-		if err := tryLock(f, shared); err != nil {
+		// On a file system without locks, atomic renames still keep every file whole.
+		if err := disk.TryLock(f, shared); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 			_ = f.Close() // the first error is the one to report
-			if errors.Is(err, ErrBusy) {
+			if errors.Is(err, disk.ErrLocked) {
 				return nil, fmt.Errorf("%s is %w; wait for it to end, or choose another folder", dir, ErrBusy)
 			}
 			return nil, fmt.Errorf("cannot lock %s: %w", name, err)
@@ -48,7 +51,7 @@ func lockFolder(dir string, shared bool) (io.Closer, error) {
 // Close gives the lock back. Closing again does nothing.
 func (l *folderLock) Close() (err error) {
 	l.once.Do(func() {
-		if !l.shared || tryLock(l.f, false) == nil {
+		if err := disk.TryLock(l.f, false); !l.shared || err == nil || errors.Is(err, errors.ErrUnsupported) {
 			_ = os.Remove(l.name) // where an open file cannot be removed, an empty one stays and does no harm
 		}
 		err = l.f.Close()

@@ -145,7 +145,7 @@ func (r *Run) ReadFile(name string) ([]byte, error) {
 	f, err := os.OpenInRoot(r.dir, name)
 	if err != nil {
 		return nil, remedied(fmt.Errorf(
-			"%s: %w: it cannot be read, or is a link that leads out of its folder: %v", at, ErrCorrupt, err))
+			"%s: %w: it cannot be read, or is a link that leads out of its folder: %s", at, ErrCorrupt, err.Error()))
 	}
 	defer func() { _ = f.Close() }() // nothing was written
 	b, err := io.ReadAll(io.LimitReader(f, want.Size+1))

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"nero/audit/document"
+	"nero/internal/seal"
 	"nero/serve/api"
 	"nero/symmetry/group"
 )
@@ -136,6 +137,9 @@ func readAudit(file string) (*record, error) {
 			return nil, err
 		}
 		b = w.Bytes()
+	}
+	if b, _, err = seal.Open(b); err != nil { // what is shown is not the file, and has no seal
+		return nil, fmt.Errorf("%s: %w", filepath.Base(file), err)
 	}
 	if a.raw = withoutFolders(b, d); !json.Valid(a.raw) {
 		return nil, errors.New(filepath.Base(file) + ": cannot be shown without the paths in it")
