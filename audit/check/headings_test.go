@@ -92,11 +92,20 @@ func boxes(t *testing.T, swerve float32) *audit.Subject {
 // whose real part is positive. A tilt adds to one component.
 func quaternions(t *testing.T, tilt float32) *audit.Subject {
 	t.Helper()
+	return poses(t, tilt, func([]float64) {})
+}
+
+// poses are quaternions like these whose numbers somebody changes before they are brought to length 1.
+func poses(t *testing.T, tilt float32, change func(q []float64)) *audit.Subject {
+	t.Helper()
 	return aliased(t, space.TypeQuaternions, "SO(3)", func(r *rand.Rand) []float64 {
 		q, n := make([]float64, 4), 0.0
 		for k := range q {
 			q[k] = r.NormFloat64()
-			n = math.Hypot(n, q[k])
+		}
+		change(q)
+		for _, v := range q {
+			n = math.Hypot(n, v)
 		}
 		for k := range q {
 			q[k] /= n
@@ -144,6 +153,26 @@ func TestHeadingsAndQuaternions(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Where the real part of an answer is zero the model changes the sign of the others: to both sides of such a pose it
+// answers with quaternions that are nearly opposite, and differences are taken between those that are near.
+func TestSignsChangeBetweenDifferences(t *testing.T) {
+	edge := func(q []float64) { q[1] = q[0] * 0.8 / 0.6 }
+	for _, closed := range []bool{false, true} { // with no graph there are differences alone
+		for tilt, broken := range map[float32]bool{0: false, 0.3: true} {
+			s := poses(t, tilt, edge)
+			if closed {
+				s.Interior, s.Reference = nil, nil
+			}
+			for _, r := range audittest.Audit(t, audittest.Fixture{Subject: s}, lie.Check).Results {
+				if r.Check == lie.Check && (r.Status != audit.Tested || len(r.Findings) > 0 != broken) {
+					t.Errorf("%s: no graph %v, tilt %g: %s %s, findings %+v", r.Check.Name, closed, tilt, r.Status,
+						r.Reason, r.Findings)
+				}
+			}
+		}
 	}
 }
 
