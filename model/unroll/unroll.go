@@ -453,6 +453,15 @@ func (m *Model) Signature() onnx.Signature { return m.sig }
 // Notes say what was guessed, to be shown to the user.
 func (m *Model) Notes() []string { return m.notes }
 
+// States are the inputs that get the value of an output of the step before.
+func (m *Model) States() []string {
+	var out []string
+	for _, s := range m.states {
+		out = append(out, s.In)
+	}
+	return out
+}
+
 // Frames is how many frames a signal of t samples makes.
 func (m *Model) Frames(t int) int { return t / m.frame }
 

@@ -1,8 +1,10 @@
 package workload
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"nero/data/space"
 	"nero/model/decode"
@@ -48,7 +50,7 @@ func (w *Workload) Interior(model string, e engine.Engine, workers int) (*interi
 		return nil, fmt.Errorf("%s: %w", model, ErrNoGraph)
 	}
 	if f.rolled != nil {
-		return nil, fmt.Errorf("%s: %w", model, errSteps)
+		return nil, fmt.Errorf("%s: %w", model, errSteps(f))
 	}
 	o := interior.Options{Body: Body(e), Batch: min(f.batch, interiorBatch), Workers: workers}
 	if f.fixed {
@@ -57,9 +59,21 @@ func (w *Workload) Interior(model string, e engine.Engine, workers int) (*interi
 	return interior.New(f.onnx, f.codec, opener(e), o)
 }
 
-// errSteps says why a recurrent model is not looked into.
-var errSteps error = noGraphError(
-	"the file is one step of a recurrent model: there is no graph of the whole signal to look into")
+// errSteps says why a recurrent model is not looked into, and from which node on.
+func errSteps(f *loaded) error {
+	text := "the file is one step of a recurrent model: there is no graph of the whole signal to look into"
+	states := f.rolled.States()
+	for _, n := range f.onnx.Proto().GetGraph().GetNode() {
+		for _, in := range n.GetInput() {
+			if slices.Contains(states, in) {
+				return noGraphError(fmt.Sprintf("%s, and nothing says how a state moves; the first layer that cannot "+
+					"be tested is %s (%s), which reads the state %q", text, cmp.Or(n.GetName(), n.GetOutput()[0]),
+					n.GetOpType(), in))
+			}
+		}
+	}
+	return noGraphError(text)
+}
 
 // interiorBatch is how many samples go through an edited graph at once: it holds far more values than the model itself.
 const interiorBatch = 8
@@ -122,7 +136,7 @@ func (w *Workload) Reference(model string, workers int) (*interior.Model, error)
 		return nil, fmt.Errorf("%s: %w", model, ErrNoGraph)
 	}
 	if f.rolled != nil {
-		return nil, fmt.Errorf("%s: %w", model, errSteps)
+		return nil, fmt.Errorf("%s: %w", model, errSteps(f))
 	}
 	if _, err := oracle.Load(f.onnx); err != nil {
 		return nil, err
