@@ -40,7 +40,8 @@ var (
 	normalisations = set("BatchNormalization", "InstanceNormalization", "LayerNormalization", "GroupNormalization",
 		"MeanVarianceNormalization",
 		"RMSNormalization", "LpNormalization", "LRN")
-	products = set("Gemm", "MatMul", "Einsum", "MatMulInteger", "QLinearMatMul")
+	recurrent = set("GRU", "LSTM", "RNN")
+	products  = set("Gemm", "MatMul", "Einsum", "MatMulInteger", "QLinearMatMul")
 )
 
 func set(names ...string) map[string]bool {

@@ -318,10 +318,12 @@ func (l *look) places() map[int]bool {
 func (l *look) layer(ctx context.Context, cur *cut, y interior.Layer, place bool) (next *cut, err error) {
 	row := Row{
 		Index: y.Index, Name: y.Name, Op: y.Op, Prefix: math.NaN(), Injected: math.NaN(), Floor: math.NaN(),
-		Status: "tested",
-		Share:  audit.Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()},
+		Status: "tested", Bias: math.NaN(),
+		Share: audit.Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()},
 	}
-	row.bridge = l.bridge(cur, l.maker(y.Produced[0]))
+	if row.bridge = l.bridge(cur, l.maker(y.Produced[0])); row.bridge && l.loose(cur, l.maker(y.Produced[0])) {
+		row.bridge, row.loose = false, true
+	}
 	if why := cur.blind(y.Live); why != "" {
 		row.Status = untestable + why
 		l.rows = append(l.rows, row)
@@ -365,6 +367,12 @@ func (l *look) layer(ctx context.Context, cur *cut, y interior.Layer, place bool
 	l.clear()
 	if err := l.measure(ctx, part, cur, next, moved, mine, &row); err != nil {
 		return nil, err
+	}
+	if row.Above {
+		row.Bias = l.bias(cur, next, l.maker(y.Produced[0]))
+		if row.Degree, err = l.degree(ctx, part, cur, next, mine); err != nil {
+			return nil, err
+		}
 	}
 	cur.rx = nil
 	l.clear()
