@@ -65,8 +65,8 @@ func aliased(t *testing.T, typ, group string, rows func(r *rand.Rand) []float64,
 
 func floats(b *onnx.Builder, x ...float32) string { return b.Const(tensor.FromFloat32(x, len(x))) }
 
-// boxes are cars with headings in [0, 2π), as many detectors answer; the model lets them drive by their length and turn
-// by 0.1, and swerve by so much where the heading says.
+// boxes are cars with headings in [0, 2π), as many detectors answer; the model lets them drive by their length and
+// turn by 0.1, and swerve by so much where the heading says.
 func boxes(t *testing.T, swerve float32) *audit.Subject {
 	t.Helper()
 	return aliased(t, space.TypeBoxes, "SOg(3)", func(r *rand.Rand) []float64 {

@@ -424,8 +424,8 @@ func (l *look) unknown(c *cut) string {
 	return ""
 }
 
-// move computes ρ(g)z of what is live. Of values that hold no floating-point numbers it is what the layer made of moved
-// inputs.
+// move computes ρ(g)z of what is live. Of values that hold no floating-point numbers it is what the layer made of
+// moved inputs.
 func (l *look) move(c *cut, moved [][]interior.Array) error {
 	m := len(l.elements)
 	c.rx = make([][]interior.Array, len(c.x)*m)
