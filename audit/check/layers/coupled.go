@@ -13,8 +13,8 @@ import (
 
 // bias is by how much of itself what a node adds is moved by the elements, the largest over them: ρ(g)(x + c) -
 // ρ(g)x - c over c, for c the difference of what it makes and what it reads. It is NaN for nodes that add nothing
-// stored to one value of which it is known how it moves, and for numbers of each row that differ from row to row, which are
-// positions.
+// stored to one value of which it is known how it moves, and for numbers of each row that differ
+// from row to row, which are positions.
 func (l *look) bias(cur, next *cut, n *onnxpb.NodeProto) float64 {
 	none := math.NaN()
 	if n == nil || n.GetOpType() != "Add" && n.GetOpType() != "Sub" || !l.constants(n) {
