@@ -137,7 +137,7 @@ func TestRemoteRefuses(t *testing.T) {
 			m.HeadersEnv = "GONE"
 		},
 		"BAD of headers_env: line 1: expected Name: value": func(m *job.Model) { m.HeadersEnv = "BAD" },
-		"ca: gone.pem: there is no such file": func(m *job.Model) { m.CA = "gone.pem" },
+		"ca: gone.pem: there is no such file":              func(m *job.Model) { m.CA = "gone.pem" },
 		"the server has no model": func(m *job.Model) {
 			m.TokenEnv,
 				m.Endpoint = "TOKEN", s.URL("grpc", "gone")
