@@ -69,7 +69,7 @@ func TestSBOM(t *testing.T) {
 	}
 }
 
-// goModules are the modules of all platforms that the gate builds for, from the packages that the program imports.
+// goModules are the modules that the program imports, on each system that the gate builds for.
 func goModules(t *testing.T) []component {
 	t.Helper()
 	versions := map[string]string{}
