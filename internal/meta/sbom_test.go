@@ -64,8 +64,7 @@ func TestSBOM(t *testing.T) {
 	}
 	have, err := fs.ReadFile(root, name)
 	if err != nil || !bytes.Equal(have, out.Bytes()) {
-		t.Errorf("%s is not what the program is made of (%v); go test ./internal/meta -run SBOM -update writes it", name,
-			err)
+		t.Errorf("%s is not what the program is made of (%v); it is written by -run SBOM -update", name, err)
 	}
 }
 
