@@ -51,7 +51,8 @@ func TestFillFolder(t *testing.T) {
 		"killed at once": {[]string{unfinished}, done, false},
 		"killed over a picture": {
 			[]string{unfinished, "pictures/.tmp-a.svg-7-0", "pictures/a.png"},
-			[]string{"curves.csv", "pictures/a.png", "report.md"}, false,
+			[]string{"curves.csv", "pictures/a.png", "report.md"},
+			false,
 		},
 		"killed over a table":    {[]string{unfinished, ".tmp-curves.csv-7-0"}, done, false},
 		"of a former nero":       {[]string{".tmp-curves.csv-7-0"}, done, false},

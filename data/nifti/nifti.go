@@ -293,12 +293,18 @@ func (h *Head) quaternion(b []byte) error {
 		w = math.Sqrt(w)
 	}
 	r := [3][3]float64{
-		{float64(w*w) + float64(x*x) - float64(y*y) - float64(z*z), float64(2*x*y) - float64(2*w*z),
-			float64(2*x*z) + float64(2*w*y)},
-		{float64(2*x*y) + float64(2*w*z), float64(w*w) + float64(y*y) - float64(x*x) - float64(z*z),
-			float64(2*y*z) - float64(2*w*x)},
-		{float64(2*x*z) - float64(2*w*y), float64(2*y*z) + float64(2*w*x),
-			float64(w*w) + float64(z*z) - float64(x*x) - float64(y*y)},
+		{
+			float64(w*w) + float64(x*x) - float64(y*y) - float64(z*z), float64(2*x*y) - float64(2*w*z),
+			float64(2*x*z) + float64(2*w*y),
+		},
+		{
+			float64(2*x*y) + float64(2*w*z), float64(w*w) + float64(y*y) - float64(x*x) - float64(z*z),
+			float64(2*y*z) - float64(2*w*x),
+		},
+		{
+			float64(2*x*z) - float64(2*w*y), float64(2*y*z) + float64(2*w*x),
+			float64(w*w) + float64(z*z) - float64(x*x) - float64(y*y),
+		},
 	}
 	for j := range 3 {
 		d := math.Abs(h.float(b, atPixdim+4+4*j))

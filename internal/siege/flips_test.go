@@ -47,11 +47,14 @@ func TestFlips(t *testing.T) {
 	// what people and programs are shown of each folder
 	shows := map[string][][]string{
 		"run": {
-			{"export", at("run")}, {"export", at("run"), "--table", "samples"},
-			{"export", at("run"), "--slice", "odd", "-m", "absolute"}, {"compare", at("run"), at("copy")},
+			{"export", at("run")},
+			{"export", at("run"), "--table", "samples"},
+			{"export", at("run"), "--slice", "odd", "-m", "absolute"},
+			{"compare", at("run"), at("copy")},
 		},
 		"audit": {
-			{"report", at("audit"), "--format", "markdown"}, {"report", at("audit"), "--format", "json"},
+			{"report", at("audit"), "--format", "markdown"},
+			{"report", at("audit"), "--format", "json"},
 			{"compare", at("audit"), at("audit")},
 		},
 	}

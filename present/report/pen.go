@@ -205,8 +205,11 @@ func (p *pen) mark(q pt, i int, r float64, c, background color.Color, hollow boo
 			return []pt{{q.x - s, q.y - s}, {q.x + s, q.y - s}, {q.x + s, q.y + s}, {q.x - s, q.y + s}}
 		case 2:
 			s := float64(1.2 * r)
-			return []pt{{q.x, q.y - s}, {q.x + float64(0.87*s), q.y + float64(0.5*s)},
-				{q.x - float64(0.87*s), q.y + float64(0.5*s)}}
+			return []pt{
+				{q.x, q.y - s},
+				{q.x + float64(0.87*s), q.y + float64(0.5*s)},
+				{q.x - float64(0.87*s), q.y + float64(0.5*s)},
+			}
 		}
 		s := float64(1.25 * r)
 		return []pt{{q.x, q.y - s}, {q.x + s, q.y}, {q.x, q.y + s}, {q.x - s, q.y}}

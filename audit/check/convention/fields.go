@@ -83,8 +83,10 @@ func (b *builder) fields() {
 			a, _ := planar.Affine(g)
 			a = mul(mul(f, a), transposed(f))
 			s := sign(g, odd)
-			return []float64{float64(s*a[0][0]) + 0, float64(s*a[0][1]) + 0, float64(s*a[1][0]) + 0,
-				float64(s*a[1][1]) + 0}
+			return []float64{
+				float64(s*a[0][0]) + 0, float64(s*a[0][1]) + 0, float64(s*a[1][0]) + 0,
+				float64(s*a[1][1]) + 0,
+			}
 		}
 	}
 	const places = "the places of the field move as declared"

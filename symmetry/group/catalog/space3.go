@@ -286,8 +286,10 @@ func drift(w, d, u vec3) vec3 {
 }
 
 func cross(a, b vec3) vec3 {
-	return vec3{float64(a[1]*b[2]) - float64(a[2]*b[1]), float64(a[2]*b[0]) - float64(a[0]*b[2]),
-		float64(a[0]*b[1]) - float64(a[1]*b[0])}
+	return vec3{
+		float64(a[1]*b[2]) - float64(a[2]*b[1]), float64(a[2]*b[0]) - float64(a[0]*b[2]),
+		float64(a[0]*b[1]) - float64(a[1]*b[0]),
+	}
 }
 
 // ball is the box of rotation vectors to draw from.
