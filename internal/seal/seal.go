@@ -71,8 +71,8 @@ func Stranger(text []byte, structure any) string {
 		return "" // whoever reads it says so
 	}
 	t := reflect.TypeOf(structure)
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		delete(all, name)
 	}
 	for _, k := range slices.Sorted(maps.Keys(all)) {

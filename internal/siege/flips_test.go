@@ -74,7 +74,8 @@ func TestFlips(t *testing.T) {
 		}
 	}
 	noticed, harmless, repaired := 0, 0, 0
-	plan(t, 12, func(t *testing.T, n int, r *rand.Rand) {
+	plan(t, 12, func(t *testing.T, _ int, r *rand.Rand) {
+		t.Helper()
 		kind := []string{"run", "run", "run", "audit", "report"}[r.IntN(5)]
 		files := maps.Clone(sound[kind])
 		class := func(name string) string { return filepath.Ext(name) + filepath.Dir(name) }

@@ -127,7 +127,7 @@ func mulStrip[T float32 | float64](at, width, m, n, k int, a, b, out []T,
 			if v != 0 {
 				if width < 4 {
 					for j, w := range from {
-						row[j] += T(v * w)
+						row[j] += T(v * w) //nolint:unconvert // rounds on every machine
 					}
 				} else {
 					axpy(width, v, from, 1, row, 1)
@@ -145,7 +145,7 @@ func mulStrip[T float32 | float64](at, width, m, n, k int, a, b, out []T,
 			}
 			if finite < 0 {
 				for j, w := range from {
-					row[j] += T(v * w)
+					row[j] += T(v * w) //nolint:unconvert // rounds on every machine
 				}
 			}
 		}

@@ -243,7 +243,7 @@ func origin[T float32 | float64](place string, k, in, out int, scale, from, to T
 		if out == 1 {
 			return 0.5 * (from + to) * T(in-1)
 		}
-		return T(from*T(in-1)) + x*(to-from)*T(in-1)/T(out-1)
+		return T(from*T(in-1)) + x*(to-from)*T(in-1)/T(out-1) //nolint:unconvert // rounds
 	case "pytorch_half_pixel":
 		if out == 1 {
 			return 0
@@ -251,7 +251,7 @@ func origin[T float32 | float64](place string, k, in, out int, scale, from, to T
 	case "tf_half_pixel_for_nn":
 		return (x + 0.5) / scale
 	case "half_pixel_symmetric":
-		return T(T(in)/2*(1-T(out)/(scale*T(in)))) + (x+0.5)/scale - 0.5
+		return T(T(in)/2*(1-T(out)/(scale*T(in)))) + (x+0.5)/scale - 0.5 //nolint:unconvert // rounds
 	}
 	return (x+0.5)/scale - 0.5
 }

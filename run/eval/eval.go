@@ -442,7 +442,7 @@ func (w *worker) sample(ctx context.Context, i int) error {
 					return err
 				}
 				if p.failed != nil {
-					return nil // its row is made
+					return nil //nolint:nilerr // its row is made
 				}
 			}
 		}

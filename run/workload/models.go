@@ -267,7 +267,7 @@ func infer(ctx context.Context, model *onnx.Model, in []tensor.Named, e engine.E
 		return &unknown, ctx.Err()
 	}
 	if f, err = facts.Infer(model, shapes, measured); err != nil || len(f.Gaps) > 0 {
-		return &unknown, nil
+		return &unknown, nil //nolint:nilerr // what cannot be computed beforehand is not known
 	}
 	return f, f.Fits()
 }

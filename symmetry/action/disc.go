@@ -22,9 +22,6 @@ const (
 	Disc Region = "disc"
 )
 
-// Regions are all regions that a study may name.
-func Regions() []Region { return []Region{Disc} }
-
 // Within is v with zeros outside the region, for values on the pixels of a plane; others, such as scores and boxes, are
 // returned as they are.
 func (r Region) Within(v space.Value) space.Value {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -57,7 +58,7 @@ func (faulty) Open(_ context.Context, model []byte, _ engine.Options) (engine.Se
 	return doing{}, nil
 }
 
-// what a model can be told to do
+// What a model can be told to do.
 const (
 	doAnswer = iota
 	doPanic
@@ -86,7 +87,7 @@ func (doing) Run(ctx context.Context, in []tensor.Named) ([]tensor.Named, error)
 		if err != nil {
 			return nil, err
 		}
-		return nil, errors.Join(p.Kill(), errors.New(fmt.Sprint(<-make(chan int))))
+		return nil, errors.Join(p.Kill(), errors.New(strconv.Itoa(<-make(chan int))))
 	case doHang:
 		<-make(chan int)
 	case doObey:
@@ -95,7 +96,7 @@ func (doing) Run(ctx context.Context, in []tensor.Named) ([]tensor.Named, error)
 	case doFill:
 		var all [][]byte
 		for {
-			all = append(all, make([]byte, 256<<20)) // addresses alone: nothing touches them
+			all = append(all, make([]byte, 256<<20)) //nolint:staticcheck // addresses alone: nothing touches them
 		}
 	case doPrint:
 		fmt.Println("a line that belongs to no frame")
