@@ -171,7 +171,7 @@ func TestACrashIsAnError(t *testing.T) {
 	}{
 		{"panic", doPanic, "a fault inside the library"},
 		{"killed", doDie, "SIGKILL"},
-		{"memory", doFill, "memory ran out"},
+		{"memory", doFill, memoryRanOut},
 	} {
 		if c.what == doFill && !isolated.Bounded {
 			continue
