@@ -126,11 +126,6 @@ const (
 	// ClueOddLayer: the node without which the claim holds is none of those that other clues tell: no table of
 	// positions, no nonlinearity, no pooling; Location names it.
 	ClueOddLayer ClueName = "odd-layer"
-	// ClueBias: stored numbers that the group does not keep are added to features that it moves; Location names the
-	// node.
-	ClueBias ClueName = "bias"
-	// ClueProduct: a product of features that turn is none that moves with them; Location names the node.
-	ClueProduct ClueName = "product"
 	// ClueInputScale: the inputs are blank or far from the range the model was made for.
 	ClueInputScale ClueName = "input-scale"
 )

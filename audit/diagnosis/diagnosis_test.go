@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"nero/audit"
@@ -451,28 +450,6 @@ func TestAdviceWhereTheErrorIsEven(t *testing.T) {
 		if len(d) == 0 || d[0].ID != "unconstrained" ||
 			regexp.MustCompile("^train with").MatchString(d[0].Fix) == even {
 			t.Errorf("even %v: %+v", even, d)
-		}
-	}
-}
-
-// A bias on what the group moves and a product that is coupled wrongly are bugs of one layer that can be told, with
-// what to do, also where a direction is singled out or a nonlinearity is near.
-func TestBiasesAndProducts(t *testing.T) {
-	setting := audit.Setting{Kind: space.KindRows, Space: true}
-	for name, want := range map[audit.ClueName]string{
-		audit.ClueBias: "a bias on features", audit.ClueProduct: "a product of features", "": "a custom layer",
-	} {
-		clues := seen(audit.ClueSingleLayer, audit.ClueFirstLayer, audit.ClueCleanComb, "!"+audit.ClueKernelAsymmetry)
-		if name != "" {
-			clues = append(clues, seen(name)...)
-		} else {
-			clues = append(clues, seen(audit.ClueOddLayer, "!"+audit.ClueBias, "!"+audit.ClueProduct)...)
-		}
-		d := diagnosis.Explain(&audit.Report{Verdict: audit.Failed, Setting: setting, Results: []*audit.Result{{
-			Status: audit.Tested, Clues: clues,
-		}}})
-		if len(d) == 0 || d[0].ID != "layer-bug" || !strings.Contains(d[0].Cause, want) || d[0].Fix == "" {
-			t.Errorf("%s: %+v", name, d)
 		}
 	}
 }

@@ -294,7 +294,6 @@ func Rules() []Rule {
 			Needs: []audit.ClueName{audit.CluePositions},
 			Weigh: []Weight{
 				{audit.ClueOddLayer, -some, 0},
-				{audit.ClueBias, -some, 0},
 				{audit.CluePositions, strong, -sure},
 				{audit.ClueDense, some, 0},
 				{audit.ClueFirstLayer, weak, 0},
@@ -396,8 +395,6 @@ func Rules() []Rule {
 			Weigh: []Weight{
 				{audit.ClueMends, some, 0},
 				{audit.ClueOddLayer, -sure - some, 0},
-				{audit.ClueBias, -sure - some, 0},
-				{audit.ClueProduct, -strong, 0},
 				{audit.ClueHandedness, -strong, 0}, // turns would fail as well
 				{audit.ClueNonlinearity, strong + weak, -strong},
 				{audit.ClueSingleLayer, some, 0},
@@ -436,8 +433,6 @@ func Rules() []Rule {
 			Needs: []audit.ClueName{audit.ClueCleanComb},
 			Weigh: []Weight{
 				{audit.ClueMends, -some, 0},
-				{audit.ClueBias, -some, 0},
-				{audit.ClueProduct, -some, 0},
 				{audit.ClueCleanComb, strong, -sure},
 				{audit.ClueNonlinearity, -weak, 0},
 				{audit.ClueDirection, -strong, 0},
@@ -475,8 +470,6 @@ func Rules() []Rule {
 			},
 			Weigh: []Weight{
 				{audit.ClueOddLayer, -weak, 0},
-				{audit.ClueBias, -weak, 0},
-				{audit.ClueProduct, -some, 0},
 				{audit.ClueSingleLayer, some, -weak},
 				{audit.ClueKernelAsymmetry, some, -sure},
 				{audit.ClueConvolution, weak, 0},
@@ -532,14 +525,9 @@ func Rules() []Rule {
 		},
 		{
 			ID: "layer-bug", Cause: "one layer breaks the symmetry and its neighbors do not: a bug in a custom layer",
-			Needs: []audit.ClueName{
-				audit.ClueOddLayer, audit.ClueSingleLayer, audit.ClueBias,
-				audit.ClueProduct,
-			},
+			Needs: []audit.ClueName{audit.ClueOddLayer, audit.ClueSingleLayer},
 			Weigh: []Weight{
 				{audit.ClueOddLayer, sure, 0},
-				{audit.ClueBias, sure, 0},
-				{audit.ClueProduct, sure, 0},
 				{audit.ClueOneElement, -strong, 0},
 				{audit.ClueNarrowPeak, -some, 0},
 				{audit.ClueConvention, -sure, 0},
@@ -561,22 +549,6 @@ func Rules() []Rule {
 				{audit.ClueChannel, -some, 0},
 				{audit.ClueNonlinearity, -weak, 0},
 			},
-			Instead: []Instead{
-				{
-					audit.ClueBias,
-					"a bias on features that the group moves: the stored numbers that are added are none that it keeps",
-					"leave the bias out, add it to scalars and norms alone, or make it one number for all channels " +
-						"that the group exchanges; a vector, or an irrep but the trivial one, has no bias",
-				},
-				{
-					audit.ClueProduct,
-					"a product of features is coupled wrongly: what it makes moves in no way in which a product of " +
-						"its factors does",
-					"multiply as the types say: inner products for scalars, cross products for pseudovectors, " +
-						"Clebsch-Gordan coefficients in the order, basis and parity of both factors; no product of " +
-						"components one by one but to sum them up",
-				},
-			},
 			Fix:    "check indices, weight sharing and the batch axis of that layer",
 			Verify: "nothing is injected at that layer",
 		},
@@ -597,7 +569,6 @@ func Rules() []Rule {
 			Needs: []audit.ClueName{audit.ClueDirection},
 			Weigh: []Weight{
 				{audit.ClueDirection, sure + some, -strong},
-				{audit.ClueBias, -some, 0}, // says why
 				{audit.ClueConvention, -weak, 0},
 				{audit.ClueHandedness, -weak, 0},
 			},

@@ -40,8 +40,7 @@ var (
 	normalisations = set("BatchNormalization", "InstanceNormalization", "LayerNormalization", "GroupNormalization",
 		"MeanVarianceNormalization",
 		"RMSNormalization", "LpNormalization", "LRN")
-	recurrent = set("GRU", "LSTM", "RNN")
-	products  = set("Gemm", "MatMul", "Einsum", "MatMulInteger", "QLinearMatMul")
+	products = set("Gemm", "MatMul", "Einsum", "MatMulInteger", "QLinearMatMul")
 )
 
 func set(names ...string) map[string]bool {

@@ -114,14 +114,6 @@ type Row struct {
 	Flows []float64
 	// bridge tells that the layer makes products of components, which are told by what is summed up of them.
 	bridge bool
-	// loose tells that it makes such products, one by one, and that they are used as a vector and never summed up.
-	loose bool
-	// Bias is by how much of themselves the stored numbers that the layer adds are moved by the elements; NaN where it
-	// adds none, or to nothing that is known to move.
-	Bias float64
-	// Degree is the power with which what the layer makes, with those that cannot be told apart from it, grows with
-	// what it reads of numbers that turn: 1 for what is linear, 2 for products; 0 where it is no whole one.
-	Degree int
 	// resamples tells that some element resamples before or after the layer, so that its floor is not rounding alone.
 	resamples bool
 	// chance is the p-value against an injected error of at most the resampling floor.

@@ -350,10 +350,6 @@ func (p *points) whole(shape []int, axis int) [][]component {
 // mostColumns bounds the rows of irreps whose multiplicities are tried.
 const mostColumns = 192
 
-// mostTold bounds the rows of scalars, vectors and tensors of degree 2 whose multiplicities are tried, which are many
-// more.
-const mostTold = 64
-
 // several are the types of which an axis may hold more than one.
 func (p *points) several(shape []int, axis int) [][]component {
 	var out [][]component
@@ -375,20 +371,6 @@ func (p *points) several(shape []int, axis int) [][]component {
 	}
 	if k := d / 9; k > 1 && d%9 == 0 {
 		add(fmt.Sprintf("%dx0e+%dx1o+%dx2e", k, k, k), 1)
-	}
-	for tensors := 1; 5*tensors <= d && d <= mostTold; tensors++ { // scalars, vectors and tensors, in that order
-		for vectors := 0; 3*vectors <= d-5*tensors; vectors++ {
-			var typ []string
-			for _, p := range []struct {
-				n    int
-				name string
-			}{{d - 5*tensors - 3*vectors, "0e"}, {vectors, "1o"}, {tensors, "2e"}} {
-				if p.n > 0 {
-					typ = append(typ, fmt.Sprintf("%dx%s", p.n, p.name))
-				}
-			}
-			add(strings.Join(typ, "+"), 1)
-		}
 	}
 	return out
 }

@@ -160,30 +160,6 @@ func vectors(t *testing.T, broken string) *onnx.Model {
 		})
 	case "metric":
 		v = n.op("bad-metric", "MatMul", []string{v, n.floats([]float32{1, 0, 0, 0, 1, 0, 0, 0, 1.3}, 3, 3)})
-	case "one-by-one": // used as a vector beside others
-		u := n.op("other", "MatMul", []string{n.weights(4, 4), v})
-		v = n.op("joined", "Add", []string{n.op("bad-product", "Mul", []string{v, u}), v})
-	case "alone": // used as vectors that are mixed
-		u := n.op("other", "MatMul", []string{n.weights(4, 4), v})
-		v = n.op("mixed0", "MatMul", []string{n.weights(4, 4), n.op("bad-product", "Mul", []string{v, u})})
-	case "cross", "order": // e_ijk, and the same with the components of one factor in another order
-		u := n.op("other", "MatMul", []string{n.weights(4, 4), v})
-		e := make([]float32, 27)
-		at := []int{0, 1, 2}
-		if broken == "order" {
-			at = []int{1, 2, 0}
-		}
-		for i := range 3 {
-			j, k := (i+1)%3, (i+2)%3
-			e[9*i+3*at[j]+k], e[9*j+3*at[i]+k] = 1, -1
-		}
-		pairs := n.op("pairs", "Einsum", []string{v, u}, onnx.AttrString("equation", "npci,npcj->npcij"))
-		v = n.op("bad-coupling", "MatMul", []string{
-			n.op("flat", "Reshape", []string{pairs, n.b.Ints(0, 0, 4, 9)}), n.floats(e, 9, 3),
-		})
-		if broken == "cross" {
-			n.b.Graph().GetNode()[len(n.b.Graph().GetNode())-1].Name = new("coupling")
-		}
 	case "bias":
 		v = n.op("bad-bias", "Add", []string{v, n.floats([]float32{0.1, 0, -0.2}, 3)})
 	default:

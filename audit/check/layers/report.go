@@ -282,28 +282,6 @@ func untold(rows []Row) string {
 	return ""
 }
 
-// leastBias is the part of itself by which stored numbers are moved that are no rounded ones that the group keeps.
-const leastBias = 1e-3
-
-// kind is what kind of operator a layer is of which the error shows at w: [look.class], if what it makes is no product.
-func (l *look) kind(start, w Row) (clue audit.ClueName, what string, remedies []string) {
-	remedies = []string{
-		"couple features as their types say: the inner product of two vectors is a scalar, their cross product a " +
-			"pseudovector, and others take Clebsch-Gordan coefficients in the order and basis of both factors",
-	}
-	switch {
-	case start.loose:
-		return audit.ClueProduct, "a product of components, one by one, that is used as a vector", remedies
-	case w.Degree > 1:
-		return audit.ClueProduct, fmt.Sprintf("a product of degree %d of what turns, which moves as none does",
-			w.Degree), remedies
-	}
-	if from := l.couples(l.node(start)); from != "" {
-		return audit.ClueProduct, "what couples the product " + from + " by stored numbers", remedies
-	}
-	return l.class(start)
-}
-
 // class is what kind of operator a layer is: the clue that names it, in words, and what to do.
 func (l *look) class(w Row) (clue audit.ClueName, what string, remedies []string) {
 	n := l.node(w)
@@ -345,18 +323,8 @@ func (l *look) class(w Row) (clue audit.ClueName, what string, remedies []string
 				"drop the table of positions, or use relative positions, or make it symmetric under " + l.group.Name(),
 			}
 		}
-		if w.Bias > leastBias {
-			return audit.ClueBias, fmt.Sprintf("a bias on what moves, of which the elements move up to %.2g of itself",
-				w.Bias), []string{"add to features that stay alone, or numbers that " + l.group.Name() + " keeps"}
-		}
 		return "", "an operation with stored numbers", []string{
 			"drop these numbers, or make them symmetric under " + l.group.Name(),
-		}
-	case recurrent[w.Op]:
-		return "", "a recurrent layer", []string{
-			"it reads its sequence in one order, and hands a state on from each place to the next: a sequence that " +
-				"the group exchanges or turns around is another one; let it run along what stays in order, or in " +
-				"both directions with the same weights",
 		}
 	case linear[w.Op]:
 		return "", "the operator " + w.Op,
@@ -493,7 +461,7 @@ func (l *look) clues(r *Result) {
 	}
 	w := r.Rows[r.First]
 	start := l.entrance(r.Rows, w)
-	name, what, _ := l.kind(start, w)
+	name, what, _ := l.class(start)
 	strength := 0.9
 	if w.Origin == feature.ByDefault || !r.Exact {
 		strength = 0.6
@@ -541,20 +509,16 @@ func (l *look) clues(r *Result) {
 	}
 	if most == r.First || single {
 		w, start = big, l.entrance(r.Rows, big)
-		name, what, _ = l.kind(start, w)
+		name, what, _ = l.class(start)
 	}
 	if name != "" {
 		give(name, true, strength*math.Min(1, math.Max(0.2, math.Abs(w.Share.Value))), start.Name,
 			fmt.Sprintf("%s, which breaks, is %s", start.Name, what), ev...)
 	}
-	if r.First == len(r.Rows)-1 && r.Rows[r.First].Index == l.layers[len(l.layers)-1].Index &&
-		unshared(r.Rows[:r.First]) == "" {
+	if r.First == len(r.Rows)-1 && r.Rows[r.First].Index == l.layers[len(l.layers)-1].Index {
 		// A layer that only hands values on can break nothing but what is declared of it.
 		other := l.other != nil || len(w.Together) == 0 && (movements[w.Op] || w.Op == "Identity")
 		text = "every layer before the output holds"
-		if t := untold(r.Rows[:r.First]); t != "" {
-			text = "every layer before the output that could be tested holds; " + t
-		}
 		if l.other != nil {
 			text += fmt.Sprintf("; the values of the output are explained by %q, the declaration is %q",
 				l.other.String(), l.out.String())
@@ -608,7 +572,7 @@ func (l *look) finding(r *Result) {
 	}
 	w := r.Rows[r.First]
 	start := l.entrance(r.Rows, w)
-	_, what, remedies := l.kind(start, w)
+	_, what, remedies := l.class(start)
 	if l.other != nil && r.First == len(r.Rows)-1 {
 		remedies = append([]string{fmt.Sprintf("declare the output as it moves: its values are explained by %q",
 			l.other.String())}, remedies...)

@@ -318,12 +318,10 @@ func (l *look) places() map[int]bool {
 func (l *look) layer(ctx context.Context, cur *cut, y interior.Layer, place bool) (next *cut, err error) {
 	row := Row{
 		Index: y.Index, Name: y.Name, Op: y.Op, Prefix: math.NaN(), Injected: math.NaN(), Floor: math.NaN(),
-		Status: "tested", Bias: math.NaN(),
-		Share: audit.Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()},
+		Status: "tested",
+		Share:  audit.Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()},
 	}
-	if row.bridge = l.bridge(cur, l.maker(y.Produced[0])); row.bridge && l.loose(cur, l.maker(y.Produced[0])) {
-		row.bridge, row.loose = false, true
-	}
+	row.bridge = l.bridge(cur, l.maker(y.Produced[0]))
 	if why := cur.blind(y.Live); why != "" {
 		row.Status = untestable + why
 		l.rows = append(l.rows, row)
@@ -367,12 +365,6 @@ func (l *look) layer(ctx context.Context, cur *cut, y interior.Layer, place bool
 	l.clear()
 	if err := l.measure(ctx, part, cur, next, moved, mine, &row); err != nil {
 		return nil, err
-	}
-	if row.Above {
-		row.Bias = l.bias(cur, next, l.maker(y.Produced[0]))
-		if row.Degree, err = l.degree(ctx, part, cur, next, mine); err != nil {
-			return nil, err
-		}
 	}
 	cur.rx = nil
 	l.clear()
@@ -424,8 +416,8 @@ func (l *look) unknown(c *cut) string {
 	return ""
 }
 
-// move computes ρ(g)z of what is live. Of values that hold no floating-point numbers it is what the layer made of
-// moved inputs.
+// move computes ρ(g)z of what is live. Of values that hold no floating-point numbers it is what the layer made of moved
+// inputs.
 func (l *look) move(c *cut, moved [][]interior.Array) error {
 	m := len(l.elements)
 	c.rx = make([][]interior.Array, len(c.x)*m)

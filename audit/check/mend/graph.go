@@ -40,8 +40,6 @@ type gap struct {
 	from, to string
 	// Nodes are those on the way, the one that makes to last; left are all that nobody needs any more.
 	nodes, left []int
-	// bias tells that the node stays and adds nothing.
-	bias bool
 }
 
 // places says which axes of a value count places or moments that the group moves. Rows are none: what depends on their
@@ -269,23 +267,6 @@ func (g *graph) single() []*gap {
 	return out
 }
 
-// biased is where the operators read stored numbers to add that have a place of their own for them.
-const biased = 2
-
-// biases are the gaps of stored numbers that are added inside of a node, in the order of the graph.
-func (g *graph) biases() []*gap {
-	var out []*gap
-	before := g.needed("", "")
-	for i, n := range g.nodes {
-		in, to := n.GetInput(), makes(n)
-		if op := n.GetOpType(); before[i] && (op == "Gemm" || op == "Conv" || op == "ConvTranspose") && to != "" &&
-			g.varies[to] && len(in) == biased+1 && g.stored[in[biased]] != nil {
-			out = append(out, &gap{to: to, nodes: []int{i}, left: []int{i}, bias: true})
-		}
-	}
-	return out
-}
-
 // longest is of how many nodes a run is made at most.
 const longest = 4
 
@@ -331,11 +312,6 @@ func (g *graph) back(at, to string, on []int, left int) []*gap {
 // without is the model that lacks what the gap leaves out.
 func (g *graph) without(a *gap) (*onnx.Model, error) {
 	b := g.model.Edit()
-	if a.bias {
-		n := b.Graph().GetNode()[a.nodes[0]]
-		n.Input = n.GetInput()[:biased]
-		return b.Model()
-	}
 	i := g.made[a.to]
 	list := b.Graph().GetNode()
 	op, name := "Identity", list[i].GetName()
@@ -365,9 +341,7 @@ const (
 	Rounds Deed = "rounding"
 	// Reorders: numbers go to other places, and nothing is computed of them after that.
 	Reorders Deed = "order"
-	// Biases: stored numbers are added.
-	Biases Deed = "bias"
-	// Other is anything else: factors, branches.
+	// Other is anything else: factors, constants, branches.
 	Other Deed = "other"
 )
 
@@ -384,8 +358,6 @@ func (d Deed) words() string {
 		return "rounds"
 	case Reorders:
 		return "hands the numbers of the output to other places"
-	case Biases:
-		return "adds stored numbers that the group does not keep"
 	case Other:
 	}
 	return "breaks what the rest of the model keeps"
@@ -404,8 +376,6 @@ func (d Deed) clue() audit.ClueName {
 		return audit.ClueReducedPrecision
 	case Reorders:
 		return audit.ClueOutputLayer
-	case Biases:
-		return audit.ClueBias
 	case Other:
 	}
 	return audit.ClueOddLayer
@@ -441,7 +411,6 @@ func (g *graph) deed(a *gap) (Deed, string) {
 		{Coarsens, func(i int) bool { return windows[g.nodes[i].GetOpType()] }},
 		{Positions, g.table},
 		{Bends, func(i int) bool { return bends[g.nodes[i].GetOpType()] }},
-		{Biases, func(i int) bool { return a.bias || len(a.nodes) == 1 && g.adds(i) }},
 		{Rounds, func(i int) bool { return rounds[g.nodes[i].GetOpType()] }},
 	} {
 		for _, i := range a.nodes {
@@ -461,13 +430,6 @@ func (g *graph) deed(a *gap) (Deed, string) {
 		return Reorders, g.name(last)
 	}
 	return Other, g.name(last)
-}
-
-// adds tells whether a node adds stored numbers.
-func (g *graph) adds(i int) bool {
-	n := g.nodes[i]
-	return (n.GetOpType() == "Add" || n.GetOpType() == "Sub") &&
-		slices.ContainsFunc(n.GetInput(), func(v string) bool { return g.stored[v] != nil })
 }
 
 // table tells whether a node joins a value with stored numbers that differ from place to place.

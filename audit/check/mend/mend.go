@@ -26,13 +26,13 @@ var Check = &audit.Check{
 	Name: "mend",
 	Doc: `Mend leaves nodes of a model out, a few at a time, and asks without which of them the claim holds. Where elements that do not resample fail,
 each node whose result has the form of a value that it reads is replaced by that value: a table is not added, a factor does not multiply, a nonlinearity
-hands its input on, a branch does not join. A dense layer or a convolution that adds stored numbers adds none. If no single node will do, runs of up to four nodes from a value to one of the same form are left out. A node mends
+hands its input on, a branch does not join. If no single node will do, runs of up to four nodes from a value to one of the same form are left out. A node mends
 the model if without it the error over the variation of the outputs falls below the limit of the claim and to 1/30 or less, while the outputs still tell
 inputs apart, in every channel or column, and boxes are left to compare; and what comes after a layer that is seen to break only forgives it, as what makes values that still move rightly is not to blame; of several the one counts that takes the fewest nodes with it, of equals the one that changes the answers least, and it is tried again on more inputs and elements. This needs no
 knowledge of how values inside the model move, so that it works for every group, kind of output and layer.
 
 It says what the node does: add or multiply by stored numbers that differ from place to place (positions), bend single numbers (a nonlinearity), coarsen a grid,
-add other stored numbers (a bias), round, hand numbers to other places just before the output, or anything else. It names one culprit; a model with two breaks, or with
+round, hand numbers to other places just before the output, or anything else. It names one culprit; a model with two breaks, or with
 weights that are not symmetric in a layer that changes the form of its input, is mended by none.`,
 	Params: []audit.Param{
 		{Name: "samples", Doc: "Inputs that every attempt is made on.", Default: 4, Min: 2, Max: 1000, Least: 2},
@@ -115,7 +115,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		g.broken, g.sound = broken(v), sound(v, p.Policy.RoundingFactor)
 	}
 	r := &Result{Before: t.whole.err, After: math.NaN()}
-	for _, list := range [][]*gap{append(g.single(), g.biases()...), g.runs()} {
+	for _, list := range [][]*gap{g.single(), g.runs()} {
 		some, err := t.try(ctx, g, list, r)
 		if err != nil {
 			return nil, err
