@@ -45,6 +45,7 @@ type FS interface {
 type File interface {
 	io.WriteCloser
 	Sync() error
+	Stat() (fs.FileInfo, error)
 }
 
 // OS is the disk of the operating system.
@@ -132,12 +133,23 @@ func Through(d FS, draft, name string, fill func(io.Writer) error) (err error) {
 	if err != nil {
 		return err
 	}
-	if held := hold(draft); held != nil {
+	held, err := hold(draft)
+	switch {
+	case err == nil:
 		defer func() { _ = held.Close() }() // after the rename; it was only locked
-		if !same(held, draft) {             // somebody took it for a remain before it was locked
-			_ = f.Close() // nothing was written
-			return errTaken
+	case errors.Is(err, ErrLocked), errors.Is(err, fs.ErrNotExist): // somebody took it for a remain, and removes it
+		_ = f.Close() // nothing was written
+		return errTaken
+	default: // a file system without locks
+		held = nil
+	}
+	// What was locked must be what was made: a third writer may have made a file of this name since.
+	if held != nil && !same(f, draft) {
+		_ = f.Close() // nothing was written
+		if same(held, draft) {
+			_ = os.Remove(draft) // its maker found it locked and left it, or will not find it
 		}
+		return errTaken
 	}
 	defer func() {
 		if err != nil {
@@ -181,8 +193,7 @@ func Lock(name string) (*os.File, error) {
 	return nil, fmt.Errorf("%s: %w", name, ErrLocked)
 }
 
-// tidy removes drafts of a file that no process holds any more: their lock is free, or, where files that are open
-// cannot be removed, they can be. What cannot be removed stays.
+// tidy removes drafts of a file that no process holds any more. What cannot be removed stays.
 func tidy(name string) {
 	dir, base := filepath.Split(name)
 	d, err := os.Open(cmp.Or(dir, "."))
@@ -192,32 +203,32 @@ func tidy(name string) {
 	names, _ := d.Readdirnames(-1) // as far as they can be read
 	_ = d.Close()                  // it was only read
 	for _, n := range names {
-		if rest, ok := strings.CutPrefix(n, temporary+base+"-"); !ok || !numbered(rest) {
+		rest, ok := strings.CutPrefix(n, temporary+base+"-")
+		process, ok2 := numbered(rest)
+		if !ok || !ok2 {
 			continue
 		}
 		draft := filepath.Join(dir, n)
-		if runtime.GOOS == "windows" {
-			_ = os.Remove(draft) // fails while it is open
+		held, ok := deserted(draft, process)
+		if !ok {
 			continue
 		}
-		if held := hold(draft); held != nil {
-			if same(held, draft) {
-				_ = os.Remove(draft) // another one may have been faster
-			}
+		_ = os.Remove(draft) // another one may have been faster
+		if held != nil {
 			_ = held.Close() // it was only locked
 		}
 	}
 }
 
-// numbered reports whether a text is what [Replace] puts behind the name of a file: two numbers.
-func numbered(text string) bool {
+// numbered takes apart what [Replace] puts behind the name of a file: the number of the process and another number.
+func numbered(text string) (process string, ok bool) {
 	a, b, ok := strings.Cut(text, "-")
 	digits := func(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
-	return ok && digits(a) && digits(b)
+	return a, ok && digits(a) && digits(b)
 }
 
 // same reports whether an open file is the one of that name.
-func same(f *os.File, name string) bool {
+func same(f interface{ Stat() (fs.FileInfo, error) }, name string) bool {
 	a, err := f.Stat()
 	b, err2 := os.Stat(name)
 	return err == nil && err2 == nil && os.SameFile(a, b)

@@ -29,16 +29,30 @@ func TryLock(f *os.File, shared bool) error {
 	}
 }
 
-// hold locks a draft that was just made, so that nobody takes it for what a dead process has left. Nil means that it
-// could not be locked.
-func hold(draft string) *os.File {
+// hold locks a draft that was just made, so that nobody takes it for what a dead process has left. The error wraps
+// [ErrLocked] or [fs.ErrNotExist] if somebody has taken it for that already.
+func hold(draft string) (*os.File, error) {
 	f, err := os.Open(draft)
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	if TryLock(f, false) != nil {
+	if err := TryLock(f, false); err != nil {
 		_ = f.Close() // it was only to be locked
-		return nil
+		return nil, err
 	}
-	return f
+	return f, nil
+}
+
+// deserted reports whether a draft is one that no process holds any more: its lock is free. Whoever has the file that
+// is returned has the lock, until it is closed.
+func deserted(draft, _ string) (*os.File, bool) {
+	f, err := hold(draft)
+	if err != nil {
+		return nil, false
+	}
+	if !same(f, draft) {
+		_ = f.Close() // it was only locked
+		return nil, false
+	}
+	return f, true
 }
