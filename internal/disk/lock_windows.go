@@ -25,8 +25,8 @@ func TryLock(f *os.File, shared bool) error {
 // hold locks nothing: a file that is open cannot be removed here, and one that is locked cannot be renamed.
 func hold(string) (*os.File, error) { return nil, errors.ErrUnsupported }
 
-// deserted reports whether the process that made a draft is gone, by its number: a draft is closed before it is renamed,
-// so that nothing else tells one that is about to be renamed.
+// deserted reports whether the process that made a draft is gone, by its number: a draft is closed before it is
+// renamed, so that nothing else tells one that is about to be.
 func deserted(_, process string) (*os.File, bool) {
 	id, err := strconv.Atoi(process)
 	if err != nil || id == os.Getpid() {

@@ -225,7 +225,8 @@ func (w *Workload) openFields(natural space.Spec, o Options) (*input, error) {
 }
 
 // unscaled refuses what is said of the pixels of pictures for samples of another kind, whose numbers go to the model as
-// they are: a scale that nobody applies would look like one that was.
+// they are: a scale that nobody applies would look like one that was. What changes nothing is not refused; the defaults
+// that another reading of the study has filled in are that.
 func (w *Workload) unscaled(natural space.Spec) error {
 	in := w.Study.Input
 	if natural.IsRecord() { // which may have pictures among its fields
@@ -236,8 +237,8 @@ func (w *Workload) unscaled(natural space.Spec) error {
 		given bool
 	}{
 		{"input.scale", in.Scale != 0 && in.Scale != 1},
-		{"input.mean", len(in.Mean) > 0},
-		{"input.std", len(in.Std) > 0},
+		{"input.mean", slices.ContainsFunc(in.Mean, func(x float64) bool { return x != 0 })},
+		{"input.std", slices.ContainsFunc(in.Std, func(x float64) bool { return x != 1 })},
 		{"input.channels", in.Channels != ""},
 	} {
 		if x.given {
