@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	compared "nero/audit/check/forms"
 	"nero/audit/diagnosis"
 	"nero/audit/document"
+	"nero/audit/render"
 	"nero/run/eval"
 	"nero/run/job"
 	"nero/run/workload"
@@ -87,28 +89,9 @@ func (r *AuditResult) Unaudited() []string {
 	return names
 }
 
-// Brief is each model's verdict with the answers in short, for people.
-func (r *AuditResult) Brief() string {
-	out := &strings.Builder{}
-	for _, r := range r.Reports {
-		fmt.Fprintf(out, "audit of %s: %s\n", r.Model, r.Verdict)
-		for _, line := range r.Answers() {
-			fmt.Fprintf(out, "  %s\n", line)
-		}
-		questions := r.Questions()
-		if len(r.Sets()) == 0 { // why there is no answer
-			fmt.Fprintf(out, "  %s\n  %s\n", questions[0].Answers[0], questions[1].Answers[0])
-		}
-		for _, line := range questions[len(questions)-1].Answers {
-			fmt.Fprintf(out, "  %s\n", line)
-		}
-		if len(r.Diagnoses) > 0 {
-			d := r.Diagnoses[0]
-			fmt.Fprintf(out, "  most likely: %s (%s sure); %s\n", d.Cause, audit.Percent(d.Confidence), d.Fix)
-		}
-	}
-	return out.String()
-}
+// WriteBrief writes what fits on a screen: each model's verdict, what it means in plain sentences, the most likely
+// cause and what to do.
+func (r *AuditResult) WriteBrief(w io.Writer) error { return render.Brief(w, r.Document()) }
 
 // Audit audits every model of a study. Defaults are filled in in the study. The error is for what ends the whole audit;
 // what ends that of one model is in its report.

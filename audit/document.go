@@ -28,7 +28,7 @@ func Document(reports ...*Report) *document.Audit {
 func model(r *Report) document.Model {
 	m := document.Model{
 		Largest: r.Largest, Beyond: r.Beyond,
-		Model: r.Model, Verdict: r.Verdict, Error: r.Error, Reasons: list(r.Reasons),
+		Model: r.Model, Verdict: r.Verdict, Error: r.Error, Gist: r.Gist(), Reasons: list(r.Reasons),
 		Answers: list(r.Answers()), Outside: list(r.Outside),
 		Claim: document.Claim{
 			Group: r.Group, Elements: r.Planned, Added: r.Added, Measure: r.Measure, Inputs: r.Inputs, Output: r.Output,

@@ -91,6 +91,9 @@ func (p *Pass) Shorten(n int) { p.Subject.N = min(n, p.Subject.N) }
 // Certify adds a sentence to the certificate: what may be said to others, with its confidence and for whom it holds.
 func (p *Pass) Certify(sentence string) { p.out.Certified = append(p.out.Certified, sentence) }
 
+// Say puts a sentence above everything else in the report, see [Report.Gist]. It speaks to people who read no more.
+func (p *Pass) Say(sentence string) { p.out.Gist = append(p.out.Gist, sentence) }
+
 // Judge hands in a set of elements for judgment and returns its verdict. Steps and Cause must be there, see
 // [Policy.Explain].
 func (p *Pass) Judge(s *Set) Verdict {

@@ -35,6 +35,8 @@ type Result struct {
 	Clues    []Clue
 	// Certified are sentences with their confidence that belong in the certificate.
 	Certified []string
+	// Gist are sentences of this check that belong above everything else.
+	Gist []string
 	// the worst that sets and findings of this check leave possible; "" if it was not tested and found nothing, and if
 	// it abstained and found nothing
 	Verdict Verdict

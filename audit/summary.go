@@ -364,7 +364,11 @@ func (r *Report) Replay(w Where) string {
 	for _, x := range w.Element {
 		at = append(at, strconv.FormatFloat(x+0, 'g', -1, 64)) // +0 turns -0 into 0
 	}
-	return fmt.Sprintf("%s --only %s --replay %s", r.Command, ShellQuote(r.Model),
+	only := " --only " + ShellQuote(r.Model)
+	if strings.Contains(r.Command+" ", only+" ") && strings.Count(r.Command, " --only ") == 1 {
+		only = ""
+	}
+	return fmt.Sprintf("%s%s --replay %s", r.Command, only,
 		ShellQuote(w.Sample+"@"+strings.Join(at, ",")))
 }
 

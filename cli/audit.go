@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,6 +22,7 @@ func (a *App) audit() *cobra.Command {
 	var o app.AuditOptions
 	var replay string
 	var out string
+	var full bool
 	c := &cobra.Command{
 		Use:   "audit [STUDY.yaml | MODEL.onnx]",
 		Short: "Decide whether a model is equivariant, with evidence",
@@ -67,7 +69,12 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 			if err != nil {
 				return err
 			}
-			if err := a.printAudit(r, formats, out); err != nil {
+			if full || out == "" && cmd.Flags().Changed("format") {
+				err = a.printAudit(r, formats, out)
+			} else {
+				err = a.briefAudit(r, formats, out)
+			}
+			if err != nil {
 				return err
 			}
 			switch r.Outcome() {
@@ -87,7 +94,8 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 	c.Flags().StringSliceVarP(&formats, "format", "f", []string{"text"},
 		strings.Join(app.AuditFormats(), ", ")+"; several with -o")
 	c.Flags().StringVarP(&out, "out", "o", "",
-		"`folder` for audit.txt, audit.md, audit.html, audit.json, audit.junit.xml, audit.sarif; text is still printed")
+		"`folder` for audit.txt, audit.md, audit.html, audit.json, audit.junit.xml, audit.sarif")
+	c.Flags().BoolVar(&full, "full", false, "print the whole report instead of one screen of it")
 	c.Flags().IntVarP(&o.Workers, "workers", "w", workers(), "workers; their number changes no number")
 	kf.add(c, auditKeys())
 	addAudit(c, &o)
@@ -95,7 +103,7 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 		"measure one sample at one element again, `SAMPLE@COORDINATES`, as reports print it; with -o keep its inputs "+
 			"and outputs")
 	ofAudit.holds(c.Flags(), "replay")
-	ofResult.holds(c.Flags(), "format", "out")
+	ofResult.holds(c.Flags(), "format", "out", "full")
 	ofEngine.holds(c.Flags(), "workers")
 	inParts(c)
 	return c
@@ -141,6 +149,25 @@ func (a *App) printAudit(r auditWriter, formats []string, out string) error {
 		return err
 	}
 	return r.Save(out, formats...)
+}
+
+// briefAudit prints one screen of an audit, and says where all of it is.
+func (a *App) briefAudit(r *app.AuditResult, formats []string, out string) error {
+	if err := r.WriteBrief(a.Out); err != nil { // first: what cannot be written into files is not lost
+		return err
+	}
+	if out == "" {
+		fmt.Fprintln(a.Out, "This is one screen of it; --full prints the whole report, -f html -o FOLDER makes a page.")
+		return nil
+	}
+	if err := r.Save(out, formats...); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.Out, "The whole report:")
+	for _, f := range formats {
+		fmt.Fprintln(a.Out, "  "+filepath.Join(out, app.AuditFile(f)))
+	}
+	return nil
 }
 
 // replay measures one sample at one element again.
@@ -191,7 +218,7 @@ func (a *App) command() string {
 			"--before", "--allow-regression", "--fail-on", "-w", "--workers",
 		}, name):
 			skip = !with
-		case w == "-q" || w == "--quiet":
+		case w == "-q" || w == "--quiet" || w == "--full":
 		default:
 			words = append(words, w)
 		}

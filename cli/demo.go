@@ -69,7 +69,7 @@ With --once, or where nobody sits at a terminal, it ends when everything is writ
 				_ = r.WriteText(a.Out) // the sink keeps its error
 				fmt.Fprintln(a.Out)
 			}
-			o.Audited = func(r *app.AuditResult) { fmt.Fprint(a.Out, r.Brief()) }
+			o.Audited = func(r *app.AuditResult) { _ = r.WriteBrief(a.Out) } // the sink keeps its error
 			d, err := a.app.Demo(cmd.Context(), o)
 			if err != nil {
 				return err

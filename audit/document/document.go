@@ -176,9 +176,11 @@ type Audit struct {
 
 // Model is the audit of one model.
 type Model struct {
-	Model   string   `json:"model"`
-	Verdict Verdict  `json:"verdict" jsonschema:"enum=PASS,enum=FAIL,enum=NEEDS_ATTENTION,enum=COULD_NOT_RUN"`
-	Error   string   `json:"error,omitempty"`
+	Model   string  `json:"model"`
+	Verdict Verdict `json:"verdict" jsonschema:"enum=PASS,enum=FAIL,enum=NEEDS_ATTENTION,enum=COULD_NOT_RUN"`
+	Error   string  `json:"error,omitempty"`
+	// Gist is what was found, in a few plain sentences
+	Gist    []string `json:"gist,omitempty"`
 	Reasons []string `json:"reasons"`
 	Answers []string `json:"answers"`
 	Claim   Claim    `json:"claim"`

@@ -137,9 +137,9 @@ func suite(m *document.Model) junitSuite {
 	return s
 }
 
-// sentences are the three questions with their answers, and the most likely cause.
+// sentences are the gist, the three questions with their answers, and the most likely cause.
 func sentences(m *document.Model) []string {
-	var out []string
+	out := slices.Clone(m.Gist)
 	for _, q := range m.Questions {
 		out = append(out, q.Question)
 		for _, a := range q.Answers {

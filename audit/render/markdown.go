@@ -103,6 +103,9 @@ func (d *mdown) lead(m *document.Model) {
 		d.p("Could not run: %s", words.Markdown(m.Error))
 		return
 	}
+	if len(m.Gist) > 0 {
+		d.p("%s", words.Markdown(strings.Join(m.Gist, " ")))
+	}
 	for _, q := range m.Questions {
 		d.item(0, "**%s**", words.Markdown(q.Question))
 		for _, a := range q.Answers {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -34,13 +35,17 @@ func writeText(w io.Writer, a *document.Audit) error {
 	return err
 }
 
-type text struct{ b strings.Builder }
+type text struct {
+	b strings.Builder
+	// that no line is wider than, 0 for [columns]
+	narrow int
+}
 
 // line writes s, broken at spaces, continuation lines indented by more.
 func (t *text) line(indent int, s string) {
 	const hang = 2
 	pad := strings.Repeat(" ", indent)
-	width := columns - indent
+	width := cmp.Or(t.narrow, columns) - indent
 	first := true
 	for line := range strings.Lines(s) {
 		line = strings.TrimRight(line, "\n")
@@ -109,6 +114,9 @@ func (t *text) head(m *document.Model) {
 		return
 	}
 	t.line(0, fmt.Sprintf("%s: %s", m.Model, m.Verdict)+holds(m))
+	for _, g := range m.Gist {
+		t.line(2, g)
+	}
 	for _, q := range m.Questions {
 		t.line(2, q.Question)
 		for _, a := range q.Answers {

@@ -98,6 +98,15 @@ func Block(language, s string) string {
 // Name is an identifier for people: underscores are spaces.
 func Name(id string) string { return strings.ReplaceAll(id, "_", " ") }
 
+// List joins names as a sentence does: "a", "a and b", "a, b and c".
+func List(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
 // Capital makes the first letter of a text a capital one.
 func Capital(s string) string {
 	_, n := utf8.DecodeRuneInString(s)

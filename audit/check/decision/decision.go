@@ -60,6 +60,8 @@ func run(_ context.Context, p *audit.Pass) (any, error) {
 		audit.Measured("agreement with the unmoved input", share(audit.MeanInterval(c.Agree, conf)), "share"),
 		audit.Measured("inputs that agree on the whole orbit", audit.ShareInterval(always, seen, conf), "share"))
 	judge(p, sw, seen, always)
+	p.Say(gist(known, right, share(audit.MeanInterval(c.Right, conf)).Value,
+		share(audit.MeanInterval(c.Agree, conf)).Value, float64(always)/float64(seen)))
 	if iv := audit.MeanInterval(c.Adjacent, conf); iv.N > 0 {
 		p.Measure(audit.Measured("flips between neighbors of the plan", share(iv), "share"))
 	}
@@ -82,6 +84,16 @@ func run(_ context.Context, p *audit.Pass) (any, error) {
 		}
 	}
 	return c, nil
+}
+
+// gist is what becomes of the answers when inputs move, in a sentence.
+func gist(known, right int, over, agree, always float64) string {
+	kept := audit.Percent(always) + " keep their class at every element"
+	if known == 0 {
+		return fmt.Sprintf("The class stays the same for %s of the moved inputs; %s.", audit.Percent(agree), kept)
+	}
+	return fmt.Sprintf("Right on %s of the inputs as they are, on %s of them moved; %s.",
+		audit.Percent(float64(right)/float64(known)), audit.Percent(over), kept)
 }
 
 // judge holds the share of inputs whose class changes against the failure rate.

@@ -185,12 +185,14 @@ func (s *study) report(g *Generator, worst audit.Where) {
 	}
 	p.Clue(audit.Clue{
 		Name: audit.ClueGradient, Holds: true, Strength: 0.8, Evidence: ev,
-		Text: fmt.Sprintf("the output moves by %.2g s per %s of %s, to first order", g.Rate.Value, unitWord(g.Unit),
+		Text: fmt.Sprintf("the output moves by %.2g of its scale per %s of %s, "+
+			"to first order", g.Rate.Value, unitWord(g.Unit),
 			g.Name),
 	})
 	p.Report(audit.Finding{
 		Category: audit.Gradient, Location: g.Name, Worst: worst, Evidence: ev,
-		Message: fmt.Sprintf("the output moves by %.2g s per %s of %s: %.2g at %s, to first order", g.Rate.Value,
+		Message: fmt.Sprintf("the output moves by %.2g of its scale per %s of %s: %.2g at %s, "+
+			"to first order", g.Rate.Value,
 			unitWord(g.Unit), g.Name, e.Value, words),
 		Remedies: []string{
 			"see which layer the local error comes from",

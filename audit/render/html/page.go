@@ -96,6 +96,7 @@ type model struct {
 	ID, Name, Verdict, Words, Error string
 	// symmetry that holds, "" if nobody looked
 	Largest              string
+	Gist                 []string
 	Questions            []document.Question
 	Diagnoses            []diagnosis
 	Plots                []figure
@@ -167,6 +168,7 @@ func modelOf(f *figures, r *document.Model) model {
 	if r.Error != "" {
 		return m
 	}
+	m.Gist = r.Gist
 	m.Questions, m.Reasons, m.Certificate, m.Caveats, m.Advice = r.Questions, r.Reasons, r.Certificate, r.Caveats,
 		r.Advice
 	for _, d := range r.Diagnoses {

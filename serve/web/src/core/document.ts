@@ -23,6 +23,8 @@ export interface Model {
   model: string;
   verdict: Verdict;
   error?: string;
+  /** Gist is what was found, in a few plain sentences */
+  gist?: string[];
   reasons: string[];
   answers: string[];
   claim: Claim;

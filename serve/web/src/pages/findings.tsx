@@ -119,7 +119,7 @@ function ModelPage({ s, doc, document, model }: { s: State; doc: api.Findings; d
       <section class="card causes" aria-labelledby="causes-title">
         <h2 id="causes-title">Most likely cause</h2>
         {model.diagnoses.length === 0 ? <p class="note">Nothing was seen that needs a cause.</p> : model.diagnoses.map((d, k) => <Cause key={d.id} d={d} first={k === 0} />)}
-        <p class="note">Confidence is how the clues of this audit weigh the causes against each other; read it as an order.</p>
+        <p class="note">The percentages rank the causes by the clues of this audit; they are no probabilities.</p>
       </section>
       <section class="card" aria-labelledby="list-title" id="list">
         <h2 id="list-title">
@@ -145,7 +145,12 @@ function Summary({ model }: Ctx) {
       <h2 id="verdict-title">
         <VerdictBadge verdict={model.verdict} big /> <span class="who">{model.model}</span>
       </h2>
-      <p>
+      {model.gist?.map((g) => (
+        <p key={g} class="gist">
+          {g}
+        </p>
+      ))}
+      <p class="note">
         {c.group}: {c.elements} elements{c.added_exact_elements > 0 ? `, and ${c.added_exact_elements} exact ones that were added` : ''} ({c.measure}), {c.inputs} inputs, output {c.output}. Errors are relative to the scale of the outputs, {num(c.scale)}; the
         threshold is {num(model.policy.threshold)} ({model.policy.origin}).
       </p>
@@ -191,7 +196,7 @@ function Cause({ d, first }: { d: Diagnosis; first: boolean }) {
       <Clues title="Speaks against it" clues={d.against} />
       {d.would_decide.length > 0 && (
         <p>
-          <b>Would decide:</b> {d.would_decide.join('; ')}
+          <b>A test that would settle it:</b> {d.would_decide.join('; ')}
         </p>
       )}
     </details>
@@ -206,7 +211,7 @@ function Clues({ title, clues }: { title: string; clues: Diagnosis['for'] }) {
       <ul class="clues">
         {clues.map((c, k) => (
           <li key={k}>
-            {c.text} <span class="note">({c.holds ? 'seen' : 'looked for and not seen'} by {c.check})</span>
+            {c.text} <span class="note">({c.holds ? 'seen' : 'looked for, not found'} by {c.check})</span>
           </li>
         ))}
       </ul>
