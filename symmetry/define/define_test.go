@@ -207,7 +207,10 @@ func TestLoadRefusesWhatIsNoGroup(t *testing.T) {
 			"representation spinor is none: the commutator of",
 		},
 		{"name: X\nprogram: {command: [x]}", "no programs are run here"},
-		{"name: &a X\nmatrices: [[[1]]]", "anchors and aliases"},
+		{"name: &a X\nmatrices: [[[1]]]", "line 1 of the file of the group: anchors and aliases"},
+		{"name: X\nmatrices:\n  - &a [[1]]\n  - *a", "line 3 of the file of the group: anchors and aliases"},
+		{"name: X\nmatrices:\n  - !!seq &a [[1]]", "the file of the group"},
+		{"? &a name\n: X\nmatrices: [[[1]]]", "lists inside each other"},
 		{"name: X\nmatrices: " + strings.Repeat("[", 40), "lists inside each other"},
 		{"name: [", "the file of the group"},
 	} {
@@ -223,6 +226,19 @@ func TestLoadRefusesWhatIsNoGroup(t *testing.T) {
 	if _, err := define.Load(t.Context(), io.LimitReader(zeros{}, 17<<20), nil); err == nil ||
 		!strings.Contains(err.Error(), "larger than 16 MiB") {
 		t.Errorf("a large file: %v", err)
+	}
+}
+
+// Signs of anchors in a quoted name or in a comment are none.
+func TestQuotedSigns(t *testing.T) {
+	g, err := define.Load(t.Context(), strings.NewReader("# turns & mirrors, *all*\nname: X\ntable:\n"+
+		"  elements: [e, 'flip & turn']\n  products: [[e, \" *a\"], [\" *a\", e]]\n"), nil)
+	if err == nil || strings.Contains(err.Error(), "anchors") {
+		t.Errorf("%v, %v, want that %q is no element", g, err, " *a")
+	}
+	if _, err := define.Load(t.Context(), strings.NewReader("\ufeff# turns & mirrors\nname: X\ntable:\n"+
+		"  elements: [e, 'flip & turn']\n  products: [[e, flip & turn], [\"flip & turn\", e]]\n"), nil); err != nil {
+		t.Error(err)
 	}
 }
 

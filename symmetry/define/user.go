@@ -4,6 +4,7 @@
 package define
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,8 @@ import (
 	"nero/symmetry/matrix"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
 )
 
 // Limits of groups that users define.
@@ -92,6 +95,7 @@ func Load(ctx context.Context, r io.Reader, start Starter) (group.Group, error) 
 	if len(b) > maxFile {
 		return nil, fmt.Errorf("the file of the group is larger than %d MiB", maxFile>>20)
 	}
+	b = bytes.TrimPrefix(b, []byte("\ufeff")) // some editors mark a file as UTF-8
 	if err := sober(b); err != nil {
 		return nil, err
 	}
@@ -115,10 +119,10 @@ func Load(ctx context.Context, r io.Reader, start Starter) (group.Group, error) 
 	return g, nil
 }
 
-// sober refuses text that small files unfold into large values with.
+// sober refuses text that the reader of YAML would go too deep with.
 func sober(b []byte) error {
 	depth, line := 0, 1
-	for i, c := range b {
+	for _, c := range b {
 		switch c {
 		case '\n':
 			line++
@@ -126,10 +130,6 @@ func sober(b []byte) error {
 			depth++
 		case ']', '}':
 			depth--
-		case '&', '*':
-			if i == 0 || b[i-1] == ' ' || b[i-1] == '\n' || b[i-1] == '[' || b[i-1] == ',' {
-				return fmt.Errorf("line %d of the file of the group: anchors and aliases are not allowed", line)
-			}
 		}
 		if depth > maxNesting {
 			return fmt.Errorf("line %d of the file of the group: more than %d lists inside each other", line,
@@ -146,12 +146,45 @@ func sober(b []byte) error {
 	return nil
 }
 
+// named finds anchors and aliases, by which a small file unfolds into large values. The same characters in a quoted
+// name are none, which only the parser knows.
+type named struct {
+	// of the first one, 0 for none
+	line int
+}
+
+// Visit looks at one node.
+func (n *named) Visit(node ast.Node) ast.Visitor {
+	switch node.(type) {
+	case *ast.AnchorNode, *ast.AliasNode:
+		if n.line == 0 {
+			n.line = node.GetToken().Position.Line
+		}
+		return nil
+	}
+	return n
+}
+
 func decodeYAML(b []byte, d *definition) (err error) {
 	defer func() { // the reader of YAML is not ours
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the file of the group is no YAML that can be read: %v", r)
 		}
 	}()
+	file, err := parser.ParseBytes(b, 0)
+	if err != nil {
+		return fmt.Errorf("the file of the group: %s", strings.TrimSpace(yaml.FormatError(err, false, false)))
+	}
+	for _, doc := range file.Docs {
+		if doc.Body == nil {
+			continue
+		}
+		var n named
+		ast.Walk(&n, doc.Body)
+		if n.line > 0 {
+			return fmt.Errorf("line %d of the file of the group: anchors and aliases are not allowed", n.line)
+		}
+	}
 	if err := yaml.UnmarshalWithOptions(b, d, yaml.Strict()); err != nil {
 		return fmt.Errorf("the file of the group: %s", strings.TrimSpace(yaml.FormatError(err, false, false)))
 	}
