@@ -434,6 +434,25 @@ func signalOf(tb testing.TB, v space.Value) *space.Signal {
 	return s
 }
 
+// One array has no further fields: it is refused by name, also under the ending of another format.
+func TestLoneArrayOfSeveralFields(t *testing.T) {
+	b := npyOf(arrayOf(tensor.Float64, []int{1, 2, 3}, counting(6)...))
+	for _, name := range []string{"m.npy", "m.xyz"} {
+		spec := Spec{Format: "molecules", Images: name, Fields: []string{"positions", "species"}}
+		_, err := OpenFS(fstest.MapFS{name: {Data: b}}, spec)
+		if err == nil || !strings.Contains(err.Error(), name+`: holds one array, which is read as "positions", and a `+
+			`field "species" is asked for`) {
+			t.Errorf("%s: %v", name, err)
+		}
+		// alone it is what it says
+		if _, err := OpenFS(fstest.MapFS{name: {Data: b}}, Spec{
+			Format: "clouds", Images: name, Fields: []string{"points"},
+		}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestSignals(t *testing.T) {
 	const half = 1 << 14
 	dir := t.TempDir()

@@ -159,6 +159,12 @@ func (o opener) openTable(spec Spec, format tableFormat) (*values, *table, error
 		}
 		t.main = format.main[0]
 		t.arrays[t.main] = a
+		for _, f := range spec.Fields {
+			if f != t.main {
+				return nil, nil, fmt.Errorf("%s: holds one array, which is read as %q, and a field %q is asked for: "+
+					"pack all arrays into an npz archive (numpy.savez)", spec.Images, t.main, f)
+			}
+		}
 		return d, t, t.open(d, spec)
 	}
 	err = o.inArchive(spec.Images, func(z *archive) error {
