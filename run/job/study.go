@@ -1,6 +1,7 @@
 package job
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,6 +54,7 @@ func ParseStudy(name string, b []byte, more ...Words) (*Study, error) {
 			Message: fmt.Sprintf("%d bytes; a study has at most %d: is this a study file?", len(b), MaxStudy),
 		}
 	}
+	b = bytes.TrimPrefix(b, []byte("\ufeff")) // some editors mark a file as UTF-8
 	r := &reader{src: s.src, words: allWords(more)}
 	if !r.read(b, s) {
 		return nil, r.err()

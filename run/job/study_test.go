@@ -384,6 +384,18 @@ s.yaml:5:15: data.limit: -1 is out of range; expected a number at least 0 and at
 	}
 }
 
+// Editors of Windows mark a file as UTF-8 and end lines in two characters.
+func TestParseStudyMarked(t *testing.T) {
+	text := "# a study\r\nmodels: m.onnx\r\ndata: d\r\n"
+	s, err := ParseStudy("s.yaml", []byte("\ufeff"+text))
+	if err != nil || s.Models[0].ONNX != "m.onnx" || s.Data.Images != "d" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if _, err := ParseStudy("s.yaml", []byte("\ufeff\ufeff"+text)); err == nil {
+		t.Error("two marks are taken")
+	}
+}
+
 func TestParseStudyHostile(t *testing.T) {
 	var bomb strings.Builder
 	bomb.WriteString(few)
