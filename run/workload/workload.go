@@ -635,9 +635,10 @@ func (w *Workload) classes(n int) error {
 	if k := len(w.Classes); k > 0 {
 		w.note("labels: %s", numbered(w.Classes))
 		if k != n {
-			w.note("WARNING: the data has %d named classes and the models have %d: names are numbered in "+
+			_, file := where(0, w.Study.Models[0])
+			w.note("WARNING: the data has %d named classes and the models have %d (%s): names are numbered in "+
 				"alphabetical order, so a missing one shifts the others; "+
-				"if that is so, name the folders by number, or give data.labels as a CSV with numbers", k, n)
+				"if that is so, name the folders by number, or give data.labels as a CSV with numbers", k, n, file)
 		}
 	}
 	data := w.Data
@@ -648,7 +649,9 @@ func (w *Workload) classes(n int) error {
 		}
 	}
 	if err := dataset.CheckLabels(data, n); err != nil {
-		return w.Study.Errorf("data.labels", "%v; or choose metrics that need no labels", err)
+		_, file := where(0, w.Study.Models[0])
+		return w.Study.Errorf("data.labels", "%v; or choose metrics that need no labels. The classes are counted in "+
+			"the answer of %s", err, file)
 	}
 	return nil
 }
