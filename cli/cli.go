@@ -118,13 +118,14 @@ func (a *App) Run(ctx context.Context, args []string) int {
 		err = fmt.Errorf("the result could not be printed: %w", out.err)
 	case err == nil:
 		return exitOK
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+	case ctx.Err() != nil && strings.Contains(err.Error(), context.Canceled.Error()):
+		// It is not asked whether err wraps it: what is wrong with a study is kept as text.
 		err = errors.New("stopped")
 	}
 	if errors.Is(err, errFindings) {
 		return exitFindings
 	}
-	fmt.Fprintln(a.Err, printable(fmt.Sprintf("nero: %v", commandError(root, args, err))))
+	fmt.Fprintln(a.Err, printable(shortened(fmt.Sprintf("nero: %v", commandError(root, args, err)))))
 	return exitError
 }
 
@@ -200,7 +201,7 @@ func (a *App) say(format string, args ...any) {
 	if a.quiet {
 		return
 	}
-	line := printable(fmt.Sprintf(format, args...))
+	line := printable(shortened(fmt.Sprintf(format, args...)))
 	if a.said != nil {
 		if _, before := a.said.LoadOrStore(line, true); before {
 			return

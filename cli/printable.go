@@ -31,6 +31,30 @@ func printable(s string) string {
 	return b.String()
 }
 
+// maxWord is the longest word of a message, in bytes: that of a path, the longest thing that a message has to name
+// whole.
+const maxWord = 4096
+
+// shortened is a message whose words fit on a screen: a file of a megabyte without a space in it is not repeated in
+// what is said of it. Of a longer word the start is kept.
+func shortened(s string) string {
+	const kept = 80
+	if len(s) <= maxWord {
+		return s
+	}
+	words := strings.SplitAfter(s, " ")
+	for i, w := range words {
+		if len(w) > maxWord {
+			word, end := strings.CutSuffix(w, " ")
+			words[i] = fmt.Sprintf("%s... (%d bytes)", strings.ToValidUTF8(word[:kept], ""), len(word))
+			if end {
+				words[i] += " "
+			}
+		}
+	}
+	return strings.Join(words, "")
+}
+
 func unprintable(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))
 }

@@ -36,3 +36,21 @@ func TestPrintable(t *testing.T) {
 		}
 	})
 }
+
+// A message that repeats what a file holds stays short, and paths stay whole.
+func TestShortened(t *testing.T) {
+	path := "/" + strings.Repeat("folder/", 500)
+	for _, c := range []struct{ in, want string }{
+		{"a number 12", "a number 12"},
+		{"line 3: " + path + ": no such file", "line 3: " + path + ": no such file"},
+		{
+			"line 3: " + strings.Repeat("9", 1<<20) + " is no number",
+			"line 3: " + strings.Repeat("9", 80) + "... (1048576 bytes) is no number",
+		},
+		{strings.Repeat("é", 5000), strings.Repeat("é", 40) + "... (10000 bytes)"},
+	} {
+		if got := shortened(c.in); got != c.want {
+			t.Errorf("%.100q: %.200q, want %.200q", c.in, got, c.want)
+		}
+	}
+}
