@@ -18,7 +18,7 @@ import (
 // becomes another one, so that JSON stays JSON. Whatever is then shown is what was shown before, or the command
 // refuses; and what the message tells to do repairs the folder.
 func TestFlips(t *testing.T) {
-	dir, url := t.TempDir(), serve(t)
+	dir, url := t.TempDir(), serve(t, toy{})
 	at := func(name string) string { return filepath.Join(dir, name) }
 	pictures(t, at("photos"), 9)
 	study := []string{"--model", "toy=" + url, "--data", at("photos"), "--group", "C4"}

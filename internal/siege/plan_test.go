@@ -122,10 +122,10 @@ func (toy) Infer(_ context.Context, _ string, in []tensor.Named) ([]tensor.Named
 	return []tensor.Named{{Name: "y", Tensor: tensor.FromFloat32(y, n, 3)}}, nil
 }
 
-// serve serves the toy and returns its address.
-func serve(t *testing.T) string {
+// serve serves a model and returns its address.
+func serve(t *testing.T, model remotetest.Backend) string {
 	t.Helper()
-	s, err := remotetest.Start(toy{}, remotetest.Options{})
+	s, err := remotetest.Start(model, remotetest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
