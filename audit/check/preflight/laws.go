@@ -185,17 +185,10 @@ func indexed(got, want, mid space.Value) (float64, bool, error) {
 	if len(g) != len(w) {
 		return 1, false, nil
 	}
-	there := map[float64]bool{}
-	for _, x := range m {
-		there[math.Abs(x)] = true
-	}
-	times := map[float64]int{}
-	for _, x := range w {
-		times[math.Abs(x)]++
-	}
+	there, times := tallyOf(m), tallyOf(w)
 	wrong, held := 0, 0
 	for i, x := range w {
-		if x == 0 || !there[math.Abs(x)] || times[math.Abs(x)] > 1 {
+		if x == 0 || there.of(x) == 0 || times.of(x) > 1 {
 			continue
 		}
 		held++
@@ -204,6 +197,35 @@ func indexed(got, want, mid space.Value) (float64, bool, error) {
 		}
 	}
 	return float64(wrong) / float64(max(held, 1)), wrong == 0, nil
+}
+
+// tally counts numbers by their size. Most are whole and small, and there are as many as a model reads.
+type tally struct {
+	whole []int32
+	rest  map[float64]int32
+}
+
+func tallyOf(list []float64) *tally {
+	t := &tally{whole: make([]int32, len(list)+1), rest: map[float64]int32{}}
+	for _, x := range list {
+		if x = math.Abs(x); t.small(x) {
+			t.whole[int(x)]++
+		} else {
+			t.rest[x]++
+		}
+	}
+	return t
+}
+
+// small tells whether a number, none below zero, has a place in the list.
+func (t *tally) small(x float64) bool { return x < float64(len(t.whole)) && x == float64(int(x)) }
+
+// of is how often numbers of the size of x were counted.
+func (t *tally) of(x float64) int32 {
+	if x = math.Abs(x); t.small(x) {
+		return t.whole[int(x)]
+	}
+	return t.rest[x]
 }
 
 // margin is how many pixels around a point an interpolation may read.

@@ -95,7 +95,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		}
 		r.Blurs = append(r.Blurs, b)
 	}
-	if r.Oversampled, _, err = measure(ctx, t, "at twice the resolution", oversampled, nil); err != nil {
+	if r.Oversampled, _, err = measure(ctx, t, "at twice the resolution", finer{}.picture, nil); err != nil {
 		if !errors.Is(err, audit.ErrNotApplicable) {
 			return nil, err
 		}
@@ -282,10 +282,14 @@ func blur(x *space.Image, deviation float64) *space.Image {
 	return y
 }
 
-// oversampled is the middle of a picture at twice its resolution, of the picture's own size: the trigonometric
-// polynomial through the pixels of the picture and its mirror images, at every half pixel about the centre.
-func oversampled(x *space.Image) *space.Image {
-	rows, cols := halfPixels(x.H), halfPixels(x.W)
+// finer shows pictures at twice their resolution. It keeps the weights by how many pixels they are for, as the pictures
+// of an audit have few sizes; it serves one goroutine at a time.
+type finer map[int][]float64
+
+// picture is the middle of a picture at twice its resolution, of the picture's own size: the trigonometric polynomial
+// through the pixels of the picture and its mirror images, at every half pixel about the centre.
+func (f finer) picture(x *space.Image) *space.Image {
+	rows, cols := f.weights(x.H), f.weights(x.W)
 	y := space.NewImage(x.C, x.H, x.W)
 	wide := make([]float64, x.H*x.W)
 	for c := range x.C {
@@ -312,18 +316,35 @@ func oversampled(x *space.Image) *space.Image {
 	return y
 }
 
+func (f finer) weights(n int) []float64 {
+	if f[n] == nil {
+		f[n] = halfPixels(n)
+	}
+	return f[n]
+}
+
 // halfPixels are the weights of n pixels at n places half a pixel apart about the centre: sum of cos(πk(t+½)/n)·
 // cos(πk(j+½)/n) over the frequencies k, as the discrete cosine transform and back.
 func halfPixels(n int) []float64 {
 	w := make([]float64, n*n)
 	half := float64(n-1) / 2
+	// of every place, and of every pixel, by frequency
+	places, pixels := make([]float64, n*n), make([]float64, n*n)
 	for i := range n {
 		t := half + (float64(i)-half)/2
+		for k := 1; k < n; k++ {
+			f := math.Pi * float64(k) / float64(n)
+			places[i*n+k] = elementary.Cos(f * (t + 0.5))
+			pixels[i*n+k] = elementary.Cos(f * (float64(i) + 0.5))
+		}
+	}
+	for i := range n {
+		at := places[i*n : (i+1)*n]
 		for j := range n {
+			of := pixels[j*n : (j+1)*n]
 			s := 1.0
 			for k := 1; k < n; k++ {
-				f := math.Pi * float64(k) / float64(n)
-				s += float64(2 * float64(elementary.Cos(f*(t+0.5))*elementary.Cos(f*(float64(j)+0.5))))
+				s += float64(2 * float64(at[k]*of[k]))
 			}
 			w[i*n+j] = s / float64(n)
 		}
