@@ -568,20 +568,43 @@ func (p *page) ctrl(key string) {
 func (p *page) click(selector string) {
 	p.t.Helper()
 	p.visible(selector)
-	last := box{}
+	if !p.clicked(selector) {
+		p.t.Fatalf("%s left the page before the mouse reached it", selector)
+	}
+}
+
+// clicked is click for an element that the page may take away at any moment: it says whether the mouse reached it.
+func (p *page) clicked(selector string) bool {
+	p.t.Helper()
+	const at = `(e => {
+		if (e === null) return null
+		e.scrollIntoView({block: 'center'})
+		const r = e.getBoundingClientRect(), o = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)
+		return {X: r.x, Y: r.y, Width: r.width, Height: r.height,
+			Free: o !== null && (e.contains(o) || o.contains(e) || e.labels?.[0]?.contains(o) === true),
+			Over: o?.outerHTML.slice(0, 200) + ' in a window of ' + innerWidth + ' x ' + innerHeight + ', for ' + e.outerHTML.slice(0, 200)}
+	})(document.querySelector(%s))`
+	type place struct {
+		box
+		Free bool
+		Over string
+	}
+	var last place
 	for range 60 {
-		b := p.box(selector)
-		if b == last && eval[bool](p,
-			fmt.Sprintf(`(e => { const r = e.getBoundingClientRect(), o = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2); return o !== null && (e.contains(o) || o.contains(e) || e.labels?.[0]?.contains(o) === true) })(document.querySelector(%s))`, quote(selector))) {
-			p.do(chromedp.MouseClickXY(b.X+b.Width/2, b.Y+b.Height/2))
-			return
+		now := eval[*place](p, fmt.Sprintf(at, quote(selector)))
+		if now == nil {
+			return false
 		}
-		last = b
+		if now.box == last.box && now.Free {
+			p.do(chromedp.MouseClickXY(now.X+now.Width/2, now.Y+now.Height/2))
+			return true
+		}
+		last = *now
 		p.drawn()
 	}
-	p.t.Fatalf("%s does not come to rest where a mouse reaches it: it lies at %+v, and there is %s", selector, last,
-		eval[string](p, fmt.Sprintf(
-			`(e => { const r = e.getBoundingClientRect(); return document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)?.outerHTML.slice(0, 200) + ' in a window of ' + innerWidth + ' x ' + innerHeight + ', for ' + e.outerHTML.slice(0, 200) })(document.querySelector(%s))`, quote(selector))))
+	p.t.Fatalf("%s does not come to rest where a mouse reaches it: it lies at %+v, and there is %s", selector, last.box,
+		last.Over)
+	return false
 }
 
 // choose sets a select element to the option with a value.

@@ -66,10 +66,16 @@ func (p *page) named(scope, text string) string {
 	return `[data-e2e="` + id + `"]`
 }
 
-// press clicks the element below scope that has a text or a label.
+// press clicks the element below scope that has a text or a label. A page that draws itself anew while the mouse is on
+// its way has another such element, and that one is meant.
 func (p *page) press(scope, text string) {
 	p.t.Helper()
-	p.click(p.named(scope, text))
+	for range 10 {
+		if p.clicked(p.named(scope, text)) {
+			return
+		}
+	}
+	p.t.Fatalf("%q in %s is drawn anew again and again before the mouse reaches it", text, scope)
 }
 
 // enter does by keyboard what press does by mouse.
