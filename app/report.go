@@ -9,18 +9,21 @@ import (
 	"image/color"
 	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/internal/disk"
 	"nero/present/report"
 	"nero/run/fold"
 	"nero/run/job"
 	"nero/run/store"
 	"nero/run/workload"
 )
+
+// maxAuditText bounds the text of an audit that a report includes: the longest have some hundred kilobytes.
+const maxAuditText = 8 << 20
 
 // Report writes the report of a run into a folder: a page in Markdown, pictures and tables. It runs no model. The text
 // of an audit, in a file, is included where it is not empty. It returns the names of the files.
@@ -47,9 +50,10 @@ func (a *App) Report(ctx context.Context, dir, out, audit string) ([]string, err
 		a.notef("inputs are not shown: %v", err)
 	}
 	if audit != "" {
-		text, err := os.ReadFile(audit)
+		text, err := disk.Bounded(audit, maxAuditText)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("the text of an audit: %w; give the %s that 'nero audit -f text -o FOLDER' writes",
+				err, AuditFile("text"))
 		}
 		in.Audit = "```\n" + strings.TrimSpace(string(text)) + "\n```\n"
 	}
