@@ -72,7 +72,8 @@ func plan(t *testing.T, few int, draw func(t *testing.T, n int, r *rand.Rand)) {
 			break
 		}
 	}
-	t.Logf("%d of %d draws of seed %d in %v, %d failed", done, draws, seed, time.Since(begin).Round(time.Second), failed)
+	took := time.Since(begin).Round(time.Second)
+	t.Logf("%d of %d draws of seed %d in %v, %d failed", done, draws, seed, took, failed)
 }
 
 // answer is what a command said.
