@@ -341,8 +341,8 @@ func (l *look) class(w Row) (clue audit.ClueName, what string, remedies []string
 
 // entrance is where an error that shows at w may have come in: the first of the layers that cannot be told apart from
 // it and do more than hand values to other places, or take products that are summed up later; where none does, or w
-// acts on each place alone, the first that may cut places off; where w merely hands on what the output is, what it
-// reads; else w itself.
+// acts on each place alone, the first that may cut places off; where w merely hands on what the output is, the last
+// layer before it that breaks as well, or what it reads; else w itself.
 func (l *look) entrance(rows []Row, w Row) Row {
 	rest := 0
 	for _, v := range rows {
@@ -363,16 +363,55 @@ func (l *look) entrance(rows []Row, w Row) Row {
 			}
 		}
 	}
-	if w.Op == "Identity" && len(w.Together) == 0 {
-		if n := l.node(w); n != nil {
-			for i, row := range slices.Backward(rows) {
-				if v := l.node(row); v != nil && slices.Contains(v.GetOutput(), n.GetInput()[0]) {
-					return l.entrance(rows[:i+1], row)
-				}
+	n := l.node(w)
+	if n == nil || len(w.Together) > 0 || !l.passes(n) {
+		return w
+	}
+	at := slices.IndexFunc(rows, func(v Row) bool { return v.Index == w.Index })
+	if i := lost(rows[:max(at, 0)], w); i >= 0 {
+		return l.entrance(rows[:i+1], rows[i])
+	}
+	if n.GetOpType() == "Identity" {
+		for i, row := range slices.Backward(rows) {
+			if v := l.node(row); v != nil && slices.Contains(v.GetOutput(), n.GetInput()[0]) {
+				return l.entrance(rows[:i+1], row)
 			}
 		}
 	}
 	return w
+}
+
+// lost is the last of the layers before w that breaks, if what has gone wrong by then is a good part of what shows at
+// w: how values that no longer move as assumed would have to move says nothing of w. -1 if there is none.
+func lost(before []Row, w Row) int {
+	const much = 0.1
+	last := -1
+	wrong := false
+	for i, v := range before {
+		if v.Above {
+			last = i
+		}
+		wrong = wrong || v.Above && v.Prefix >= much*w.Injected
+	}
+	if !wrong {
+		return -1
+	}
+	return last
+}
+
+// passes tells that a node hands its values on as they are, or times one number: no group can tell the two apart, so
+// an error that shows there is that of a layer before, whose values were taken to move in another way than declared.
+func (l *look) passes(n *onnxpb.NodeProto) bool {
+	switch n.GetOpType() {
+	case "Identity", "Neg":
+		return true
+	case "Mul", "Div":
+		return l.constants(n) && !slices.ContainsFunc(n.GetInput(), func(v string) bool {
+			s, known := l.shape(v)
+			return l.constant(v) && (!known || slices.ContainsFunc(s, func(d int) bool { return d > 1 }))
+		})
+	}
+	return false
 }
 
 // cutters may leave places out or move them.
@@ -389,8 +428,16 @@ func (l *look) constant(v string) bool {
 }
 
 // placed tells whether stored numbers that a node reads may be those of places: of a picture, or of moments where the
-// group shifts time. One number for each channel, where channels come before places, is none of a place.
+// group shifts time. One number for each channel, where channels come before places, is none of a place, and a single
+// number is none of anything.
 func (l *look) placed(n *onnxpb.NodeProto) bool {
+	many := func(d int) bool { return d > 1 }
+	if !slices.ContainsFunc(n.GetInput(), func(v string) bool {
+		s, known := l.shape(v)
+		return l.constant(v) && (!known || slices.ContainsFunc(s, many))
+	}) {
+		return false
+	}
 	axes := 0 // of places, the last ones of a map
 	_, moments := l.group.(group.Shifting)
 	in := l.shapes[l.m.Inputs()[0]]
@@ -406,10 +453,23 @@ func (l *look) placed(n *onnxpb.NodeProto) bool {
 		return l.h > 0
 	}
 	return slices.ContainsFunc(n.GetInput(), func(v string) bool {
-		s, known := l.shapes[v]
-		return l.constant(v) && (!known || slices.ContainsFunc(s[max(len(s)-axes, 0):],
-			func(d int) bool { return d > 1 }))
+		s, known := l.shape(v)
+		return l.constant(v) && (!known || slices.ContainsFunc(s[max(len(s)-axes, 0):], many))
 	})
+}
+
+// shape is that of a value for one sample, or that of a stored tensor, where either is known.
+func (l *look) shape(v string) (s []int, known bool) {
+	if s, known = l.shapes[v]; known {
+		return s, true
+	}
+	for _, t := range l.m.ONNX().Proto().GetGraph().GetInitializer() {
+		if t.GetName() == v {
+			s, err := onnx.StoredShape(t)
+			return s, err == nil
+		}
+	}
+	return nil, false
 }
 
 // node is that of a layer; nil for the input.
@@ -470,12 +530,13 @@ func (l *look) clues(r *Result) {
 		audit.Number("injected error", w.Injected, "").Against(w.Floor * l.p.Policy.RoundingFactor),
 		audit.Measured("share of the error at the output", w.Share, ""),
 	}
-	text := fmt.Sprintf("%s (%s) is the first layer that breaks%s; its share is %.3g", start.Name, start.Op,
-		l.under(r, w), w.Share.Value)
+	before := unshared(r.Rows[:r.First])
+	text := fmt.Sprintf("%s (%s) is the first layer that breaks%s%s; its share is %.3g", start.Name, start.Op,
+		among(before), l.under(r, w), w.Share.Value)
 	if start.Index != w.Index {
 		text += fmt.Sprintf(", with those up to %s, which cannot be told apart", w.Name)
 	}
-	text += unshared(r.Rows[:r.First])
+	text += before
 	give(audit.ClueFirstLayer, true, strength, start.Name, text, ev...)
 	most, others := r.First, 0.0
 	for i, v := range r.Rows {
@@ -515,7 +576,8 @@ func (l *look) clues(r *Result) {
 		give(name, true, strength*math.Min(1, math.Max(0.2, math.Abs(w.Share.Value))), start.Name,
 			fmt.Sprintf("%s, which breaks, is %s", start.Name, what), ev...)
 	}
-	if r.First == len(r.Rows)-1 && r.Rows[r.First].Index == l.layers[len(l.layers)-1].Index {
+	if r.First == len(r.Rows)-1 && r.Rows[r.First].Index == l.layers[len(l.layers)-1].Index &&
+		lost(r.Rows[:r.First], w) < 0 {
 		// A layer that only hands values on can break nothing but what is declared of it.
 		other := l.other != nil || len(w.Together) == 0 && (movements[w.Op] || w.Op == "Identity")
 		text = "every layer before the output holds"
@@ -573,7 +635,8 @@ func (l *look) finding(r *Result) {
 	w := r.Rows[r.First]
 	start := l.entrance(r.Rows, w)
 	_, what, remedies := l.class(start)
-	if l.other != nil && r.First == len(r.Rows)-1 {
+	before := unshared(r.Rows[:r.First])
+	if l.other != nil && r.First == len(r.Rows)-1 && lost(r.Rows[:r.First], w) < 0 {
 		remedies = append([]string{fmt.Sprintf("declare the output as it moves: its values are explained by %q",
 			l.other.String())}, remedies...)
 	}
@@ -589,9 +652,9 @@ func (l *look) finding(r *Result) {
 	}
 	l.p.Report(audit.Finding{
 		Category: audit.Layer, Set: set, Location: start.Name, Remedies: remedies, Worst: l.worst(),
-		Message: fmt.Sprintf("%s (%s), %s, is the first layer that breaks%s%s: injected error %.2g, share %.3g of the "+
-			"error at %s%s", start.Name, start.Op, what, l.under(r, w), limit(start, w), w.Injected,
-			w.Share.Value, l.what(), unshared(r.Rows[:r.First])),
+		Message: fmt.Sprintf("%s (%s), %s, is the first layer that breaks%s%s%s: injected error %.2g, share %.3g of "+
+			"the error at %s%s", start.Name, start.Op, what, among(before), l.under(r, w), limit(start, w), w.Injected,
+			w.Share.Value, l.what(), before),
 		Evidence: []audit.Evidence{
 			audit.Number("injected error", w.Injected, "").Against(w.Floor * l.p.Policy.RoundingFactor),
 			audit.Measured("share of the error at the output", w.Share, ""),
@@ -609,6 +672,14 @@ func unshared(before []Row) string {
 		}
 	}
 	return ""
+}
+
+// among limits "the first layer that breaks" where layers before it break with shares that nobody knows.
+func among(before string) string {
+	if before == "" {
+		return ""
+	}
+	return " of those whose share is known"
 }
 
 // limit says where what is known ends, if an error came in at start and shows only at w.
