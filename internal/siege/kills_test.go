@@ -3,6 +3,7 @@
 package siege
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -38,12 +39,20 @@ type subject struct {
 	serves bool
 }
 
-// TestKills kills the program at random moments, or at a random change of what it has written: with SIGKILL, or with
-// SIGINT or SIGTERM, once or several times. What then stands under a final name is whole; no process is left; and the
-// same command ends with the bytes of one that nobody disturbed, and leaves nothing else.
-func TestKills(t *testing.T) {
-	dir, url := t.TempDir(), serve(t, toy{})
-	at := func(name ...string) string { return filepath.Join(append([]string{dir}, name...)...) }
+// stage is a folder with data, a model, a run that is done and one that is half done, and what is done with them.
+type stage struct {
+	dir      string
+	subjects []*subject
+}
+
+// at is a path in the folder of the stage.
+func (g *stage) at(name ...string) string { return filepath.Join(append([]string{g.dir}, name...)...) }
+
+// prepare makes a stage, and runs each command once with nobody who disturbs it.
+func prepare(t *testing.T) *stage {
+	t.Helper()
+	g := &stage{dir: t.TempDir()}
+	url, at := serve(t, toy{}), g.at
 	t.Setenv("NERO_ORT_LIB", choose.None)
 	pictures(t, at("photos"), 16)
 	b := onnx.NewBuilder(17)
@@ -72,7 +81,7 @@ func TestKills(t *testing.T) {
 	isolated := append([]string{
 		"run", "-q", "-w", "1", "-o", "run", "--engine", "wasm", "--isolate", "--group", "C4", "--limit", "8",
 	}, of(at("m.onnx"))...)
-	subjects := []*subject{
+	g.subjects = []*subject{
 		{name: "run", args: run},
 		{
 			name: "serve", args: []string{"serve", "--no-open", "--port", "0", "."}, serves: true,
@@ -87,27 +96,8 @@ func TestKills(t *testing.T) {
 		},
 		{name: "isolated run", args: isolated},
 	}
-	drop := func(name string) {
-		if err := os.RemoveAll(name); err != nil {
-			t.Fatal(err)
-		}
-	}
-	fresh := func(s *subject) (dir, temp string) {
-		dir, temp = at("draw"), at("temp")
-		drop(dir)
-		drop(temp)
-		for _, d := range []string{dir, temp} {
-			if err := os.Mkdir(d, 0o755); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, name := range s.before {
-			plant(t, filepath.Join(dir, "run"), tree(t, at(name)))
-		}
-		return dir, temp
-	}
-	for _, s := range subjects {
-		dir, temp := fresh(s)
+	for _, s := range g.subjects {
+		dir, temp := g.fresh(t, s)
 		begin := time.Now()
 		if s.serves {
 			s.want = map[string]string{}
@@ -138,14 +128,66 @@ func TestKills(t *testing.T) {
 		}
 	}
 
-	for _, s := range subjects {
+	for _, s := range g.subjects {
 		t.Logf("%s takes %v", s.name, s.whole.Round(time.Millisecond))
 	}
+	return g
+}
+
+// fresh empties the folder of a draw, and that for temporary files, and puts there what a command finds.
+func (g *stage) fresh(t *testing.T, s *subject) (dir, temp string) {
+	t.Helper()
+	dir, temp = g.at("draw"), g.at("temp")
+	for _, d := range []string{dir, temp} {
+		if err := errors.Join(os.RemoveAll(d), os.Mkdir(d, 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.before(t, s, dir)
+	return dir, temp
+}
+
+// before puts into a folder what a command finds there.
+func (g *stage) before(t *testing.T, s *subject, dir string) {
+	t.Helper()
+	for _, name := range s.before {
+		plant(t, filepath.Join(dir, "run"), tree(t, g.at(name)))
+	}
+}
+
+// again runs a command that was disturbed once more: it ends with the bytes of one that nobody disturbed, and leaves
+// nothing else.
+func (g *stage) again(t *testing.T, s *subject, what, dir, temp string) {
+	t.Helper()
+	p := start(t, dir, temp, s.args...)
+	if s.serves {
+		goOn(t, p, dir)
+		stopped(t, p)
+	} else if a, _ := p.end(t); a.code != 0 {
+		t.Errorf("%s: the same command again ends with %d\n%s", what, a.code, a.err)
+	}
+	p.alone(t)
+	if d := alike(s.want, tree(t, dir)); d != nil {
+		t.Errorf("%s: other bytes in %q", what, d)
+	}
+	if left := empty(t, dir); left != nil {
+		t.Errorf("%s: empty folders %q are left", what, left)
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("%s: %v, %v are left in the folder for temporary files", what, err, left)
+	}
+}
+
+// TestKills kills the program at random moments, or at a random change of what it has written: with SIGKILL, or with
+// SIGINT or SIGTERM, once or several times. What then stands under a final name is whole; no process is left; and the
+// same command ends with the bytes of one that nobody disturbed, and leaves nothing else.
+func TestKills(t *testing.T) {
+	g := prepare(t)
 	kills, halfway := map[string]int{}, map[string]int{}
-	plan(t, len(subjects), func(t *testing.T, n int, r *rand.Rand) {
+	plan(t, len(g.subjects), func(t *testing.T, n int, r *rand.Rand) {
 		t.Helper()
-		s := subjects[n%len(subjects)]
-		dir, temp := fresh(s)
+		s := g.subjects[n%len(g.subjects)]
+		dir, temp := g.fresh(t, s)
 		what := s.name
 		for struck, strikes := 0, 1+r.IntN(3); struck < strikes; {
 			p := start(t, dir, temp, s.args...)
@@ -168,7 +210,7 @@ func TestKills(t *testing.T) {
 				struck++
 				kills[s.name]++
 			case a.code == 0: // it was faster
-				dir, temp = fresh(s)
+				dir, temp = g.fresh(t, s)
 				continue
 			default:
 				t.Fatalf("%s: ended with %d, by %v\n%s", what, a.code, by, a.err)
@@ -186,23 +228,7 @@ func TestKills(t *testing.T) {
 				halfway[s.name]++
 			}
 		}
-		p := start(t, dir, temp, s.args...)
-		if s.serves {
-			goOn(t, p, dir)
-			stopped(t, p)
-		} else if a, _ := p.end(t); a.code != 0 {
-			t.Errorf("%s: the same command again ends with %d\n%s", what, a.code, a.err)
-		}
-		p.alone(t)
-		if d := alike(s.want, tree(t, dir)); d != nil {
-			t.Errorf("%s: other bytes in %q", what, d)
-		}
-		if left := empty(t, dir); left != nil {
-			t.Errorf("%s: empty folders %q are left", what, left)
-		}
-		if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
-			t.Errorf("%s: %v, %v are left in the folder for temporary files", what, err, left)
-		}
+		g.again(t, s, what, dir, temp)
 	})
 	t.Logf("kills %v, of them with something written and not all %v", kills, halfway)
 }
