@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"nero/audit"
 	"nero/present/view"
@@ -23,41 +24,27 @@ func WriteJSON(out io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// WriteText writes the compact table of a run: per metric and model the mean over the orbit with its interval, the
-// value at the identity, the worst element and the worst of the orbit; then what has no value, and why.
+// terminal is the width that the table of a run keeps to: that of the narrowest terminal in common use. Names of models
+// are cut so that their rows fit, but never below least.
+const (
+	terminal = 80
+	least    = 12
+)
+
+// WriteText writes the compact table of a run: per metric and model the value at the identity, the mean over the orbit
+// with its interval and the worst of the orbit, what they say, and the worst element; then what has no value, and why.
+// No line of the table is longer than 80 columns, unless a name is.
 func (r *RunResult) WriteText(to io.Writer) error {
-	s, out, rows := r.Summary, &strings.Builder{}, &strings.Builder{}
-	fmt.Fprintf(out, "%s on %s: %d samples x %d elements (%s)\n", strings.Join(s.Models, ", "), s.Group,
-		s.Samples-s.Failed, len(s.Elements), s.Measure)
+	s, out := r.Summary, &strings.Builder{}
 	name := func(k int) string {
 		if k < 0 {
 			return "-"
 		}
 		return label(s, k)
 	}
-	identity := s.Identity()
-	fmt.Fprintf(rows, "metric\tmodel\tat identity\tmean over orbit [%.0f %% interval]\tworst element\tworst of "+
-		"orbit\tn\tverdict\n", 100*s.Confidence)
-	for i, m := range s.Metrics {
-		for k := range s.Models {
-			c := s.Curve(k, i, 0)
-			if c == nil {
-				continue
-			}
-			at, worst := "-", "-"
-			if identity >= 0 {
-				at = words.Column(c.Mean[identity])
-			}
-			if c.WorstElement >= 0 {
-				worst = fmt.Sprintf("%s at %s", words.Column(c.Mean[c.WorstElement]), clip(name(c.WorstElement), 64))
-			}
-			fmt.Fprintf(rows, "%s\t%s\t%s\t%s [%s, %s]\t%s\t%s\t%d\t%s\n", withUnit(m), s.Models[k], at,
-				words.Column(c.Orbit.Mean), words.Column(c.Orbit.Lo), words.Column(c.Orbit.Hi), worst,
-				words.Column(c.Worst.Mean), c.Orbit.N,
-				s.Verdict(c, r.Limit))
-		}
-	}
-	columns(out, rows.String())
+	out.WriteString(words.Wrap(fmt.Sprintf("%s on %s: %d samples x %d elements (%s)", strings.Join(s.Models, ", "),
+		s.Group, s.Samples-s.Failed, len(s.Elements), s.Measure), terminal, 2))
+	r.table(out, name)
 	printMissing(out, s, name)
 	printWidths(out, s)
 	printConsensus(out, s)
@@ -68,19 +55,90 @@ func (r *RunResult) WriteText(to io.Writer) error {
 	return err
 }
 
+// table has a block for each metric: a line of titles, and for each model its numbers and its worst element.
+func (r *RunResult) table(out *strings.Builder, name func(int) string) {
+	type line struct {
+		cells []string
+		below string
+	}
+	s, identity := r.Summary, r.Summary.Identity()
+	var lines []line
+	for i, m := range s.Metrics {
+		head := line{cells: []string{
+			withUnit(m), "identity", fmt.Sprintf("mean over orbit [%.0f %%]", 100*s.Confidence), "worst", "",
+		}}
+		for k, model := range s.Models {
+			c := s.Curve(k, i, 0)
+			if c == nil {
+				continue
+			}
+			if head.cells != nil {
+				lines, head = append(lines, head), line{}
+			}
+			at := "-"
+			if identity >= 0 {
+				at = words.Column(c.Mean[identity])
+			}
+			mean := fmt.Sprintf("%s [%s, %s]", words.Column(c.Orbit.Mean), words.Column(c.Orbit.Lo),
+				words.Column(c.Orbit.Hi))
+			var below []string
+			if c.WorstElement >= 0 {
+				worst := words.Column(c.Mean[c.WorstElement])
+				if worst != at || at != words.Column(c.Orbit.Mean) { // else it is the same everywhere
+					below = append(below, fmt.Sprintf("worst element: %s at %s", worst, name(c.WorstElement)))
+				}
+			}
+			if c.Orbit.N != s.Samples-s.Failed {
+				below = append(below, fmt.Sprintf("of %d samples", c.Orbit.N))
+			}
+			lines = append(lines, line{
+				[]string{"  " + model, at, mean, words.Column(c.Worst.Mean), s.Verdict(c, r.Limit)},
+				strings.Join(below, "; "),
+			})
+		}
+	}
+	var widths [5]int
+	for _, l := range lines {
+		for i, cell := range l.cells {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	rest := 0
+	for _, w := range widths[1:] {
+		rest += 2 + w
+	}
+	widths[0] = min(widths[0], max(least, terminal-rest))
+	for _, l := range lines {
+		row := &strings.Builder{}
+		for i, cell := range l.cells {
+			if i == 0 && strings.HasPrefix(cell, " ") {
+				cell = words.Clip(cell, widths[0])
+			} else if i == 0 && utf8.RuneCountInString(cell) > widths[0] {
+				fmt.Fprintln(out, cell) // a title is not cut
+				cell = ""
+			}
+			fmt.Fprintf(row, "%-*s  ", widths[i], cell)
+		}
+		fmt.Fprintln(out, strings.TrimRight(row.String(), " "))
+		if l.below != "" {
+			fmt.Fprintln(out, end("      "+l.below, terminal))
+		}
+	}
+}
+
+// end cuts what of a line does not fit into n columns.
+func end(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
 // columns aligns rows of cells that tabs end.
 func columns(out *strings.Builder, rows string) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	_, _ = io.WriteString(w, rows) // a builder takes everything
 	_ = w.Flush()
-}
-
-// clip cuts a text that would push the rest of its row off the screen.
-func clip(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
 }
 
 // withUnit is the name of a metric with its unit, if it has one of its own.

@@ -21,7 +21,7 @@ func (t *text) forms(f *document.Forms) {
 	row := func(cells []string) {
 		var out []string
 		for i, c := range cells {
-			out = append(out, pad(clip(c, formColumns[i].width), formColumns[i].width, formColumns[i].right))
+			out = append(out, pad(words.Clip(c, formColumns[i].width), formColumns[i].width, formColumns[i].right))
 		}
 		t.b.WriteString(strings.TrimRight(strings.Join(out, " "), " ") + "\n")
 	}

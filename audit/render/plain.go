@@ -74,9 +74,10 @@ func (t *text) rows(b *document.Table) {
 	for _, r := range grid {
 		var out []string
 		for j, c := range r {
-			out = append(out, pad(clip(c, width[j]), width[j], right[j]))
+			out = append(out, pad(words.Clip(c, width[j]), width[j], right[j]))
 		}
-		t.b.WriteString(strings.TrimRight(clip(strings.Repeat(" ", indent)+strings.Join(out, strings.Repeat(" ", gap)),
+		t.b.WriteString(strings.TrimRight(words.Clip(
+			strings.Repeat(" ", indent)+strings.Join(out, strings.Repeat(" ", gap)),
 			columns), " ") + "\n")
 	}
 	if more := len(b.Rows) - mostRows; more > 0 {

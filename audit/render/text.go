@@ -43,50 +43,14 @@ type text struct {
 
 // line writes s, broken at spaces, continuation lines indented by more.
 func (t *text) line(indent int, s string) {
-	const hang = 2
-	pad := strings.Repeat(" ", indent)
-	width := cmp.Or(t.narrow, columns) - indent
-	first := true
+	hang := 2
 	for line := range strings.Lines(s) {
-		line = strings.TrimRight(line, "\n")
-		for {
-			head, rest := cut(line, width)
-			t.b.WriteString(strings.TrimRight(pad+head, " ") + "\n")
-			if first {
-				pad, width, first = pad+strings.Repeat(" ", hang), width-hang, false
-			}
-			if rest == "" {
-				break
-			}
-			line = rest
-		}
+		t.b.WriteString(words.Wrap(strings.Repeat(" ", indent)+line, cmp.Or(t.narrow, columns), hang))
+		indent, hang = indent+hang, 0
 	}
-}
-
-// cut takes as many words as fit; a word that is too long is broken.
-func cut(s string, width int) (head, rest string) {
-	if utf8.RuneCountInString(s) <= width {
-		return s, ""
+	if s == "" {
+		t.b.WriteString("\n")
 	}
-	r := []rune(s)
-	at := width
-	for i := width; i > width/3; i-- {
-		if r[i] == ' ' {
-			at = i
-			break
-		}
-	}
-	return string(r[:at]), strings.TrimLeft(string(r[at:]), " ")
-}
-
-// clip shortens s to n runes, its middle left out.
-func clip(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	k := (n - 1) / 2
-	return string(r[:k]) + "…" + string(r[len(r)-(n-1-k):])
 }
 
 // pad fills s up to n runes.
@@ -165,7 +129,7 @@ func (t *text) table(models []document.Model) {
 		var out []string
 		for i, c := range cells {
 			h := header[i]
-			out = append(out, pad(clip(c, h.width), h.width, h.right))
+			out = append(out, pad(words.Clip(c, h.width), h.width, h.right))
 		}
 		t.b.WriteString(strings.TrimRight(strings.Join(out, "  "), " ") + "\n")
 	}

@@ -113,5 +113,55 @@ func Capital(s string) string {
 	return strings.ToUpper(s[:n]) + s[n:]
 }
 
+// Wrap breaks each line of a text at spaces so that none is wider than width characters; what a line goes on with
+// begins where the line began, and hang characters further in. A word that is too long is broken. Every line of the
+// result ends with a line feed.
+func Wrap(s string, width, hang int) string {
+	out := &strings.Builder{}
+	for line := range strings.Lines(s) {
+		line = strings.TrimRight(line, "\n")
+		rest := strings.TrimLeft(line, " ")
+		pad, first := line[:len(line)-len(rest)], true
+		for {
+			var head string
+			head, rest = split(rest, max(width-len(pad), 1))
+			out.WriteString(strings.TrimRight(pad+head, " ") + "\n")
+			if rest == "" {
+				break
+			}
+			if first {
+				pad, first = pad+strings.Repeat(" ", hang), false
+			}
+		}
+	}
+	return out.String()
+}
+
+// split takes as many words as fit into width.
+func split(s string, width int) (head, rest string) {
+	if utf8.RuneCountInString(s) <= width {
+		return s, ""
+	}
+	r := []rune(s)
+	at := width
+	for i := width; i > width/3; i-- {
+		if r[i] == ' ' {
+			at = i
+			break
+		}
+	}
+	return string(r[:at]), strings.TrimLeft(string(r[at:]), " ")
+}
+
+// Clip shortens a text to n characters, at least 3, its middle left out.
+func Clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n || n < 3 {
+		return s
+	}
+	k := (n - 1) / 2
+	return string(r[:k]) + "…" + string(r[len(r)-(n-1-k):])
+}
+
 // Suggest is the word of known that was probably meant; see [spell.Nearest].
 func Suggest(word string, known []string) (string, bool) { return spell.Nearest(word, known) }

@@ -3,6 +3,7 @@ package words
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -195,6 +196,51 @@ func TestCapital(t *testing.T) {
 	for in, want := range map[string]string{"": "", "aee": "Aee", "√ of": "√ of", "étude": "Étude"} {
 		if got := Capital(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestWrap(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		width int
+		want  string
+	}{
+		{"", 10, ""},
+		{"one two", 7, "one two\n"},
+		{"one two three", 7, "one two\n  three\n"},
+		{"  one two three four", 9, "  one two\n    three\n    four\n"},
+		{"one two\nthree four five", 10, "one two\nthree four\n  five\n"},
+		{"abcdefghijkl", 5, "abcde\n  fgh\n  ijk\n  l\n"},
+		{"äöü äöü äöü", 7, "äöü äöü\n  äöü\n"},
+	} {
+		if got := Wrap(c.in, c.width, 2); got != c.want {
+			t.Errorf("%q in %d columns is %q, want %q", c.in, c.width, got, c.want)
+		}
+	}
+}
+
+// No line is wider than asked for, and no word is lost.
+func TestWrapOfAnything(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := rapid.StringMatching(`[a-zé]{1,6}( {1,2}[a-zé]{1,9}){0,20}`).Draw(t, "text")
+		width := rapid.IntRange(16, 60).Draw(t, "width")
+		got := Wrap(in, width, 2)
+		for line := range strings.Lines(got) {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > width {
+				t.Errorf("%q is %d wide, want at most %d", line, n, width)
+			}
+		}
+		if a, b := strings.Fields(in), strings.Fields(got); !slices.Equal(a, b) {
+			t.Errorf("%q has other words than %q", got, in)
+		}
+	})
+}
+
+func TestClip(t *testing.T) {
+	for n, want := range map[int]string{7: "abcdefg", 6: "ab…efg", 3: "a…g"} {
+		if got := Clip("abcdefg", n); got != want {
+			t.Errorf("%q in %d characters, want %q", got, n, want)
 		}
 	}
 }

@@ -109,7 +109,7 @@ type plot struct {
 func legend(p *pen, ss []series, levels []level) float64 {
 	x, y := 8.0, 14.0
 	entry := func(name string, swatch func()) {
-		name = clip(name, 44)
+		name = words.Clip(name, 44)
 		w := 40 + wide(name)
 		if x+w > width && x > 8 {
 			x, y = 8, y+17
@@ -193,7 +193,7 @@ func dots(p *pen, s series, x, y axis) {
 			if ax > (x.from+x.to)/2 {
 				anchor = "end"
 			}
-			p.tip("lb halo", anchor, ax, ay-8, clip(s.labels[k], 24), s.labels[k])
+			p.tip("lb halo", anchor, ax, ay-8, words.Clip(s.labels[k], 24), s.labels[k])
 		}
 	}
 }
@@ -255,14 +255,14 @@ func frame(p *pen, x, y axis, xname, yname string) {
 	}
 	p.line("ax", x.from, y.from, x.to, y.from)
 	p.line("ax", x.from, y.from, x.from, y.to)
-	p.tip("lb", "middle", (x.from+x.to)/2, y.from+34, clip(xname, 52), xname)
+	p.tip("lb", "middle", (x.from+x.to)/2, y.from+34, words.Clip(xname, 52), xname)
 	upright(p, (y.from+y.to)/2, yname)
 }
 
 // upright writes the name of a vertical axis.
 func upright(p *pen, mid float64, name string) {
 	p.add(`<g transform="rotate(-90 14 %s)">`, px(mid))
-	p.tip("lb", "middle", 14, mid, clip(name, 40), name)
+	p.tip("lb", "middle", 14, mid, words.Clip(name, 40), name)
 	p.add(`</g>`)
 }
 
@@ -576,7 +576,7 @@ func (f *figures) rows(r *document.Model, pts []point, name, sentence string) fi
 		if q.Exact {
 			label += " ◆"
 		}
-		p.tip("tk", "end", left-8, y+4, clip(label, 28), label)
+		p.tip("tk", "end", left-8, y+4, words.Clip(label, 28), label)
 		p.line("gr", left, y, right, y)
 		if mean, most := mean(q), most(q); finite(mean) && finite(most) {
 			p.line("s0", x.pos(mean), y, x.pos(most), y)
@@ -717,7 +717,7 @@ func (f *figures) raster(name, note, sentence string, m raster, xs, ys named) fi
 	}
 	steps(xs, func(u float64, label string) { p.text("tk", "middle", left+float64(w*u), bottom+15, label) })
 	steps(ys, func(u float64, label string) { p.text("tk", "end", left-6, top+float64(tall*u)+4, label) })
-	p.tip("lb", "middle", left+max(w, 40)/2, bottom+32, clip(xs.name, 40), xs.name)
+	p.tip("lb", "middle", left+max(w, 40)/2, bottom+32, words.Clip(xs.name, 40), xs.name)
 	upright(p, top+tall/2, ys.name)
 	at := left + w + 16
 	p.picture(at, top, 12, tall, h.bar(64))
@@ -730,7 +730,7 @@ func (f *figures) raster(name, note, sentence string, m raster, xs, ys named) fi
 		p.text("tk", "start", at+17, scale.pos(v)+4, words.Figures(v))
 	}
 	if m.unit != "" {
-		p.tip("lb", "end", width-4, bottom+32, clip(m.unit, 24), m.unit)
+		p.tip("lb", "end", width-4, bottom+32, words.Clip(m.unit, 24), m.unit)
 	}
 	return f.wrap(name, note, sentence, bottom+40, p.b.String(), mapTable(name, m, xs, ys))
 }
@@ -826,7 +826,7 @@ func (f *figures) bars(e document.Exhibit) (fig figure, ok bool) {
 	const row, left, top, gap = 18.0, 132.0, 26.0, 16.0
 	bottom := top + float64(row*float64(len(t.Rows))) + 4
 	for i, r := range t.Rows {
-		p.tip("tk", "end", left-8, top+float64(row*(float64(i)+0.5))+5, clip(r[0].Text, 19), r[0].Text)
+		p.tip("tk", "end", left-8, top+float64(row*(float64(i)+0.5))+5, words.Clip(r[0].Text, 19), r[0].Text)
 	}
 	each := (width - left - 10 - float64(gap*float64(len(panels)-1))) / float64(len(panels))
 	var said []string
@@ -910,7 +910,7 @@ func (b bar) draw(p *pen, rows [][]document.Cell) string {
 	}
 	x := newAxis(values, log, b.from, b.to)
 	name := b.column.Heading()
-	p.tip("lb", "middle", (b.from+b.to)/2, 16, clip(name, int((b.to-b.from)/6.6)), name)
+	p.tip("lb", "middle", (b.from+b.to)/2, 16, words.Clip(name, int((b.to-b.from)/6.6)), name)
 	for i, t := range []tick{x.ticks[0], x.ticks[len(x.ticks)-1]} {
 		label := t.label
 		if b.column.Unit == "share" && !log {

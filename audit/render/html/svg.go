@@ -86,16 +86,6 @@ func dash(style int) string {
 // wide is about how wide a text is at 12 px; there is no font to ask.
 func wide(s string) float64 { return float64(6.6 * float64(len([]rune(s)))) }
 
-// clip shortens a text in its middle to n characters.
-func clip(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n || n < 3 {
-		return s
-	}
-	k := (n - 1) / 2
-	return string(r[:k]) + "…" + string(r[len(r)-(n-1-k):])
-}
-
 // axis maps numbers to pixels.
 type axis struct {
 	// of the numbers, lo < hi; of their logarithms if log
