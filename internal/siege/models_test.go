@@ -21,6 +21,7 @@ import (
 	"nero/internal/slow"
 	"nero/model/engine/choose"
 	"nero/model/engine/choose/choosetest"
+	"nero/model/engine/wasm"
 	"nero/model/onnx"
 	"nero/model/onnx/onnxpb"
 	"nero/run/job"
@@ -366,6 +367,14 @@ func TestHostileModels(t *testing.T) {
 	a := &app.App{Host: &host, Process: func() *exec.Cmd {
 		return exec.Command(os.Args[0], "-test.run=^TestEngineOfModels$")
 	}}
+	// The embedded engine is compiled once on a machine, which is no part of what a file takes.
+	warm, err := wasm.New(t.Context(), wasm.Config{CacheDir: filepath.Join(host.Cache, choose.Wasm)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := warm.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	taken := map[string]int{}
 	for i := range allModels {
 		name, b := model(t, i)

@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"os/exec"
@@ -49,7 +50,13 @@ func TestCacheIsUsed(t *testing.T) {
 	if len(files) != 1 {
 		t.Fatalf("%d files, want 1", len(files))
 	}
-	before, err := os.Stat(files[0])
+	// While it is open nothing else can be the same file.
+	f, err := os.Open(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	before, err := f.Stat()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,6 +99,59 @@ func TestCacheWithDamagedFile(t *testing.T) {
 				t.Errorf("%d files afterwards, want 1; %s", len(kept(t, dir)), e.Note())
 			}
 		})
+	}
+}
+
+// Wherever a bit is flipped, the code is made anew before anything of it runs: the compiler's own checksum is of the
+// instructions, and not of the tables that say where they begin.
+func TestCacheWithFlippedBits(t *testing.T) {
+	dir := t.TempDir()
+	compileTiny(t, dir)
+	file := kept(t, dir)[0]
+	sound, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 0; at < len(sound); at += 3 {
+		b := bytes.Clone(sound)
+		b[at] ^= 1 << (at % 8)
+		if err := os.WriteFile(file, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if e := compileTiny(t, dir); e.Note() != "" {
+			t.Fatalf("byte %d: %s", at, e.Note())
+		}
+		if again, err := os.ReadFile(file); err != nil || !bytes.Equal(again, sound) {
+			t.Fatalf("byte %d is not mended (%v)", at, err)
+		}
+	}
+}
+
+// What a process that was killed has left goes, and so does code that nothing is recorded of.
+func TestCacheTidies(t *testing.T) {
+	dir := t.TempDir()
+	compileTiny(t, dir)
+	file := kept(t, dir)[0]
+	for name, damage := range map[string]func() error{
+		"a draft": func() error { return os.WriteFile(file+".123.tmp", []byte("half"), 0o600) },
+		"a record that is cut": func() error {
+			records, err := filepath.Glob(filepath.Join(dir, "*.json"))
+			if err != nil || len(records) != 1 {
+				t.Fatal(records, err)
+			}
+			return os.Truncate(records[0], 20)
+		},
+		"no code": func() error { return os.Remove(file) },
+	} {
+		if err := damage(); err != nil {
+			t.Fatal(err)
+		}
+		if e := compileTiny(t, dir); e.Note() != "" {
+			t.Errorf("%s: %s", name, e.Note())
+		}
+		if all := kept(t, dir); len(all) != 1 || all[0] != file {
+			t.Errorf("%s: there is %q, want %q alone", name, all, file)
+		}
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 	"crypto/sha256"
 	_ "embed" // the module
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -25,6 +25,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/experimental"
 
+	"nero/internal/disk"
 	"nero/model/engine"
 )
 
@@ -109,7 +110,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 // compile makes the engine of a module, corrected or not.
 func compile(ctx context.Context, c Config, module []byte) (*Engine, error) {
 	// wazero's own key counts the processor in. The folder is named after the rest, so that a damaged one can be
-	// dropped without touching anything else.
+	// dropped without touching anything else. Another process that is reading from it has the file open.
 	sum := sha256.Sum256(module)
 	digest := hex.EncodeToString(sum[:])
 	attempt := func(dir string) (*Engine, error) {
@@ -122,23 +123,38 @@ func compile(ctx context.Context, c Config, module []byte) (*Engine, error) {
 	if c.CacheDir == "" {
 		return attempt("")
 	}
-	dir := filepath.Join(c.CacheDir, strings.ReplaceAll(compiler, " ", "-")+"-"+digest[:12])
-	e, err := attempt(dir)
-	if err == nil || ctx.Err() != nil {
-		return e, err
+	kept := code{filepath.Join(c.CacheDir, strings.ReplaceAll(compiler, " ", "-")+"-"+digest[:12])}
+	if kept.sound() {
+		e, err := attempt(kept.dir)
+		if err == nil && e.note == "" {
+			_ = kept.keep() // the code for another processor was there; this one's is new
+		}
+		if err == nil || ctx.Err() != nil {
+			return e, err
+		}
 	}
-	// A file that cannot be read, or damaged by a crash of the machine: start afresh. Another process that is reading
-	// from the folder has the file open or compiles for itself.
-	if rmErr := os.RemoveAll(dir); rmErr == nil {
-		if e, err2 := attempt(dir); err2 == nil {
-			return e, nil
+	// There is none, or it was damaged by a crash of the machine: start afresh.
+	lock, err := kept.take()
+	if errors.Is(err, disk.ErrLocked) { // another process does just that
+		return attempt("")
+	}
+	if err == nil {
+		defer func() { _ = lock.Close() }() // it is empty
+		var e *Engine
+		if e, err = attempt(kept.dir); err == nil && e.note == "" {
+			if err := kept.keep(); err != nil {
+				e.note = cacheNote(kept.dir, err)
+			}
+		}
+		if err == nil || ctx.Err() != nil {
+			return e, err
 		}
 	}
 	e, err2 := attempt("")
 	if err2 != nil {
 		return nil, err2
 	}
-	e.note = cacheNote(dir, err)
+	e.note = cacheNote(kept.dir, err)
 	return e, nil
 }
 
