@@ -339,6 +339,29 @@ func tableServers(t *testing.T) map[string]*Server {
 	return servers
 }
 
+// Below the path of the API everything is refused in its form, also what is refused before it is looked at, and
+// whatever the client shows to a person.
+func TestRefusedAsAPI(t *testing.T) {
+	for base, s := range map[string]*Server{
+		"": listen(t, Options{}), "/p": listen(t, Options{BasePath: "/p/"}),
+	} {
+		serve(t, s, http.HandlerFunc(echo))
+		for target, want := range map[string]string{
+			"/api/v1/a%2Fb": "application/problem+json", "/api/v1/a/../b": "application/problem+json",
+			"/a%2Fb": "text/html",
+		} {
+			got, err := raw(t, s, "GET", head(s, "GET "+base+target, page, "Connection: close"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			kind := got.Header.Get("Content-Type")
+			if got.StatusCode != http.StatusBadRequest || !strings.HasPrefix(kind, want) {
+				t.Errorf("%s%s: %d, %s", base, target, got.StatusCode, kind)
+			}
+		}
+	}
+}
+
 func TestTable(t *testing.T) {
 	servers := tableServers(t)
 	for _, row := range rows {

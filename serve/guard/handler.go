@@ -150,6 +150,8 @@ func busy(what string, retry time.Duration) *Problem {
 
 // judge says what answers a request that may not pass, or nil. It takes the base path off.
 func (s *Server) judge(c *call, r *http.Request) http.Handler {
+	// What stands below the path of the API is refused in its form, too.
+	c.api = strings.HasPrefix("/"+strings.TrimPrefix(r.URL.Path, s.base)+"/", s.api)
 	host, ok := parseHost(r.Host)
 	s.setHeaders(c.w.Header(), host)
 	if !ok || !s.hosts.has(host) {

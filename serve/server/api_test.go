@@ -123,6 +123,9 @@ func calls() []call {
 			body: `{"set":{"and":[{"label":0},{"label":1}]},"metric":0}`,
 		},
 		{
+			route: "aggregate", method: "POST", path: "runs/alpha/aggregate", body: `{"set":{},"metric":0,"models":[]}`,
+		},
+		{
 			route: "aggregate", method: "POST", path: "runs/alpha/aggregate", body: `{"set":{},"metric":9}`,
 			status: 400,
 			code:   "bad-request",

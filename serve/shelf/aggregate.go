@@ -41,7 +41,7 @@ func (r *Run) Aggregate(ctx context.Context, q api.AggregateRequest) (*api.Aggre
 			return nil, err
 		}
 	}
-	if len(q.Pair) != 0 && (len(q.Pair) != 2 || q.Pair[0] == q.Pair[1]) {
+	if q.Pair != nil && (len(q.Pair) != 2 || q.Pair[0] == q.Pair[1]) {
 		return nil, mark(ErrBad, "pair: %v; expected the indexes of two different models", q.Pair)
 	}
 	o := &api.Aggregate{Confidence: r.confidence(), Curves: []fold.Curve{}}
@@ -109,7 +109,7 @@ func (r *Run) stored(q api.AggregateRequest) (*api.Aggregate, bool) {
 	if k < 0 || set.Label != nil && *set.Label < 0 {
 		return nil, false
 	}
-	o := &api.Aggregate{N: sum.Slices[k].N}
+	o := &api.Aggregate{N: sum.Slices[k].N, Curves: []fold.Curve{}}
 	for _, m := range q.Models {
 		c := *sum.Curve(m, q.Metric, k)
 		c.Slice = 0
