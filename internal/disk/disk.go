@@ -1,5 +1,5 @@
 // Package disk writes files whole: whoever reads a name finds the old file or the new one, complete, at any instant and
-// also after a crash.
+// also after a crash. On Windows a reader may be told in the instant between that the file is in use.
 //
 // A file is written under a temporary name in the same folder, synced (its bytes are on the disk), renamed over the old
 // one in one step, and then the folder is synced (its new name is on the disk). What this means where something fails:
@@ -60,8 +60,9 @@ func (OS) Create(name string) (File, error) {
 	return f, nil
 }
 
-// Rename moves a file over another one.
-func (OS) Rename(from, to string) error { return os.Rename(from, to) }
+// Rename moves a file over another one. Where a file that somebody has open cannot be replaced, it tries for two
+// seconds.
+func (OS) Rename(from, to string) error { return rename(from, to) }
 
 // SyncDir makes the names in a folder durable, where the system offers that.
 func (OS) SyncDir(name string) error {

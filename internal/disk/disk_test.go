@@ -7,11 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"nero/internal/disk"
 	"nero/internal/disk/disktest"
@@ -153,8 +154,15 @@ func TestTogether(t *testing.T) {
 			over = true // and once more
 		default:
 		}
-		if b := content(t, name); len(b) != 10_000 || strings.Trim(b, b[:1]) != "" {
-			t.Fatalf("a mixed text of %d bytes", len(b))
+		if runtime.GOOS == "windows" && !over {
+			time.Sleep(5 * time.Millisecond) // what is open is not replaced there
+		}
+		b, err := os.ReadFile(name)
+		if err != nil && runtime.GOOS == "windows" && !over {
+			continue // while it is replaced
+		}
+		if err != nil || len(b) != 10_000 || len(bytes.Trim(b, string(b[:1]))) > 0 {
+			t.Fatalf("a mixed text of %d bytes: %v", len(b), err)
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

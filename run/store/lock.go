@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 
 	"nero/internal/disk"
@@ -52,9 +53,12 @@ func lockFolder(dir string, shared bool) (io.Closer, error) {
 func (l *folderLock) Close() (err error) {
 	l.once.Do(func() {
 		if err := disk.TryLock(l.f, false); !l.shared || err == nil || errors.Is(err, errors.ErrUnsupported) {
-			_ = os.Remove(l.name) // where an open file cannot be removed, an empty one stays and does no harm
+			_ = os.Remove(l.name) // where an open file can be removed; below where only a closed one can
 		}
 		err = l.f.Close()
+		if runtime.GOOS == "windows" {
+			_ = os.Remove(l.name) // this fails, and does no harm, while somebody else has it open
+		}
 	})
 	return err
 }
