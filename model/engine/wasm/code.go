@@ -18,6 +18,9 @@ import (
 // never opened. It finds damage, not malice: who can write the folder can run programs in the user's name.
 type code struct{ dir string }
 
+// layout is the version of what lies in the folder, and part of its name. Programs without records used another one.
+const layout = "2"
+
 // piece is what a file holds.
 type piece struct {
 	Size int64 `json:"size"`
@@ -83,9 +86,9 @@ func (c code) sound() bool {
 	return err == nil && maps.Equal(want, have)
 }
 
-// keep records what the compiler has added. Where that cannot be written, the next start compiles anew.
-func (c code) keep() error {
-	known := c.recorded()
+// keep records what the compiler has left; files that are known to be as recorded are not read again. Where that cannot
+// be written, the next start compiles anew.
+func (c code) keep(known map[string]piece) error {
 	have, err := c.found(known)
 	if err != nil || maps.Equal(known, have) {
 		return err
@@ -97,8 +100,8 @@ func (c code) keep() error {
 	return disk.Write(disk.OS{}, c.record(), disk.Bytes(seal.Add(append(b, '\n'), "  ")))
 }
 
-// take makes the folder the caller's own until the file is closed, and empties it where it is not sound: of what is
-// damaged, and of what processes that were killed have left. The error wraps [disk.ErrLocked] while another process
+// take makes the folder the caller's own until the file is closed, and removes what is not as recorded: what is
+// damaged, and what processes that were killed have left. The error wraps [disk.ErrLocked] while another process
 // compiles.
 func (c code) take() (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(c.dir), 0o700); err != nil {
@@ -108,14 +111,29 @@ func (c code) take() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.sound() { // another process has been faster
-		return lock, nil
-	}
-	for _, name := range []string{c.record(), c.dir} {
-		if err := os.RemoveAll(name); err != nil {
-			_ = lock.Close() // the first error is the one to report
-			return nil, err
+	want := c.recorded()
+	have, err := c.found(nil)
+	for name, p := range have {
+		if err == nil && want[name] != p {
+			err = os.Remove(filepath.Join(c.dir, filepath.FromSlash(name)))
 		}
 	}
+	if err != nil {
+		err = c.empty()
+	}
+	if err != nil {
+		_ = lock.Close() // the first error is the one to report
+		return nil, err
+	}
 	return lock, nil
+}
+
+// empty removes everything.
+func (c code) empty() error {
+	for _, name := range []string{c.record(), c.dir} {
+		if err := os.RemoveAll(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }

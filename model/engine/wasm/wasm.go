@@ -123,11 +123,12 @@ func compile(ctx context.Context, c Config, module []byte) (*Engine, error) {
 	if c.CacheDir == "" {
 		return attempt("")
 	}
-	kept := code{filepath.Join(c.CacheDir, strings.ReplaceAll(compiler, " ", "-")+"-"+digest[:12])}
+	name := strings.ReplaceAll(compiler, " ", "-") + "-" + digest[:12] + "-" + layout
+	kept := code{filepath.Join(c.CacheDir, name)}
 	if kept.sound() {
 		e, err := attempt(kept.dir)
 		if err == nil && e.note == "" {
-			_ = kept.keep() // the code for another processor was there; this one's is new
+			_ = kept.keep(kept.recorded()) // the code for another processor was there; this one's is new
 		}
 		if err == nil || ctx.Err() != nil {
 			return e, err
@@ -141,8 +142,11 @@ func compile(ctx context.Context, c Config, module []byte) (*Engine, error) {
 	if err == nil {
 		defer func() { _ = lock.Close() }() // it is empty
 		var e *Engine
-		if e, err = attempt(kept.dir); err == nil && e.note == "" {
-			if err := kept.keep(); err != nil {
+		if e, err = attempt(kept.dir); err != nil && ctx.Err() == nil && kept.empty() == nil {
+			e, err = attempt(kept.dir) // as it would be on the first start
+		}
+		if err == nil && e.note == "" {
+			if err := kept.keep(nil); err != nil {
 				e.note = cacheNote(kept.dir, err)
 			}
 		}
