@@ -15,8 +15,8 @@ import (
 )
 
 // TestFlips damages one file of a run, an audit or a report at a time: a bit is flipped, the file is cut, or a digit
-// becomes another one, so that JSON stays JSON. Whatever is then shown is what was shown before, or the command
-// refuses; and what the message tells to do repairs the folder.
+// becomes another one, so that JSON stays JSON. Whatever is then shown, by commands and over HTTP, is what was shown
+// before, or it is refused; and what the message tells to do repairs the folder.
 func TestFlips(t *testing.T) {
 	dir, url := t.TempDir(), serve(t, toy{})
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -56,20 +56,34 @@ func TestFlips(t *testing.T) {
 			{"report", at("audit"), "--format", "markdown"},
 			{"report", at("audit"), "--format", "json"},
 			{"compare", at("audit"), at("audit")},
+			append(append([]string{
+				"audit", "-q", "--invariant", "--checks", "lattice", "-f", "json", "--fail-on", "nothing",
+				"--baseline", at("audit/audit.json"),
+			}, study...), "-o", at("again")),
 		},
 	}
-	show := func(kind string) (all []answer) {
+	show := func(t *testing.T, kind string) (all []answer) {
+		t.Helper()
 		for _, args := range shows[kind] {
 			all = append(all, nero(t, args...))
+		}
+		if b, err := os.ReadFile(at("again/audit.json")); kind == "audit" && err == nil {
+			all[len(all)-1].out += string(b)
+		}
+		if err := os.RemoveAll(at("again")); err != nil {
+			t.Fatal(err)
+		}
+		if kind != "report" {
+			all = append(all, shown(t, dir)...)
 		}
 		return all
 	}
 	before := map[string][]answer{}
 	for kind := range sound {
-		before[kind] = show(kind)
+		before[kind] = show(t, kind)
 		for i, a := range before[kind] {
 			if a.code != 0 {
-				t.Fatalf("%q: %d\n%s", shows[kind][i], a.code, a.err)
+				t.Fatalf("%s, answer %d: %d\n%s", kind, i, a.code, a.err)
 			}
 		}
 	}
@@ -92,17 +106,18 @@ func TestFlips(t *testing.T) {
 		}
 		plant(t, at(kind), files)
 		said := false
-		for i, a := range show(kind) {
+		for i, a := range show(t, kind) {
 			was := before[kind][i]
 			switch {
 			case a.code == 2 && strings.HasPrefix(a.err, "nero: "), strings.Contains(a.err, "note: "):
 				said = true
 			}
 			if a.code == 0 && !equal(a.out, was.out) && !strings.Contains(a.err, "not complete") {
-				t.Errorf("%s/%s, %s: nero %q shows something else\n%s%s", kind, name, how, shows[kind][i], a.err, a.out)
+				t.Errorf("%s/%s, %s: answer %d shows something else\n%s%s\n%s", kind, name, how, i, a.err, a.out,
+					was.out)
 			}
 			if a.code == 1 {
-				t.Errorf("%s/%s, %s: nero %q ends with 1", kind, name, how, shows[kind][i])
+				t.Errorf("%s/%s, %s: answer %d ends with 1: %s", kind, name, how, i, a.err)
 			}
 		}
 		if said {
@@ -166,7 +181,7 @@ func equal(a, b string) bool {
 		return true
 	}
 	split := func(s string) []string {
-		return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(", \n\t|[]", r) })
+		return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(", \n\t|[]{}:", r) })
 	}
 	x, y := split(a), split(b)
 	return slices.EqualFunc(x, y, func(p, q string) bool {

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -80,6 +81,26 @@ func plan(t *testing.T, few int, draw func(t *testing.T, n int, r *rand.Rand)) {
 type answer struct {
 	code     int
 	out, err string
+}
+
+// said is what a program prints, to be read while it runs.
+type said struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+// Write keeps b.
+func (s *said) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(b)
+}
+
+// String is all of it so far.
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
 }
 
 // nero runs one command of the program in this process.

@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -23,26 +22,6 @@ type program struct {
 	*exec.Cmd
 	out, err said
 	marked   string
-}
-
-// said is what a program prints, to be read while it runs.
-type said struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-// Write keeps b.
-func (s *said) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(b)
-}
-
-// String is all of it so far.
-func (s *said) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }
 
 // marker is a variable of the environment that every process of a draw inherits, to find those that are left.
@@ -100,6 +79,17 @@ func (p *program) alone(t *testing.T) {
 			t.Fatalf("nero %q has ended, and its process %s has not", p.Args[1:], left)
 		}
 	}
+}
+
+// spent is the processor time that this process and those that it has waited for have taken so far.
+func spent() (d time.Duration) {
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(who, &u); err == nil {
+			d += time.Duration(u.Utime.Nano() + u.Stime.Nano())
+		}
+	}
+	return d
 }
 
 // Bounds of what one hostile file may take: processor time, memory, and by the clock what a machine that is busy with
