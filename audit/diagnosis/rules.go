@@ -343,7 +343,7 @@ func Rules() []Rule {
 		},
 		{
 			ID: "one-sided", Where: audit.Setting.Grid,
-			Cause: "a crop or a pad takes more from one side of a map than from the other",
+			Cause: "a crop, a pad or a join treats one side of a map otherwise than the other",
 			Needs: []audit.ClueName{audit.ClueCrop},
 			Weigh: []Weight{
 				{audit.ClueCrop, strong, -strong},
@@ -351,7 +351,7 @@ func Rules() []Rule {
 				{audit.ClueLintAllows, -some, weak},
 				{audit.ClueKernelAsymmetry, -some, weak},
 			},
-			Fix:    "crop and pad both sides alike",
+			Fix:    "crop, pad and join both sides alike; exporters write circular padding as slices that are joined",
 			Verify: "the predicted subgroup of the graph holds every element asked for, and the measured one agrees",
 		},
 		{

@@ -1,6 +1,7 @@
 package lint_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"nero/data/tensor"
 	"nero/model/decode"
 	"nero/model/onnx"
+	"nero/model/onnx/onnxpb"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 	"nero/symmetry/group/catalog"
@@ -152,6 +154,88 @@ func TestLint(t *testing.T) {
 			if strings.Contains(f.Message, "contradict") {
 				t.Errorf("%s: %s", name, f.Message)
 			}
+		}
+	}
+}
+
+// around is a network that brings the rows and columns from begin to end, and the first ones, to the other side before
+// it convolves, and then takes every step-th place.
+func around(t *testing.T, side int, begin, end, step int64) *onnx.Model {
+	t.Helper()
+	b := onnx.NewBuilder(17)
+	op := func(name, op string, in []string, attrs ...*onnxpb.AttributeProto) string {
+		out := b.Op(op, in, attrs...)
+		n := b.Graph().GetNode()
+		n[len(n)-1].Name = &name
+		return out
+	}
+	v := b.Input("x", tensor.Float32, "N", 1, side, side)
+	for axis := int64(2); axis < 4; axis++ {
+		last := op("last", "Slice", []string{v, b.Ints(begin), b.Ints(end), b.Ints(axis)})
+		first := op("first", "Slice", []string{v, b.Ints(0), b.Ints(1), b.Ints(axis)})
+		v = op("join", "Concat", []string{last, v, first}, onnx.AttrInt("axis", axis))
+	}
+	v = op("conv", "Conv", []string{v, b.Const(tensor.FromFloat32(symmetric, 1, 1, 3, 3))})
+	if step > 1 {
+		v = op("every", "Slice", []string{
+			v, b.Ints(0, 0), b.Ints(int64(side), int64(side)), b.Ints(2, 3), b.Ints(step, step),
+		})
+	}
+	v = op("relu", "Relu", []string{v})
+	b.Output(op("pool", "GlobalAveragePool", []string{v}), tensor.Float32, "N", 1, 1, 1)
+	m, err := b.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// A border that brings in other rows than those of the other side is told from a stride, as exporters write both: by
+// slices. Under turns it is one-sided, under shifts around the border it is padding.
+func TestAround(t *testing.T) {
+	const most = math.MaxInt64
+	for name, c := range map[string]struct {
+		group            string
+		begin, end, step int64
+		clue             audit.ClueName
+		at               string
+	}{
+		"right, turned":        {"C4", -1, most, 1, "", ""},
+		"right, shifted":       {"Roll(6,6)", -1, most, 1, "", ""},
+		"off by one, turned":   {"C4", -2, -1, 1, audit.ClueCrop, "join"},
+		"off by one, shifted":  {"Roll(6,6)", -2, -1, 1, audit.CluePaddingLayer, "last"},
+		"every other, shifted": {"Roll(6,6)", -1, most, 2, audit.ClueStrideParity, "every"},
+	} {
+		g, err := catalog.Parse(c.group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const side = 6
+		in, err := action.NewImage(g, space.Spec{Name: "x", Kind: space.KindImage, Shape: []int{1, side, side}},
+			action.Options{Border: action.Circular})
+		if err != nil {
+			t.Fatal(err)
+		}
+		subject := &audit.Subject{
+			Name: "net", Plan: audittest.Plan(t, in, action.Trivial{G: g}),
+			N: inputs, Sample: audittest.Noise(inputs, side, side, 3), Seed: 1,
+		}
+		audittest.Graph(t, subject, around(t, side, c.begin, c.end, c.step),
+			audittest.Images(t, around(t, side, c.begin, c.end, c.step), 255,
+				decode.OutputSpec{Space: space.KindTensor}, 1, side, side))
+		r := audittest.Audit(t, audittest.Fixture{Subject: subject}, lattice.Check, lint.Check)
+		var held []string
+		for _, x := range r.Clues() {
+			if x.Holds && x.Check == lint.Check.Name && x.Name != audit.ClueLintAllows {
+				held = append(held, string(x.Name)+" at "+x.Location)
+			}
+		}
+		want := ""
+		if c.clue != "" {
+			want = string(c.clue) + " at " + c.at
+		}
+		if got := strings.Join(held, "|"); got != want {
+			t.Errorf("%s: clues %q, want %q; %s", name, got, want, r.Verdict)
 		}
 	}
 }

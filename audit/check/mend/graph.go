@@ -31,8 +31,12 @@ type graph struct {
 	places  places
 	// name of a node that is known to break; "" for none
 	broken string
+	// name of the first node that breaks if values move as they are taken to; "" for none
+	first string
 	// names of nodes whose values are known to move as they should
 	sound map[string]bool
+	// axes that count places of lists of rows, see [graph.line]; those that were asked for
+	lines map[string]int
 }
 
 // gap is what is left out: the value to is taken to be the value from.
@@ -112,7 +116,7 @@ func survey(ctx context.Context, p *audit.Pass, m *interior.Model, x space.Value
 	g := &graph{
 		model: m.ONNX(), nodes: m.ONNX().Proto().GetGraph().GetNode(), shapes: f.Shapes, made: map[string]int{},
 		varies: map[string]bool{}, stored: map[string]*onnxpb.TensorProto{}, outputs: m.Outputs(),
-		places: placesOf(p.Subject.Plan.Group, x),
+		places: placesOf(p.Subject.Plan.Group, x), lines: map[string]int{},
 	}
 	for _, name := range m.Inputs() {
 		g.varies[name] = true
@@ -127,12 +131,17 @@ func survey(ctx context.Context, p *audit.Pass, m *interior.Model, x space.Value
 		for _, o := range n.GetOutput() {
 			if o != "" {
 				g.made[o] = i
-				g.varies[o] = slices.ContainsFunc(reads(n), func(v string) bool { return g.varies[v] })
+				g.varies[o] = !sizes[n.GetOpType()] &&
+					slices.ContainsFunc(reads(n), func(v string) bool { return g.varies[v] })
 			}
 		}
 	}
 	return g, nil
 }
+
+// sizes are operators that read how large a value is and not what it holds: no element changes that. What is computed
+// of sizes is a form, and a graph whose forms do not fit may end the engine, and with it the audit.
+var sizes = set("Shape", "Size")
 
 // reads are the values that a node needs.
 func reads(n *onnxpb.NodeProto) []string {
@@ -424,6 +433,15 @@ func (g *graph) deed(a *gap) (Deed, string) {
 			return Positions, g.name(i)
 		}
 	}
+	for _, i := range a.left { // a branch, where it begins to break
+		if g.name(i) != g.first || slices.Contains(a.nodes, i) {
+			continue
+		}
+		if bends[g.nodes[i].GetOpType()] {
+			return Bends, g.first
+		}
+		return Other, g.first
+	}
 	last := a.nodes[len(a.nodes)-1]
 	if !slices.ContainsFunc(a.nodes, func(i int) bool { return !moves[g.nodes[i].GetOpType()] }) && g.ends(last) &&
 		!slices.ContainsFunc(a.nodes, func(i int) bool { return g.nodes[i].GetOpType() == "Pad" }) {
@@ -440,6 +458,9 @@ func (g *graph) table(i int) bool {
 	}
 	shape := g.shapes[makes(n)]
 	axes := g.places.axes(shape)
+	if k := g.line(makes(n)); k >= 0 {
+		axes = []int{k}
+	}
 	for _, v := range n.GetInput() {
 		if v == "" || g.varies[v] {
 			continue
@@ -455,6 +476,51 @@ func (g *graph) table(i int) bool {
 		}
 	}
 	return false
+}
+
+// line is the axis of a list of rows that counts the places of a picture: a map was put in one line, and nodes after
+// that let its places be. -1 where there is none, or it cannot be told.
+func (g *graph) line(v string) int {
+	shape := g.shapes[v]
+	i, ok := g.made[v]
+	if !ok || !g.places.picture || len(shape) != 3 || !g.varies[v] {
+		return -1
+	}
+	if k, ok := g.lines[v]; ok {
+		return k
+	}
+	g.lines[v] = -1
+	n := g.nodes[i]
+	k := -1
+	switch op := n.GetOpType(); {
+	case op == "Transpose":
+		if from := g.line(n.GetInput()[0]); from >= 0 {
+			k = slices.Index(onnx.Ints(n, "perm", nil), int64(from))
+		}
+	case op == "Reshape" || op == "Flatten":
+		switch from := g.shapes[n.GetInput()[0]]; {
+		case len(from) == 4 && from[1] == shape[1] && from[2]*from[3] == shape[2]:
+			k = 2
+		case slices.Equal(from, shape):
+			k = g.line(n.GetInput()[0])
+		}
+	case dense[op]:
+		if g.line(n.GetInput()[0]) == 1 { // rows are multiplied one by one
+			k = 1
+		}
+	case op == "Concat": // with rows of no place, such as one that stands for all
+		for _, x := range n.GetInput() {
+			k = max(k, g.line(x))
+		}
+	default:
+		for _, x := range n.GetInput() {
+			if x != "" && slices.Equal(g.shapes[x], shape) {
+				k = max(k, g.line(x))
+			}
+		}
+	}
+	g.lines[v] = k
+	return k
 }
 
 // differs tells whether stored numbers differ along an axis; what is not stored may.

@@ -113,6 +113,9 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	}
 	if v, ok := audit.ResultIf[*layers.Result](p, layers.Check); ok {
 		g.broken, g.sound = broken(v), sound(v, p.Policy.RoundingFactor)
+		if v.First >= 0 {
+			g.first = v.Rows[v.First].Name
+		}
 	}
 	r := &Result{Before: t.whole.err, After: math.NaN()}
 	for _, list := range [][]*gap{g.single(), g.runs()} {
@@ -490,8 +493,15 @@ func report(p *audit.Pass, g *graph, r *Result, best *gap) {
 		audit.Number("error with it", r.Before, ""),
 	}
 	rest := ""
-	if len(r.Nodes) > 1 {
-		rest = fmt.Sprintf(", with %d nodes beside it,", len(r.Nodes)-1)
+	beside := len(r.Nodes) - 1
+	if !slices.Contains(r.Nodes, node) { // it is one of a branch
+		beside, r.Nodes = len(best.left)-1, nil
+		for _, i := range best.left {
+			r.Nodes = append(r.Nodes, g.name(i))
+		}
+	}
+	if beside > 0 {
+		rest = fmt.Sprintf(", with %d nodes beside it,", beside)
 	}
 	text := fmt.Sprintf("without %s (%s)%s the error is %s in place of %s: it %s", node, g.op(node), rest,
 		audit.Figures(r.After), audit.Figures(r.Before), what.words())

@@ -8,6 +8,7 @@ import (
 
 	"nero/audit"
 	"nero/audit/audittest"
+	"nero/audit/check/layers"
 	"nero/audit/check/mend"
 	"nero/data/dataset"
 	"nero/data/space"
@@ -189,6 +190,19 @@ func table(n *net, v string) string {
 	return n.op("table", "Add", []string{v, n.random(9, 1, 1, 4, 4)})
 }
 
+// tokens adds a table to the places of a map that lie in one line, even a number that is the same at all of them.
+func tokens(n *net, v string) string { return inLine(n, v, n.random(12, 1, 16, 1)) }
+
+func even(n *net, v string) string { return inLine(n, v, n.floats([]float32{0.4}, 1, 1, 1)) }
+
+func inLine(n *net, v, add string) string {
+	line := n.op("line", "Reshape", []string{v, n.Ints(-1, 1, 16)})
+	line = n.op("list", "Transpose", []string{line}, onnx.AttrInts("perm", 0, 2, 1))
+	line = n.op("tokens", "Add", []string{line, add})
+	line = n.op("unlisted", "Transpose", []string{line}, onnx.AttrInts("perm", 0, 2, 1))
+	return n.op("map", "Reshape", []string{line, n.Ints(-1, 1, 4, 4)})
+}
+
 func gain(n *net, v string) string {
 	return n.op("gain", "Mul", []string{v, n.floats([]float32{2}, 1, 1, 1, 1)})
 }
@@ -232,6 +246,7 @@ func TestMend(t *testing.T) {
 		{"two breaks apart", vectors(t, "two", lengths(t, breaks{factors, tanh, bias, tanh, factors}...)), "", ""},
 		{"a table of positions", pictures(t, "table", gain, table), "table", audit.CluePositions},
 		{"a dense layer over places", pictures(t, "branch", branch), "whole", audit.CluePositions},
+		{"a table of tokens", pictures(t, "tokens", gain, tokens), "tokens", audit.CluePositions},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			clues, status := mended(t, c.s)
@@ -254,9 +269,57 @@ func TestMend(t *testing.T) {
 	}
 }
 
+// A branch that is known to break is named where it begins to, not where it joins: the sum of sizes of components is no
+// length, and what divides by it is not to blame.
+func TestBranch(t *testing.T) {
+	s := vectors(t, "sizes", lengths(t, func(n *net, v string) string {
+		sum := n.op("sum", "ReduceSum", []string{n.op("sizes", "Abs", []string{v}), n.Ints(-1)}, onnx.AttrInt("keepdims", 1))
+		return n.op("over", "Div", []string{v, n.op("more", "Add", []string{sum, n.floats([]float32{0.5})})})
+	}))
+	r := audittest.Audit(t, audittest.Fixture{Subject: s}, layers.Check, mend.Check)
+	said := map[audit.ClueName]string{}
+	for _, c := range r.Clues() {
+		if c.Check == mend.Check.Name && c.Holds {
+			said[c.Name] = c.Location
+		}
+	}
+	if len(said) != 2 || said[audit.ClueMends] != "sizes" || said[audit.ClueNonlinearity] != "sizes" {
+		t.Errorf("said %v", said)
+	}
+}
+
+// Forms are not left out: a model that computes one has as many attempts as one that has it stored.
+func TestForms(t *testing.T) {
+	attempts := func(form func(n *net, v string) string) (count float64) {
+		s := vectors(t, "form", lengths(t, factors, func(n *net, v string) string {
+			return n.op("formed", "Reshape", []string{v, form(n, v)})
+		}))
+		r := audittest.Audit(t, audittest.Fixture{Subject: s}, mend.Check)
+		for _, x := range r.Results {
+			for _, e := range x.Measures {
+				if e.Name == "attempts to leave nodes out" {
+					count = e.Value
+				}
+			}
+		}
+		return count
+	}
+	stored := attempts(func(n *net, _ string) string { return n.Ints(-1, rows, 3) })
+	computed := attempts(func(n *net, v string) string {
+		form := n.op("form", "Shape", []string{v})
+		twice := n.op("twice", "Mul", []string{form, n.Ints(2, 2, 2)})
+		return n.op("half", "Div", []string{twice, n.Ints(2, 2, 2)})
+	})
+	if stored == 0 || computed != stored {
+		t.Errorf("%g attempts with a stored form, %g with one that is computed", stored, computed)
+	}
+}
+
 // Of a model that holds nothing is left out.
 func TestCleanModels(t *testing.T) {
-	for _, s := range []*audit.Subject{vectors(t, "clean", lengths(t)), pictures(t, "clean pictures", gain)} {
+	for _, s := range []*audit.Subject{
+		vectors(t, "clean", lengths(t)), pictures(t, "clean pictures", gain), pictures(t, "clean tokens", even),
+	} {
 		if clues, status := mended(t, s); status != audit.NotApplicable || len(clues) > 0 {
 			t.Errorf("%s: %s, %v", s.Name, status, clues)
 		}

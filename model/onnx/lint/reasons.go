@@ -287,6 +287,22 @@ func (l *linter) whySlice(i int) (reason, remedy string) {
 	return "cuts rows and columns differently", "cut all sides alike"
 }
 
+// step is the largest step of a cut, 1 for nodes that cut none.
+func (l *linter) step(i int) int {
+	k := 1
+	if l.f.Model().Proto().GetGraph().GetNode()[i].GetOpType() != "Slice" {
+		return k
+	}
+	cuts, err := l.f.Cuts(i)
+	if err != nil {
+		return k
+	}
+	for _, c := range cuts {
+		k = max(k, c.Step, -c.Step)
+	}
+	return k
+}
+
 // whyRoll says why a node breaks cyclic shifts.
 func (l *linter) whyRoll(i int) (reason, remedy string) {
 	n, rec := l.f.Model().Proto().GetGraph().GetNode()[i], l.f.Nodes[i]
@@ -318,6 +334,10 @@ func (l *linter) whyRoll(i int) (reason, remedy string) {
 		return fmt.Sprintf("pads the border by %s, not with what comes in on the other side",
 			onnx.String(n, "mode", "constant")), circular
 	case "Slice", "Split", "Gather":
+		if k := l.step(i); k > 1 {
+			return fmt.Sprintf("the stride %d of its cut keeps shifts by its multiples only, and those if it goes "+
+				"around the border", k), "average before subsampling on a cyclic grid (blur pool), " + circular
+		}
 		return "cuts a window out of the picture: what leaves it does not come in on the other side",
 			"keep the whole picture"
 	case "Resize", "Upsample":
