@@ -1,6 +1,8 @@
 package irreps_test
 
 import (
+	"context"
+	"math"
 	"strings"
 	"testing"
 
@@ -57,5 +59,57 @@ func TestTypes(t *testing.T) {
 				t.Errorf("got %+v, want %q", clue, x.want)
 			}
 		})
+	}
+}
+
+// One answer that is not finite says nothing of types: turns alone tell pseudovectors and vectors not apart, and both
+// hold on all other pairs.
+func TestNotFinite(t *testing.T) {
+	s := audittest.Open(t, audittest.Files{
+		Model: planted + "models/pseudovector.onnx",
+		Data: dataset.Spec{
+			Format: "clouds", Images: planted + "data/clouds.npz",
+			Cloud: dataset.Cloud{Center: "none", Scale: "none"},
+		},
+		Outputs: []decode.OutputField{{Name: "axial", Type: space.TypePseudovectors, Per: space.PerSample}},
+		Group:   "SO(3)", Orbit: orbit.Spec{Haar: 8}, N: 12,
+	})
+	first := func(v space.Value) float64 { return v.Numbers()[0] }
+	most := math.Inf(-1)
+	for i := range s.N {
+		x, err := s.Sample(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range s.Plan.Elements {
+			moved, err := s.Plan.In.Apply(e, x.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			most = max(most, first(moved))
+		}
+	}
+	inner := s.Predictor
+	s.Predictor = audit.PredictFunc(func(ctx context.Context, values []space.Value) ([]space.Value, error) {
+		out, err := inner.Predict(ctx, values)
+		for i := range out {
+			if err == nil && first(values[i]) == most {
+				n := out[i].Numbers()
+				n[0] = math.NaN()
+				if out[i], err = out[i].(space.Linear).With(n); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return out, err
+	})
+	r := audittest.Audit(t, audittest.Fixture{Subject: s}, irreps.Check)
+	if r.Verdict != audit.Failed {
+		t.Errorf("%s %q", r.Verdict, r.Reasons)
+	}
+	for _, c := range r.Clues() {
+		if c.Name == audit.ClueIrreps && c.Holds {
+			t.Error(c.Text)
+		}
 	}
 }
