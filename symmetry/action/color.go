@@ -15,6 +15,8 @@ import (
 type Clipper interface {
 	// Clipped counts the numbers of g·v, of all channels and frames, that were cut.
 	Clipped(g group.Element, v space.Value) (int, error)
+	// Ends are the lowest and the highest number that is not cut; equal where nothing is.
+	Ends() (lo, hi float64)
 }
 
 // Color is the action of a group on the channels of pictures; see [NewColor].
@@ -134,6 +136,9 @@ func (a *Color) Prepare(g group.Element, v space.Value) (Mover, error) {
 	}
 	return m, a.check(v)
 }
+
+// Ends are those of the range of intensities.
+func (a *Color) Ends() (lo, hi float64) { return a.lo, a.hi }
 
 // Clipped counts the numbers that leave the range by more than roundoff.
 func (a *Color) Clipped(g group.Element, v space.Value) (int, error) {

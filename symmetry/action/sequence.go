@@ -571,6 +571,14 @@ func (a *Chain) Padded(g group.Element, v space.Value) (int, error) {
 	return most, nil
 }
 
+// Ends are those of the range of its colors, see [Clipper].
+func (a *Chain) Ends() (lo, hi float64) {
+	if a.color == nil {
+		return 0, 0
+	}
+	return a.color.Ends()
+}
+
 // Clipped counts the numbers that the colors of g·v lost, see [Clipper].
 func (a *Chain) Clipped(g group.Element, v space.Value) (int, error) {
 	if a.color == nil {

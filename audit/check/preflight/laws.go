@@ -3,6 +3,7 @@ package preflight
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"nero/audit"
 	"nero/data/space"
@@ -97,6 +98,31 @@ func lawOf(a action.Action, like space.Value, elements []audit.Element) (law str
 	if o, ok := action.OptionsOf(a); ok { // what does not count is no part of the action
 		ids, smooth = o.Region.Within(ids), o.Region.Within(smooth)
 	}
+	// Numbers are taken from the middle of their range, and where elements cut them all the same nothing is said.
+	clips, about := action.Clipper(nil), 0.0
+	if c, ok := a.(action.Clipper); ok {
+		if lo, hi := c.Ends(); lo < hi {
+			clips, about = c, lo/2+hi/2
+			if smooth, err = within(smooth, lo, hi); err != nil {
+				return "", 0, "", err
+			}
+		}
+	}
+	cut := func(v space.Value, gs ...group.Element) bool {
+		for _, g := range gs {
+			if clips == nil {
+				return false
+			}
+			if n, err := clips.Clipped(g, v); err != nil || n > 0 {
+				return true
+			}
+			var err error
+			if v, err = a.Apply(g, v); err != nil {
+				return true
+			}
+		}
+		return false
+	}
 	e := G.Identity()
 	probe := func(exact bool) space.Value {
 		if exact {
@@ -132,7 +158,10 @@ func lawOf(a action.Action, like space.Value, elements []audit.Element) (law str
 		if exact {
 			return indexed(got, want, mid)
 		}
-		return near(got, want, smooth, inside(G, smooth, g, h))
+		if cut(smooth, h, g) || cut(smooth, G.Mul(g, h)) {
+			return 0, true, nil
+		}
+		return near(got, want, smooth, about, inside(G, smooth, g, h))
 	}
 	if exact := exactly(e); exact {
 		r, ok, err := indexed(once, ids, ids)
@@ -267,9 +296,9 @@ func back(G group.Planar, g group.Element) func(x, y float64) (float64, float64)
 	}
 }
 
-// near compares resampled values of the smooth probe where keep says so. If little of the probe is left there, they say
-// nothing.
-func near(got, want, probe space.Value, keep []bool) (float64, bool, error) {
+// near compares resampled values of the smooth probe where keep says so, by what they differ from the number that the
+// probe lies about. If little of the probe is left there, they say nothing.
+func near(got, want, probe space.Value, about float64, keep []bool) (float64, bool, error) {
 	g := got.Numbers()
 	w := want.Numbers()
 	p := probe.Numbers()
@@ -278,18 +307,39 @@ func near(got, want, probe space.Value, keep []bool) (float64, bool, error) {
 	}
 	var all, left, diff float64
 	for i, x := range w {
-		all += float64(p[i] * p[i])
+		x := x - about
+		all += float64((p[i] - about) * (p[i] - about))
 		if keep != nil && !keep[i] {
 			continue
 		}
 		left += float64(x * x)
-		diff += float64((g[i] - x) * (g[i] - x))
+		diff += float64((g[i] - about - x) * (g[i] - about - x))
 	}
 	if !(left > all/10) {
 		return 0, true, nil
 	}
 	r := math.Sqrt(diff / left)
 	return r, r <= half, nil
+}
+
+// tenth is the part of a range of numbers that a probe takes, in its middle.
+const tenth = 0.1
+
+// within is v with its numbers in the middle of a range.
+func within(v space.Value, lo, hi float64) (space.Value, error) {
+	x := slices.Clone(v.Numbers())
+	least, most := math.Inf(1), math.Inf(-1)
+	for _, y := range x {
+		least, most = min(least, y), max(most, y)
+	}
+	l, ok := v.(space.Linear)
+	if !ok || !(least < most) {
+		return v, nil
+	}
+	for i, y := range x {
+		x[i] = lo/2 + hi/2 + float64(((y-least)/(most-least)-0.5)*tenth*(hi-lo))
+	}
+	return l.With(x)
 }
 
 // numbered is a value of the form of v whose numbers are 1, 2, 3, ...
