@@ -126,6 +126,8 @@ const (
 	// ClueOddLayer: the node without which the claim holds is none of those that other clues tell: no table of
 	// positions, no nonlinearity, no pooling; Location names it.
 	ClueOddLayer ClueName = "odd-layer"
+	// ClueUnmoved: most inputs do not change under the group, or by no more than rounding.
+	ClueUnmoved ClueName = "unmoved"
 	// ClueInputScale: the inputs are blank or far from the range the model was made for.
 	ClueInputScale ClueName = "input-scale"
 )

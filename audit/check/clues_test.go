@@ -122,6 +122,20 @@ func TestClues(t *testing.T) {
 	bright := *dim
 	bright.Name = "bright"
 	full := dim.Sample
+	plain := bright
+	plain.Name, plain.Input = "plain", job.Input{}
+	plain.Sample = func(i int) (dataset.Sample, error) {
+		s, err := full(i)
+		if err != nil {
+			return s, err
+		}
+		x := space.NewImage(s.Value.Dims()[0], s.Value.Dims()[1], s.Value.Dims()[2])
+		for k := range x.Pix {
+			x.Pix[k] = float64(i)
+		}
+		s.Value = x
+		return s, nil
+	}
 	dim.Sample = func(i int) (dataset.Sample, error) {
 		s, err := full(i)
 		m := *s.Value.(*space.Image) //nolint:errcheck // pictures only
@@ -238,6 +252,7 @@ func TestClues(t *testing.T) {
 		{audit.ClueOffset, vectors("shifted by 100",
 			of(func(x, y float64) []float64 { return []float64{100 + x*x + y*y} }), turns), "output", clean, nil},
 		{audit.ClueInputScale, dim, "input scale", &bright, nil},
+		{audit.ClueUnmoved, &plain, "input", &bright, nil},
 		{
 			audit.ClueResampling, pictures("rings", audittest.Rings(4), bilinear), "",
 			pictures("quadrant", quadrant, bilinear), nil,

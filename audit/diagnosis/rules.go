@@ -158,6 +158,14 @@ func Rules() []Rule {
 			Verify: "the scale s of the outputs is far above rounding",
 		},
 		{
+			ID: "unmoved", Quiet: true, Benign: true,
+			Cause:  "the group leaves the inputs as they are: they are blank, or symmetric themselves, and no error can show",
+			Needs:  []audit.ClueName{audit.ClueUnmoved},
+			Weigh:  []Weight{{audit.ClueUnmoved, sure, 0}, {audit.ClueConstant, -some, 0}},
+			Fix:    "use inputs that the group changes; look at their scale: a wrong one makes every picture blank",
+			Verify: "the share of inputs that the group changes is 100%",
+		},
+		{
 			ID: "outlier", Quiet: true, Benign: true,
 			Cause: "one input, or a few, are of another size than the rest: the scale that errors are divided by is " +
 				"theirs, and hides what happens to the others",
@@ -205,6 +213,9 @@ func Rules() []Rule {
 			Weigh: []Weight{
 				{audit.ClueReducedPrecision, sure, -strong},
 				{audit.ClueEngines, some, 0},
+				// In float64 weights that are equal stay equal, however coarse they are.
+				{audit.ClueConvolution, -sure, 0},
+				{audit.ClueDense, -sure, 0},
 				// Coarse arithmetic answers alike in any company.
 				{audit.ClueBatchCompany, -strong, 0},
 				{audit.ClueBatchPosition, -strong, 0},
@@ -279,6 +290,7 @@ func Rules() []Rule {
 				{audit.ClueBatchCompany, -sure, 0},
 				{audit.ClueBatchPosition, -sure, 0},
 				{audit.ClueOutlier, -sure, 0},
+				{audit.ClueUnmoved, -sure - some, 0},
 				{audit.ClueForwardHolds, strong, -sure},
 				{audit.ClueGradient, strong, -sure},
 				{audit.ClueNotConservative, some, 0},
@@ -484,7 +496,7 @@ func Rules() []Rule {
 				{audit.ClueNonlinearity, -some, 0},
 				{audit.CluePooling, -some, 0},
 				{audit.ClueStrideParity, -some, weak},
-				{audit.ClueReducedPrecision, -strong, 0},
+				{audit.ClueReducedPrecision, -some, 0},
 				{audit.ClueSlopeRounding, -strong, 0},
 			},
 			Fix: "look at weight sharing, indices and initialisation of that layer; a filter must be its own turn " +

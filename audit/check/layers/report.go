@@ -663,12 +663,16 @@ func (l *look) finding(r *Result) {
 	})
 }
 
-// unshared names the first of the rows before that breaks as well, and of which nobody could measure how much of its
-// error arrives.
+// unshared names the first of the rows before that breaks as well: nobody could measure how much of its error arrives,
+// or hardly any does.
 func unshared(before []Row) string {
 	for _, w := range before {
-		if w.Above && math.IsNaN(w.Share.Value) {
+		switch {
+		case w.Above && math.IsNaN(w.Share.Value):
 			return fmt.Sprintf("; %s before it breaks as well, and its share could not be measured", w.Name)
+		case w.Above:
+			return fmt.Sprintf("; %s before it breaks as well, and hardly any of that arrives: its share is %.2g", w.Name,
+				w.Share.Value)
 		}
 	}
 	return ""

@@ -634,10 +634,16 @@ func (r *Result) notFinite(p *audit.Pass) {
 func (r *Result) report(p *audit.Pass) {
 	r.notFinite(p)
 	if n := len(r.IDs); 2*r.Informative < n {
+		message := fmt.Sprintf("only %d of %d inputs change under the group, so the others can show no error",
+			r.Informative, n)
+		if r.Informative == 0 {
+			message = fmt.Sprintf("none of %d inputs changes under the group, so no error can show", n)
+		}
+		p.Clue(audit.Clue{
+			Name: audit.ClueUnmoved, Holds: true, Strength: 1, Text: message, Location: "input",
+		})
 		p.Report(audit.Finding{
-			Category: audit.Uninformative, Location: "input", Worst: audit.Nowhere,
-			Message: fmt.Sprintf("only %d of %d inputs change under the group, so the others can show no error",
-				r.Informative, n),
+			Category: audit.Uninformative, Location: "input", Worst: audit.Nowhere, Message: message,
 			Evidence: []audit.Evidence{audit.Number("share of inputs that change", float64(r.Informative)/float64(n),
 				"").Against(0.5)},
 			Remedies: []string{
