@@ -259,7 +259,7 @@ func TestSweep(t *testing.T) {
 			return s, nil // all are copies of one
 		}
 		audittest.Run(t, sweep.Check, audittest.Fixture{
-			Subject: blank, Want: []audittest.Want{{Category: audit.Uninformative, Message: "only 0 of 1"}},
+			Subject: blank, Want: []audittest.Want{{Category: audit.Uninformative, Message: "none of 1"}},
 		}, clean)
 	})
 }

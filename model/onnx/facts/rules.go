@@ -593,10 +593,35 @@ func transpose(c *call) error {
 		s[i] = x.shape[a]
 	}
 	o := c.ret(0, s)
-	if len(s) <= 1 {
-		o.ints = x.ints
-	}
+	o.ints = permuted(x.ints, x.shape, p)
 	return nil
+}
+
+// permuted are whole numbers of a shape with their axes in another order; nil where they are not known.
+func permuted(ints []int64, shape, p []int) []int64 {
+	if ints == nil || len(ints) != tensor.Count(shape) {
+		return nil
+	}
+	steps := make([]int, len(shape)) // from one place of an axis to the next
+	for i, n := len(shape)-1, 1; i >= 0; i-- {
+		steps[i], n = n, n*shape[i]
+	}
+	out := make([]int64, 0, len(ints))
+	at := make([]int, len(p))
+	for range ints {
+		k := 0
+		for i, a := range p {
+			k += at[i] * steps[a]
+		}
+		out = append(out, ints[k])
+		for i := len(p) - 1; i >= 0; i-- {
+			if at[i]++; at[i] < shape[p[i]] {
+				break
+			}
+			at[i] = 0
+		}
+	}
+	return out
 }
 
 func concat(c *call) error {
@@ -758,19 +783,21 @@ func slice(c *call) error {
 	s := slices.Clone(x.shape)
 	ints := x.ints
 	for _, k := range cuts {
-		s[k.axis] = k.count
-		if len(x.shape) == 1 && ints != nil {
-			part := []int64{}
-			for j := range k.count {
-				part = append(part, ints[k.start+j*k.step])
+		if ints != nil && len(ints) == tensor.Count(s) {
+			inner, part := tensor.Count(s[k.axis+1:]), []int64{}
+			for outer := range tensor.Count(s[:k.axis]) {
+				for j := range k.count {
+					from := (outer*s[k.axis] + k.start + j*k.step) * inner
+					part = append(part, ints[from:from+inner]...)
+				}
 			}
 			ints = part
+		} else {
+			ints = nil
 		}
+		s[k.axis] = k.count
 	}
-	o := c.ret(0, s)
-	if len(x.shape) == 1 {
-		o.ints = ints
-	}
+	c.ret(0, s).ints = ints
 	return nil
 }
 
