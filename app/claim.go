@@ -82,10 +82,10 @@ func (a *App) unstated(s *job.Study) (output string, moves []string) {
 	switch {
 	case len(s.Output.Fields) > 0:
 		return "", moves
-	case s.Output.Space == "" || s.Output.Space == "scores":
+	case s.OutputSpace() == "scores":
 		return "the scores", []string{"--output", "image", "--equivariant"}
 	}
-	return "the " + s.Output.Space, moves
+	return "the " + s.OutputSpace(), moves
 }
 
 // claimed refuses a study whose claim names an output that it does not read.

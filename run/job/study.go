@@ -389,6 +389,14 @@ func (s *Study) checkOrbit(report func(path, message string)) {
 // exclusive are the keys of an orbit of which at most one may be there.
 var exclusive = []string{"grid", "all", "haar", "low_discrepancy", "lattice", "values", "slices"}
 
+// OutputSpace is what the model returns: as the study says, else as goes with its task.
+func (s *Study) OutputSpace() string {
+	if s.Output.Space != "" {
+		return s.Output.Space
+	}
+	return spaceOf(s.Task)
+}
+
 // spaceOf is the output space that goes with a task.
 func spaceOf(task string) string {
 	switch task {
