@@ -2,6 +2,7 @@ package irreps_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -96,7 +97,11 @@ func TestNotFinite(t *testing.T) {
 			if err == nil && first(values[i]) == most {
 				n := out[i].Numbers()
 				n[0] = math.NaN()
-				if out[i], err = out[i].(space.Linear).With(n); err != nil {
+				l, ok := out[i].(space.Linear)
+				if !ok {
+					return nil, fmt.Errorf("answers of kind %s", out[i].Kind())
+				}
+				if out[i], err = l.With(n); err != nil {
 					return nil, err
 				}
 			}
