@@ -119,7 +119,8 @@ func (s *Subject) architecture() *Architecture {
 
 // unusual are the clues that say that something about the data, the outputs or the errors is out of the ordinary.
 var unusual = []ClueName{
-	ClueInputScale, ClueUnmoved, ClueConstant, ClueOffset, ClueBatchFinite, ClueCut, ClueHeavyTail, ClueOneElement, ClueNarrowPeak,
+	ClueInputScale, ClueUnmoved, ClueConstant, ClueOffset, ClueBatchFinite, ClueCut, ClueHeavyTail, ClueOneElement,
+	ClueNarrowPeak,
 	ClueClasses, ClueSampleEffect, ClueExtreme,
 }
 

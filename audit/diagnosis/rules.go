@@ -159,7 +159,8 @@ func Rules() []Rule {
 		},
 		{
 			ID: "unmoved", Quiet: true, Benign: true,
-			Cause:  "the group leaves the inputs as they are: they are blank, or symmetric themselves, and no error can show",
+			Cause: "the group leaves the inputs as they are: they are blank, or symmetric themselves, and no error " +
+				"can show",
 			Needs:  []audit.ClueName{audit.ClueUnmoved},
 			Weigh:  []Weight{{audit.ClueUnmoved, sure, 0}, {audit.ClueConstant, -some, 0}},
 			Fix:    "use inputs that the group changes; look at their scale: a wrong one makes every picture blank",

@@ -187,8 +187,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 			continue
 		}
 		asked = true
-		// Where the declared type holds on the pairs that others are tried on, the field fails elsewhere, as by numbers that
-		// are not finite, and no other type explains that.
+		// Where the declared type holds on the pairs that others are tried on, the field fails elsewhere, as by numbers
+		// that are not finite, and no other type explains that.
 		as, err := measure(ctx, p, sw.Scale, at, variant{name: f.Type}, p.Subject.Plan.Out)
 		if err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, scale.ErrForm) {
 			return nil, err

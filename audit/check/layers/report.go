@@ -671,8 +671,8 @@ func unshared(before []Row) string {
 		case w.Above && math.IsNaN(w.Share.Value):
 			return fmt.Sprintf("; %s before it breaks as well, and its share could not be measured", w.Name)
 		case w.Above:
-			return fmt.Sprintf("; %s before it breaks as well, and hardly any of that arrives: its share is %.2g", w.Name,
-				w.Share.Value)
+			return fmt.Sprintf("; %s before it breaks as well, and hardly any of that arrives: its share is %.2g",
+				w.Name, w.Share.Value)
 		}
 	}
 	return ""

@@ -273,7 +273,8 @@ func TestMend(t *testing.T) {
 // length, and what divides by it is not to blame.
 func TestBranch(t *testing.T) {
 	s := vectors(t, "sizes", lengths(t, func(n *net, v string) string {
-		sum := n.op("sum", "ReduceSum", []string{n.op("sizes", "Abs", []string{v}), n.Ints(-1)}, onnx.AttrInt("keepdims", 1))
+		sizes := n.op("sizes", "Abs", []string{v})
+		sum := n.op("sum", "ReduceSum", []string{sizes, n.Ints(-1)}, onnx.AttrInt("keepdims", 1))
 		return n.op("over", "Div", []string{v, n.op("more", "Add", []string{sum, n.floats([]float32{0.5})})})
 	}))
 	r := audittest.Audit(t, audittest.Fixture{Subject: s}, layers.Check, mend.Check)
