@@ -18,8 +18,8 @@ import (
 )
 
 // TestKill kills the program with SIGKILL at random moments, from its start to the writing of the manifest, twenty
-// times at least; the same command then goes on until the run is complete, and every file has the bytes of an
-// undisturbed run.
+// times at least, and every other time once it has kept some more of its shards; the same command then goes on until
+// the run is complete, and every file has the bytes of an undisturbed run.
 func TestKill(t *testing.T) {
 	const kills = 20
 	dir := t.TempDir()
@@ -61,7 +61,11 @@ func TestKill(t *testing.T) {
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(time.Duration(r.Float64() * float64(whole)))
+			if killed%2 == 0 {
+				further(at(name), 1+r.IntN(20), whole)
+			} else {
+				time.Sleep(time.Duration(r.Float64() * float64(whole)))
+			}
 			_ = c.Process.Signal(syscall.SIGKILL) // it may have ended by itself
 			err := c.Wait()
 			if err == nil {
@@ -92,4 +96,18 @@ func TestKill(t *testing.T) {
 	}
 	t.Logf("%d kills, %d of them with some files and no manifest, in runs of %v", killed, halfway,
 		whole.Round(time.Millisecond))
+}
+
+// further waits until a run has that many shards more than now, or is complete, or that much time is over.
+func further(dir string, more int, most time.Duration) {
+	shards := func() int {
+		all, _ := filepath.Glob(filepath.Join(dir, "shards-*", "*.json")) // the pattern is sound
+		return len(all)
+	}
+	begin := time.Now()
+	for have := shards(); shards() < have+more && time.Since(begin) < most; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(dir, "manifest.json")); err == nil {
+			return
+		}
+	}
 }

@@ -244,7 +244,7 @@ func address(t *testing.T, p *program) string {
 		if line, _, whole := strings.Cut(p.out.String(), "\n"); whole {
 			return line
 		}
-		if time.Since(begin) > time.Minute {
+		if time.Since(begin) > patience {
 			t.Fatalf("the server does not say where it is: %s%s", p.out.String(), p.err.String())
 		}
 	}
@@ -279,7 +279,7 @@ func goOn(t *testing.T, p *program, dir string) {
 		if _, err := os.Stat(filepath.Join(dir, "run", "manifest.json")); err == nil {
 			return
 		}
-		if time.Since(begin) > time.Minute {
+		if time.Since(begin) > patience {
 			t.Fatalf("the run of the server does not end\n%s", p.err.String())
 		}
 	}

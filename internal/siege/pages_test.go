@@ -47,7 +47,7 @@ func shown(t *testing.T, dir string) (all []answer) {
 	case code := <-ended:
 		ended <- code
 		t.Fatalf("the server does not start: %d\n%s", code, log.String())
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		t.Fatalf("the server does not say where it is\n%s", log.String())
 	}
 	ask := func(method, path, body string) answer {

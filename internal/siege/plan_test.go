@@ -25,6 +25,10 @@ import (
 	"nero/model/onnx"
 )
 
+// patience is how long something may take by the clock on a machine that is busy with other things: what is still under
+// way then does not end.
+const patience = 5 * time.Minute
+
 // mostFailed is how many draws may fail before a campaign ends: a fault that everything has is told often enough.
 const mostFailed = 10
 

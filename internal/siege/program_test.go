@@ -75,7 +75,7 @@ func (p *program) alone(t *testing.T) {
 		if left == "" {
 			return
 		}
-		if time.Since(begin) > time.Minute {
+		if time.Since(begin) > patience {
 			t.Fatalf("nero %q has ended, and its process %s has not", p.Args[1:], left)
 		}
 	}
@@ -92,12 +92,10 @@ func spent() (d time.Duration) {
 	return d
 }
 
-// Bounds of what one hostile file may take: processor time, memory, and by the clock what a machine that is busy with
-// other things makes of that.
+// Bounds of what one hostile file may take, in processor time and memory.
 const (
 	mostTime   = 10 * time.Second
 	mostMemory = 2 << 30
-	patience   = 2 * time.Minute
 	// Mistakes that are told at once.
 	mostMistakes = 25
 )
