@@ -210,6 +210,11 @@ func studyKeys() []studyKey {
 			text(func(s *job.Study) *string { return &s.Data.Layout }),
 		},
 		{
+			ofData, "resize", "", "photos to one size: short=256,crop=224 or stretch=224 or letterbox=640,fill=114; " +
+				"HEIGHTxWIDTH for no square, kernel=bicubic (default: the usual one, if sizes do not fit the model)",
+			read("resize", parseResize, func(s *job.Study, r job.Resize) { s.Data.Resize = r }),
+		},
+		{
 			ofData, "points", "", "points of each cloud (default: 1024 of a mesh, all of a file of points)",
 			count(func(s *job.Study) *int { return &s.Data.Cloud.Points }),
 		},

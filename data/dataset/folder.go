@@ -87,7 +87,8 @@ func (d *folder) measure() error {
 	if d.loose {
 		return d.measureLoose()
 	}
-	if err := d.agree(d.pics, picture.String, "remove, crop or convert it"); err != nil {
+	if err := d.agree(d.pics, picture.String, "resize all as they are read with "+
+		"data.resize (--resize short=256,crop=224), or remove, crop or convert it"); err != nil {
 		return err
 	}
 	return checkSize(d.common.c, d.common.h, d.common.w)
@@ -108,9 +109,20 @@ func (d *folder) agree(pics []picture, say func(picture) string, remedy string) 
 	if strangers == 0 {
 		return nil
 	}
-	return d.inImage(first, fmt.Errorf(
+	err := d.inImage(first, fmt.Errorf(
 		"has %s, but most images in the folder have %s (%d of %d differ): all must agree; %s", say(pics[first]),
 		say(d.common), strangers, len(pics), remedy))
+	sizes := map[[2]int]bool{}
+	for _, p := range pics {
+		if p.c != d.common.c || p.depth != d.common.depth {
+			return err
+		}
+		sizes[[2]int{p.h, p.w}] = true
+	}
+	if len(sizes) > 1 {
+		return &SizesError{Pictures: len(pics), Sizes: len(sizes), message: err}
+	}
+	return err
 }
 
 // peek reads all headers.

@@ -112,7 +112,7 @@ func options() []struct {
 			WithUpward, func(s Spec) bool { return s.Upward != "" },
 			"the direction of fields is for pairs, this is %s",
 		},
-		{WithShape, Spec.reshapes, "zoom, fit and cut are for photos, this is %s"},
+		{WithShape, Spec.reshapes, "resize, zoom, fit and cut are for photos, this is %s"},
 		{
 			WithFields, func(s Spec) bool { return len(s.Fields) > 1 }, // pictures are one field, whatever it is called
 			"several fields are for clouds, molecules, graphs and signals, this is %s: set format",

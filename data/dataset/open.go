@@ -47,6 +47,8 @@ type Spec struct {
 	// Fit is height and width that every photo is brought to: scaled to fit, in the middle, with zeros around it; zeros
 	// for as it is.
 	Fit [2]int
+	// how photos of any size are brought to one, in place of Zoom, Fit and Cut
+	Resize Resize
 	// one sample per key object in place of one per photo
 	Cut Cut
 
@@ -171,11 +173,11 @@ type Cut struct {
 // the class numbers, other names count 0, 1, … in byte order. Every header is read: an image whose size, channels or
 // depth differ from the others is refused, and nothing of it is decoded.
 //
-// Photos with boxes (voc, coco) and photos of a folder may be resized (Zoom), brought to one size (Fit) or cut around
-// key objects (Cut); without Fit and Cut all must have one size. Boxes follow in continuous coordinates from the
-// picture's outer edge. Pascal VOC counts pixels from 1 and includes both corners, so that (xmin, ymin, xmax, ymax) is
-// the box (xmin-1, ymin-1, xmax, ymax); COCO's [x, y, width, height] is the box (x, y, x+width, y+height). For both
-// formats:
+// Photos with boxes (voc, coco) and photos of a folder may be resized (Zoom), brought to one size (Resize, Fit) or cut
+// around key objects (Cut); without Resize, Fit and Cut all must have one size. Boxes follow in continuous coordinates
+// from the picture's outer edge. Pascal VOC counts pixels from 1 and includes both corners, so that (xmin, ymin, xmax,
+// ymax) is the box (xmin-1, ymin-1, xmax, ymax); COCO's [x, y, width, height] is the box (x, y, x+width, y+height).
+// For both formats:
 //
 //   - A class that Classes does not have, a coordinate that is no finite number, corners the wrong way round, and a box
 //     wholly outside of its photo are errors, as is an annotation for a photo of another size. The error names file and

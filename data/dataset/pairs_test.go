@@ -266,7 +266,7 @@ func TestPairsRefuse(t *testing.T) {
 			"zoom",
 			map[string][]byte{"x_a.png": small},
 			Spec{Zoom: 2},
-			"d: zoom, fit and cut are for photos, this is pairs",
+			"d: resize, zoom, fit and cut are for photos, this is pairs",
 		},
 		{"upward", map[string][]byte{"x_a.png": small}, Spec{Upward: "left"}, `d: upward is "left", want up or down`},
 	} {

@@ -45,7 +45,9 @@ type photos struct {
 	notes []string
 	zoom  float64
 	fit   [2]int
-	cut   Cut
+	// in place of the two above; zero for none
+	resize Resize
+	cut    Cut
 	// samples of a cut; nil if the photos are the samples
 	pieces  []piece
 	labels  []int
@@ -65,7 +67,7 @@ type piece struct {
 const keepPhotos = 64 << 20
 
 // reshapes tells whether the photos become something else than what the files hold.
-func (s Spec) reshapes() bool { return s.Zoom != 0 || s.Fit != [2]int{} || s.Cut.Size != [2]int{} }
+func (s Spec) reshapes() bool { return s.Zoom != 0 || s.loose() }
 
 // checkShape refuses sizes that no picture has.
 func (s Spec) checkShape(boxes bool) error {
@@ -79,6 +81,12 @@ func (s Spec) checkShape(boxes bool) error {
 		return nil
 	}
 	c := s.Cut
+	if s.Resize != (Resize{}) && (s.Zoom != 0 && s.Zoom != 1 || s.Fit != [2]int{} || c.Size != [2]int{}) {
+		return errors.New("resize brings whole photos to one size; leave out resize, or leave out zoom, fit and cut")
+	}
+	if err := s.Resize.check(); err != nil {
+		return err
+	}
 	if err := errors.Join(size("fit", s.Fit), size("cut.size", c.Size),
 		size("the window of the cut", c.Window)); err != nil {
 		return err
@@ -112,7 +120,7 @@ func (s Spec) checkShape(boxes bool) error {
 
 // newPhotos makes the data set of the photos in d.items, which have their headers read.
 func (d *photos) open(spec Spec) error {
-	d.zoom, d.fit, d.cut = spec.Zoom, spec.Fit, spec.Cut
+	d.zoom, d.fit, d.resize, d.cut = spec.Zoom, spec.Fit, spec.Resize, spec.Cut
 	d.decoded = newRecent(keepPhotos)
 	for i := range d.items {
 		p := &d.items[i]
@@ -148,7 +156,12 @@ func (d *photos) note(format string, a ...any) {
 	d.notes = append(d.notes, d.root+": "+fmt.Sprintf(format, a...))
 }
 
-func (d *photos) frame(p *photo) framing { return frame(p.pic.h, p.pic.w, d.zoom, d.fit) }
+func (d *photos) frame(p *photo) framing {
+	if d.resize != (Resize{}) {
+		return d.resize.frame(p.pic.h, p.pic.w)
+	}
+	return frame(p.pic.h, p.pic.w, d.zoom, d.fit)
+}
 
 // plan chooses the key objects and the place of each piece.
 func (d *photos) plan() error {
@@ -382,6 +395,9 @@ func (d *photos) size() (c, h, w int) {
 	switch {
 	case d.cut.Size != [2]int{}:
 		return d.common.c, d.cut.Size[0], d.cut.Size[1]
+	case d.resize != (Resize{}):
+		size := d.resize.size()
+		return d.common.c, size[0], size[1]
 	case d.fit != [2]int{}:
 		return d.common.c, d.fit[0], d.fit[1]
 	}
@@ -450,7 +466,7 @@ func (d *photos) load(p *photo) (*space.Image, error) {
 	if err != nil {
 		return nil, inFile(p.file, err)
 	}
-	return d.frame(p).image(m), nil
+	return d.frame(p).image(m, depthMax(d.common.depth)), nil
 }
 
 // boxes are those of a photo that reach into the picture of h x w pixels at s, in its coordinates, the key object
@@ -528,7 +544,9 @@ func list(names []string) string {
 }
 
 // loose tells whether photos of different sizes become samples of one size.
-func (s Spec) loose() bool { return s.Fit != [2]int{} || s.Cut.Size != [2]int{} }
+func (s Spec) loose() bool {
+	return s.Fit != [2]int{} || s.Cut.Size != [2]int{} || s.Resize != (Resize{})
+}
 
 // annotated is an object as an annotation file has it.
 type annotated struct {

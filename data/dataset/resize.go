@@ -15,7 +15,12 @@ func resize(m *space.Image, h, w int) *space.Image {
 	if m.H == h && m.W == w {
 		return m
 	}
-	cols, rows := stencils(m.W, w), stencils(m.H, h)
+	return resample(m, stencils(m.H, h), stencils(m.W, w))
+}
+
+// resample makes each new row and column of the old ones that its stencil names.
+func resample(m *space.Image, rows, cols []stencil) *space.Image {
+	h, w := len(rows), len(cols)
 	out := space.NewImage(m.C, h, w)
 	wide := make([]float64, m.H*w)
 	for k := range m.C {
@@ -78,9 +83,14 @@ func stencils(n, m int) []stencil {
 }
 
 // framing says where a photo stands in the picture that is made of it: scaled to h x w pixels, with its top-left corner
-// at row top and column left of a picture of H x W.
+// at row top and column left of a picture of H x W; what of it lies outside is cut off, what it leaves free has the
+// value fill.
 type framing struct {
 	h, w, top, left, H, W int
+	fill                  float64
+	// nil for [area] and its bilinear twin
+	kernel *kernel
+	plain  bool
 }
 
 // frame is the framing of a photo of h x w pixels under zoom, or under fit where that is set.
@@ -90,8 +100,13 @@ func frame(h, w int, zoom float64, fit [2]int) framing {
 		f.H, f.W = f.h, f.w
 		return f
 	}
-	s := math.Min(float64(fit[0])/float64(h), float64(fit[1])/float64(w))
-	f := framing{h: min(scaled(h, s), fit[0]), w: min(scaled(w, s), fit[1]), H: fit[0], W: fit[1]}
+	return boxed(h, w, fit)
+}
+
+// boxed scales a photo to fit into a box and puts it into the middle.
+func boxed(h, w int, box [2]int) framing {
+	s := math.Min(float64(box[0])/float64(h), float64(box[1])/float64(w))
+	f := framing{h: min(scaled(h, s), box[0]), w: min(scaled(w, s), box[1]), H: box[0], W: box[1]}
 	f.top, f.left = (f.H-f.h)/2, (f.W-f.w)/2
 	return f
 }
@@ -104,17 +119,32 @@ func scaled(n int, s float64) int {
 	return max(1, int(math.Min(math.Floor(float64(float64(n)*s)+0.5), maxValues)))
 }
 
-// image makes the picture of a photo.
-func (f framing) image(m *space.Image) *space.Image {
-	m = resize(m, f.h, f.w)
-	if f.h == f.H && f.w == f.W {
+// image makes the picture of a photo whose values go from 0 to most.
+func (f framing) image(m *space.Image, most float64) *space.Image {
+	if f.kernel == nil {
+		m = resize(m, f.h, f.w)
+	} else if m.H != f.h || m.W != f.w {
+		m = resample(m, f.kernel.stencils(m.H, f.h, f.plain), f.kernel.stencils(m.W, f.w, f.plain))
+		for i, v := range m.Pix { // kernels with negative parts overshoot
+			m.Pix[i] = math.Min(math.Max(v, 0), most)
+		}
+	}
+	if f.h == f.H && f.w == f.W && f.top == 0 && f.left == 0 {
 		return m
 	}
 	out := space.NewImage(m.C, f.H, f.W)
+	if f.fill != 0 {
+		for i := range out.Pix {
+			out.Pix[i] = f.fill
+		}
+	}
+	from, to := max(f.left, 0), min(f.left+f.w, f.W)
 	for k := range m.C {
 		src, dst := m.Plane(k), out.Plane(k)
-		for r := range f.h {
-			copy(dst[(f.top+r)*f.W+f.left:], src[r*f.w:(r+1)*f.w])
+		for r := max(f.top, 0); r < min(f.top+f.h, f.H); r++ {
+			if from < to {
+				copy(dst[r*f.W+from:r*f.W+to], src[(r-f.top)*f.w+from-f.left:])
+			}
 		}
 	}
 	return out

@@ -133,7 +133,7 @@ func TestFrameTakesBoxesAlong(t *testing.T) {
 			fr.left != (fit[1]-w)/2 {
 			t.Fatalf("%d x %d px into %v: %+v", m.W, m.H, fit, fr)
 		}
-		got := fr.image(m)
+		got := fr.image(m, 255)
 		b := fr.box(space.Box{X1: float64(x1 * f), Y1: float64(y1 * f), X2: float64(x2 * f), Y2: float64(y2 * f)}, m.H,
 			m.W)
 		for r := range got.H {

@@ -562,9 +562,11 @@ func misfit(x onnx.Port, in InputSpec, a axes, size []int, frames, c, h, w int) 
 		}
 		return fmt.Errorf("input %s (%s) wants %s, the data has %d; %s", x, a.name, countChannels(wantC), c, remedy)
 	}
+	toH, toW := size[a.h], size[a.w]
 	return fmt.Errorf("input %s (%s) wants images of %d x %d (height x width), the data has %d x %d; resize the "+
-		"data, or export the model with free axes",
-		x, a.name, size[a.h], size[a.w], h, w)
+		"data (photos: --resize short=%d,crop=%dx%d, which is data.resize in a study), or export the model with free "+
+		"axes",
+		x, a.name, toH, toW, h, w, Short(toH, toW), toH, toW)
 }
 
 func countChannels(n int) string {

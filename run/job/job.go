@@ -139,6 +139,9 @@ type Data struct {
 	Upward string `json:"upward,omitempty" yaml:"upward,omitempty" jsonschema:"enum=up,enum=down"`
 	// pictures and boxes are resized by this factor when they are read, before anything moves; default 1
 	Zoom float64 `json:"zoom,omitempty" yaml:"zoom,omitempty" jsonschema:"exclusiveMinimum=0,maximum=16"`
+	// how photos of any size are brought to one, before anything moves; default: if the models read one size and the
+	// photos of a folder have another, the shorter side gets 8/7 of it and the middle is kept, with a note
+	Resize Resize `json:"resize,omitzero" yaml:"resize,omitempty"`
 	// one sample per key object instead of one per photo
 	Cut Cut `json:"cut,omitzero" yaml:"cut,omitempty"`
 	// format particles: image pairs rendered from known flows
@@ -151,6 +154,25 @@ type Data struct {
 	Sound Sound `json:"sound,omitzero" yaml:"sound,omitempty"`
 	// format molecules: symbols of the atoms that the models know; others are refused; default all
 	Elements []string `json:"elements,omitempty" yaml:"elements,omitempty" jsonschema:"minItems=1,maxItems=118,uniqueItems"`
+}
+
+// Resize brings photos to one size: to crop (after short), stretch or letterbox.
+type Resize struct {
+	// length that the shorter side gets before crop, in pixels; default as it is
+	Short int `json:"short,omitempty" yaml:"short,omitempty" jsonschema:"minimum=1,maximum=65536"`
+	// height and width of the piece about the middle that is kept
+	Crop []int `json:"crop,omitempty" yaml:"crop,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=1,maximum=65536"`
+	// height and width that a photo is brought to, each axis by itself
+	Stretch []int `json:"stretch,omitempty" yaml:"stretch,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=1,maximum=65536"`
+	// height and width of a frame that a photo is scaled to fit into, in the middle
+	Letterbox []int `json:"letterbox,omitempty" yaml:"letterbox,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=1,maximum=65536"`
+	// value of pixels outside of the photo, in the units of the files, such as 114 of 255; default 0
+	Fill float64 `json:"fill,omitempty" yaml:"fill,omitempty" jsonschema:"minimum=0,maximum=65535"`
+	// default bilinear
+	Kernel string `json:"kernel,omitempty" yaml:"kernel,omitempty" jsonschema:"enum=bilinear,enum=bicubic,enum=lanczos,enum=area,enum=nearest"`
+	// kernels are as wide where photos shrink as where they grow, as in OpenCV and Keras; default wider, as in Pillow
+	// and torchvision
+	Plain bool `json:"plain,omitempty" yaml:"plain,omitempty"`
 }
 
 // Cloud says how a mesh or a file of points becomes a cloud of points.

@@ -44,6 +44,10 @@ func anyJob(t *rapid.T) *Job {
 				Limit: whole.Draw(t, "limit"), Balance: str("b"), Seed: rapid.Uint64().Draw(t, "dseed"),
 				Targets: str("ta"), Split: str("sp"), Classes: []string{str("cl")}, Zoom: 0.5,
 				Fit: []int{9, 10}, TargetKey: str("tk"), Upward: str("up"),
+				Resize: Resize{
+					Short: 8, Crop: []int{7, 6}, Stretch: []int{5, 4}, Letterbox: []int{3, 2}, Fill: 114,
+					Kernel: str("ke"), Plain: true,
+				},
 				Cut: Cut{
 					Size: []int{5, 6}, Classes: []string{str("kc")}, Area: []float64{0.1, 0.5}, Outside: str("ou"),
 					PerPhoto: whole.Draw(t, "per"),

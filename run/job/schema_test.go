@@ -64,7 +64,7 @@ func makeSchema(t *testing.T) []byte {
 		"Recurrent": reflect.TypeFor[Recurrent](),
 		"State":     reflect.TypeFor[State](), "Feeding": reflect.TypeFor[Feeding](),
 		"Slices": reflect.TypeFor[Slices](),
-		"Refine": reflect.TypeFor[Refine](),
+		"Refine": reflect.TypeFor[Refine](), "Resize": reflect.TypeFor[Resize](),
 	} {
 		d, ok := s.Definitions[name]
 		if !ok {
@@ -72,8 +72,8 @@ func makeSchema(t *testing.T) []byte {
 		}
 		refine(t, d, typ)
 	}
-	if len(s.Definitions) != 24 {
-		t.Fatalf("%d definitions, expected 24: add the new one above", len(s.Definitions))
+	if len(s.Definitions) != 25 {
+		t.Fatalf("%d definitions, expected 25: add the new one above", len(s.Definitions))
 	}
 	orbit := s.Definitions["Orbit"]
 	var pairs []*jsonschema.Schema
@@ -246,7 +246,7 @@ func TestSchemaRules(t *testing.T) {
 	if n < 40 {
 		t.Errorf("only %d permitted values", n)
 	}
-	if c := strings.Count(text, `"additionalProperties": false`); c != 25 {
-		t.Errorf("%d of 25 mappings refuse unknown keys", c)
+	if c := strings.Count(text, `"additionalProperties": false`); c != 26 {
+		t.Errorf("%d of 26 mappings refuse unknown keys", c)
 	}
 }

@@ -64,6 +64,11 @@ func dataSpec(s *job.Study) dataset.Spec {
 		spec.Labels = ""
 	}
 	pair(&spec.Fit, d.Fit)
+	r := d.Resize
+	spec.Resize = dataset.Resize{Short: r.Short, Fill: r.Fill, Kernel: r.Kernel, Plain: r.Plain}
+	pair(&spec.Resize.Crop, r.Crop)
+	pair(&spec.Resize.Stretch, r.Stretch)
+	pair(&spec.Resize.Letterbox, r.Letterbox)
 	pair(&spec.Cut.Size, d.Cut.Size)
 	if len(d.Cut.Size) == 2 {
 		pair(&spec.Cut.Window, s.Group.Window)

@@ -125,9 +125,13 @@ func (w *Workload) Close() error {
 
 // Open opens the study. It changes s: defaults are filled in. Errors name the field of the study that they come from.
 func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
+	resized := usualSize(ctx, s, o)
 	w, in, err := openInput(s, o)
 	if err != nil {
 		return nil, err
+	}
+	if resized != "" {
+		w.note("%s", resized)
 	}
 	ok := false
 	defer func() {
