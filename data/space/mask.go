@@ -77,7 +77,7 @@ func (m *Mask) Apart(v Value) (share float64, ok bool) {
 func (m *Mask) Disturbed(c float64, order []float64) Value {
 	o := &Mask{H: m.H, W: m.W, Label: append([]int32{}, m.Label...)}
 	want := float64(min(math.Abs(c), 1) * float64(len(o.Label)))
-	_, digits := math.Modf(math.Abs(c) * (1 << 30) * math.Pi)
+	_, digits := math.Modf(float64(math.Abs(c) * (1 << 30) * math.Pi))
 	k := int(math.Floor(want + digits))
 	for i := 0; i < len(o.Label) && k > 0; i++ {
 		if order[i] > 0 == (c > 0) {

@@ -80,7 +80,7 @@ func (n *norm) float32s(dst []float32, stride int, src []float64) {
 		dst = dst[:len(src)]
 		for i, v := range src {
 			t := float64(v * a)
-			e := (math.Abs(t) + absB) * slack
+			e := float64((math.Abs(t) + absB) * slack)
 			r := t + b
 			lo := float32(r - e)
 			if math.Float32bits(lo) != math.Float32bits(float32(r+e)) { // NaN and infinities come here too
@@ -91,7 +91,7 @@ func (n *norm) float32s(dst []float32, stride int, src []float64) {
 	default:
 		for i, v := range src {
 			t := float64(v * n.a)
-			e := (math.Abs(t) + n.absB) * slack
+			e := float64((math.Abs(t) + n.absB) * slack)
 			r := t + n.b
 			lo := float32(r - e)
 			if math.Float32bits(lo) != math.Float32bits(float32(r+e)) {

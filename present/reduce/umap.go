@@ -38,7 +38,7 @@ func curve(minDist, spread float64) (a, b float64) {
 			}
 			f := 1 / (1 + float64(a*p))
 			r := f - y
-			da, db := -f*f*p, -f*f*a*p*2*lx
+			da, db := float64(-f*f*p), float64(float64(-f*f*a*p)*2*lx)
 			sum += float64(r * r)
 			haa, hab, hbb = haa+float64(da*da), hab+float64(da*db), hbb+float64(db*db)
 			ga, gb = ga+float64(da*r), gb+float64(db*r)

@@ -192,11 +192,11 @@ func (d *drawing) bar(y float64) float64 {
 	d.do(func(pn *pen) {
 		pn.text(pt{x, y + 10}, f.Scale.Label, style{size: smallSize, color: pal.muted})
 		for i := range steps {
-			u := (float64(i) + 0.5) / steps
+			u := float64((float64(i) + 0.5) / steps)
 			if f.Better == "lower" {
 				u = 1 - u
 			}
-			pn.rect(x+w*float64(i)/steps, y+16, w/steps+0.3, 10, heat(u))
+			pn.rect(x+float64(w*float64(i)/steps), y+16, float64(w/steps)+0.3, 10, heat(u))
 		}
 		for _, t := range f.Scale.Ticks {
 			at := x + float64(w*f.Scale.Pos(t.At))

@@ -201,7 +201,7 @@ func (p *pen) mark(q pt, i int, r float64, c, background color.Color, hollow boo
 	shape := func(r float64) []pt {
 		switch i % 4 {
 		case 1:
-			s := 0.88 * r
+			s := float64(0.88 * r)
 			return []pt{{q.x - s, q.y - s}, {q.x + s, q.y - s}, {q.x + s, q.y + s}, {q.x - s, q.y + s}}
 		case 2:
 			s := float64(1.2 * r)

@@ -27,7 +27,7 @@ func (p *polygon) cut(upright bool, at, sign float64) {
 		if upright {
 			a, b = p.y[i], p.y[j]
 		}
-		a, b = sign*(a-at), float64(sign*(b-at))
+		a, b = float64(sign*(a-at)), float64(sign*(b-at))
 		if a >= 0 {
 			q.add(p.x[i], p.y[i])
 		}

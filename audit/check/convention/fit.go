@@ -36,7 +36,7 @@ func (s *search) fit(ctx context.Context) (*variant, error) {
 	if !(size > 0) {
 		return nil, nil
 	}
-	c, step := make([]float64, m.d), 0.01*size
+	c, step := make([]float64, m.d), float64(0.01*size)
 	damping := 1e-3
 	r, err := s.residual(ctx, m, c)
 	if err != nil || r == nil {

@@ -154,7 +154,7 @@ func (l *look) beginFlows(ctx context.Context) error {
 		l.noFlows = "derivatives are taken of pictures"
 		return nil
 	}
-	if size, most := float64(l.m.ONNX().Size())/(1<<20), l.p.Param("weights"); size > most {
+	if size, most := float64(float64(l.m.ONNX().Size())/(1<<20)), l.p.Param("weights"); size > most {
 		l.noFlows = fmt.Sprintf(
 			"the model has %.0f MB and derivatives hold it several times; to take them all the same: --set "+
 				"layers.weights=%.0f", size, size+1)

@@ -483,9 +483,9 @@ func (s *Split) clues(p *audit.Pass, sw *sweep.Result, c *controls.Result, exact
 // apart is how clear it is that a share is above or below a limit: 0.5 at the limit, 1 at the ends.
 func apart(x, limit float64) float64 {
 	if x >= limit {
-		return 0.5 + 0.5*(x-limit)/(1-limit)
+		return 0.5 + float64(float64(0.5*(x-limit))/(1-limit))
 	}
-	return 0.5 + 0.5*(limit-x)/limit
+	return 0.5 + float64(float64(0.5*(limit-x))/limit)
 }
 
 func percent(x float64) string {

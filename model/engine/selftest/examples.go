@@ -237,8 +237,8 @@ func layerNorm() example {
 	for i := range m {
 		var mean, square float64
 		for _, v := range x[i*n : (i+1)*n] {
-			mean += float64(v) / n // n is a power of two: exact
-			square += float64(float64(v)*float64(v)) / n
+			mean += float64(float64(v) / n) // n is a power of two: exact
+			square += float64(float64(float64(v)*float64(v)) / n)
 		}
 		for j := range n {
 			unit := (float64(x[i*n+j]) - mean) / math.Sqrt(square-float64(mean*mean)+epsilon)
