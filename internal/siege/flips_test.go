@@ -147,6 +147,7 @@ func TestFlips(t *testing.T) {
 		} else {
 			repaired++
 		}
+		plant(t, at(kind), sound[kind]) // the pages of the next draw show all folders
 	})
 	t.Logf("noticed %d, harmless %d, shown otherwise 0, repaired %d", noticed, harmless, repaired)
 }
