@@ -108,7 +108,7 @@ func TestAPI(t *testing.T) {
 		all.Wait()
 	})
 	defer done()
-	plan(t, 300, func(_ *testing.T, n int, r *rand.Rand) {
+	plan(t, 200, func(_ *testing.T, n int, r *rand.Rand) {
 		shot := draw(r, often[r.IntN(len(often))], k)
 		shots <- func(g *gunner) { g.fire(t, "draw "+strconv.Itoa(n), shot) }
 	})

@@ -13,4 +13,5 @@
 //	NERO_SIEGE=100 go test ./internal/siege -run TestHostileStudies -v -timeout 0
 //	NERO_SIEGE=100 go test ./internal/siege -run TestFullDisks -v -timeout 0
 //	NERO_SIEGE=20000 go test -race ./internal/siege -run TestAPI -v -timeout 0
+//	NERO_SIEGE=1 go test ./internal/siege -run TestSlowClients -v -timeout 0
 package siege

@@ -74,39 +74,49 @@ type broken struct{ err error }
 
 func (b broken) Read([]byte) (int, error) { return 0, b.err }
 
-// arriving are the bodies that are being read. Where there are as many as are allowed, a new one takes the place of the
-// oldest, if that has had a moment: whoever sends slowly keeps nobody out.
-type arriving struct {
+// waiter is something that waits for a slow client, and can be told to end at once.
+type waiter interface{ give() }
+
+// crowd are those that wait for slow clients: bodies that are being read, answers that are being sent, streams. Where
+// there are as many as are allowed, a new one takes the place of the oldest, if that has had its time: whoever is slow
+// keeps nobody out.
+type crowd struct {
 	most int
-	mu   sync.Mutex
+	// for which one has its place for certain
+	sure time.Duration
+
+	mu sync.Mutex
 	// in the order in which they came
-	list []*body
+	list []waiter
 	came []time.Time
 }
 
-// moment is how long a body has its place for certain.
-const moment = time.Second
+// Times for which a place is certain. Pages that lost their stream come back, and each time take that of another.
+const (
+	moment = time.Second
+	while  = 10 * time.Second
+)
 
-// enter gives a body a place, if there is one or will be.
-func (a *arriving) enter(b *body, now time.Time) bool {
+// enter gives a place, if there is one or will be.
+func (a *crowd) enter(w waiter, now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.list) >= a.most {
-		if now.Sub(a.came[0]) < moment {
+		if now.Sub(a.came[0]) < a.sure {
 			return false
 		}
 		a.list[0].give()
 		a.list, a.came = a.list[1:], a.came[1:]
 	}
-	a.list, a.came = append(a.list, b), append(a.came, now)
+	a.list, a.came = append(a.list, w), append(a.came, now)
 	return true
 }
 
-// leave takes the place of a body back, if it still has one.
-func (a *arriving) leave(b *body) {
+// leave takes a place back, if there still is one. Afterwards nobody is told to end.
+func (a *crowd) leave(w waiter) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if i := slices.Index(a.list, b); i >= 0 {
+	if i := slices.Index(a.list, w); i >= 0 {
 		a.list, a.came = slices.Delete(a.list, i, i+1), slices.Delete(a.came, i, i+1)
 	}
 }

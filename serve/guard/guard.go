@@ -108,10 +108,11 @@ type Limits struct {
 	HeaderBytes int
 	// BodyBytes is how long the body of a request may be. The default is 1 MiB.
 	BodyBytes int64
-	// Requests is how many requests may be at work at once, and how many more may have their bodies on the way. The
-	// default is 128.
+	// Requests is how many requests may be at work at once, and how many more may have their bodies, or their answers,
+	// on the way. The default is 128.
 	Requests int
-	// Streams is how many streams of events may be open at once; see [Stream]. The default is 64.
+	// Streams is how many streams of events may be open at once; see [Stream]. A further one ends the oldest, if that
+	// has been open for 10 s. The default is 64.
 	Streams int
 }
 
@@ -173,8 +174,9 @@ type Server struct {
 	framed bool
 	gate   gate
 
-	requests, streams chan struct{}
-	bodies            *arriving
+	requests chan struct{}
+	// those who wait for slow clients; none of them holds a place of requests
+	bodies, answers, streams *crowd
 	// the server's life, which ends the streams
 	stopping context.Context
 	stop     context.CancelFunc
@@ -230,8 +232,10 @@ func Listen(ctx context.Context, o Options) (*Server, error) {
 			return nil, errors.Join(err, s.listener.Close())
 		}
 	}
-	s.requests, s.streams = make(chan struct{}, s.limits.Requests), make(chan struct{}, s.limits.Streams)
-	s.bodies = &arriving{most: s.limits.Requests}
+	s.requests = make(chan struct{}, s.limits.Requests)
+	s.bodies = &crowd{most: s.limits.Requests, sure: moment}
+	s.answers = &crowd{most: s.limits.Requests, sure: moment}
+	s.streams = &crowd{most: s.limits.Streams, sure: while}
 	s.stopping, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	return s, nil
 }

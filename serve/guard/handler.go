@@ -40,9 +40,11 @@ type call struct {
 	// nil without one
 	body *body
 	api  bool
-	// where it holds a place: s.requests, s.streams or nil
-	place  chan struct{}
-	stream context.Context
+	// it holds a place of s.requests
+	placed bool
+	// it has a place of s.answers
+	sending bool
+	stream  context.Context
 	// of the stream
 	end func()
 }
@@ -58,22 +60,43 @@ func callOf(ctx context.Context) *call {
 	return c
 }
 
-// take gets a place, and gives back the one that was held.
-func (c *call) take(place chan struct{}) bool {
+// take gets a place among the requests at work.
+func (c *call) take() bool {
 	select {
-	case place <- struct{}{}:
+	case c.s.requests <- struct{}{}:
+		c.placed = true
 	default:
-		return false
 	}
-	c.leave()
-	c.place = place
-	return true
+	return c.placed
 }
 
 func (c *call) leave() {
-	if c.place != nil {
-		<-c.place
-		c.place = nil
+	if c.placed {
+		<-c.s.requests
+		c.placed = false
+	}
+}
+
+// send gives the place among the requests back, for the work is done and the client may take its answer slowly.
+func (c *call) send() {
+	for range 20 { // until the oldest of those who wait has had its moment
+		if !c.placed || c.sending {
+			return
+		}
+		if c.s.answers.enter(c, c.s.now()) {
+			c.sending = true
+			c.leave()
+			return
+		}
+		time.Sleep(moment / 10)
+	}
+}
+
+// give ends a call whose client takes its answer too slowly.
+func (c *call) give() {
+	c.w.give()
+	if c.end != nil {
+		c.end()
 	}
 }
 
@@ -94,10 +117,14 @@ func (g *guarded) ServeHTTP(raw http.ResponseWriter, r *http.Request) {
 		if v := recover(); v != nil {
 			c.recovered(r, path, v)
 		}
-		c.w.hurry() // for what net/http does after the handler
+		if c.sending {
+			s.answers.leave(c)
+		}
 		if c.end != nil {
+			s.streams.leave(c)
 			c.end()
 		}
+		c.w.hurry() // for what net/http does after the handler
 		c.leave()
 		s.log.Debug("request", "method", r.Method, "path", path, "status", c.w.status, "bytes", c.w.bytes, "took",
 			s.now().Sub(start), "from", r.RemoteAddr)
@@ -124,7 +151,7 @@ func (g *guarded) ServeHTTP(raw http.ResponseWriter, r *http.Request) {
 		r.Body = whole(r.Body)
 		s.bodies.leave(c.body)
 	}
-	if !c.take(s.requests) {
+	if !c.take() {
 		busy("requests at work", time.Second).ServeHTTP(c.w, r)
 		return
 	}

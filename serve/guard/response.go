@@ -3,6 +3,7 @@ package guard
 import (
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -21,6 +22,10 @@ type response struct {
 	inside bool
 	// the connection has to be broken off
 	broken bool
+
+	mu sync.Mutex
+	// it had to make room
+	out bool
 }
 
 // Unwrap is for [http.ResponseController].
@@ -40,8 +45,7 @@ func (w *response) WriteHeader(status int) {
 // body from the connection before it answers.
 func (w *response) hurry() {
 	now := w.c.s.now()
-	// A recorder of a test has no deadlines.
-	_ = w.control.SetWriteDeadline(now.Add(w.c.s.limits.Write))
+	w.until(now.Add(w.c.s.limits.Write))
 	if b := w.c.body; b != nil && !b.done {
 		until := now.Add(w.c.s.limits.Body)
 		if b.late { // else the answer would be too late as well
@@ -53,11 +57,32 @@ func (w *response) hurry() {
 
 // relax stops the clock: a handler may think as long as it likes, and events may be far apart. Only writing has such a
 // clock: net/http stops that of reading itself, when the body has come to its end.
-func (w *response) relax() { _ = w.control.SetWriteDeadline(time.Time{}) }
+func (w *response) relax() { w.until(time.Time{}) }
+
+// until sets the clock of writing, unless its time is over.
+func (w *response) until(t time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.out {
+		t = w.c.s.now()
+	}
+	_ = w.control.SetWriteDeadline(t) // a recorder of a test has no deadlines
+}
+
+// give ends the sending of an answer that is taken too slowly.
+func (w *response) give() {
+	w.mu.Lock()
+	w.out = true
+	w.mu.Unlock()
+	w.until(time.Time{})
+}
 
 func (w *response) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
+	}
+	if w.inside {
+		w.c.send()
 	}
 	defer w.relax()
 	n := 0

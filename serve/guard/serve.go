@@ -11,7 +11,8 @@ import (
 )
 
 // Stream says that the answer to a request is a stream of events, which stays open. The request gives back its place
-// among the requests and takes one among the streams; if there is none, the error is a [Problem] with status 503. The
+// among the requests and takes one among the streams; if there is none, and none of a stream that has been open for
+// 10 s, the error is a [Problem] with status 503. The
 // context ends when the client goes away and when the server ends, whereupon the handler has to return. The headers of
 // an event stream are set. Outside the guard it is the context of the request.
 func Stream(w http.ResponseWriter, r *http.Request) (context.Context, error) {
@@ -21,13 +22,18 @@ func Stream(w http.ResponseWriter, r *http.Request) (context.Context, error) {
 	case c == nil:
 	case c.stream != nil:
 		return c.stream, nil
-	case !c.take(c.s.streams):
-		return nil, busy("open streams of events", 5*time.Second)
 	default:
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(ctx)
 		unhook := context.AfterFunc(c.s.stopping, cancel)
-		c.stream, c.end = ctx, func() { unhook(); cancel() }
+		c.end = func() { unhook(); cancel() }
+		if !c.s.streams.enter(c, c.s.now()) {
+			c.end()
+			c.end = nil
+			return nil, busy("open streams of events", 5*time.Second)
+		}
+		c.stream = ctx
+		c.leave()
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")

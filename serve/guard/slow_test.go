@@ -588,3 +588,87 @@ func TestSlowBodiesHoldNoPlaces(t *testing.T) {
 		}
 	}
 }
+
+// Answers that are taken slowly keep nobody out: not those who ask, and of those who take none the first have to go.
+func TestSlowReadersHoldNoPlaces(t *testing.T) {
+	s := listen(t, Options{Limits: Limits{Requests: 2, Write: 20 * time.Second}})
+	began, cut := make(chan struct{}, 10), make(chan error, 10)
+	serve(t, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/long" {
+			return
+		}
+		_, err := w.Write([]byte{0}) // it is an answer that is being sent
+		began <- struct{}{}
+		if err == nil {
+			_, err = w.Write(make([]byte, 64<<20)) // more than the system keeps for a connection
+		}
+		cut <- err
+	}))
+	slow := func() {
+		conn := dial(t, s)
+		if _, err := io.WriteString(conn, head(s, "GET /long")); err != nil {
+			t.Fatal(err)
+		}
+		<-began
+	}
+	slow()
+	slow()
+	time.Sleep(moment)
+	for range 4 {
+		slow() // each time there is a place for it, and the oldest goes
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.bare(), http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(moment)
+	for range 3 {
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := res.Body.Close(); err != nil || res.StatusCode != http.StatusOK {
+			t.Errorf("status %d, %v", res.StatusCode, err)
+		}
+	}
+	select {
+	case err := <-cut:
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("a slow reader ends with %v, want a deadline", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("no slow reader had to go")
+	}
+}
+
+// told counts how often it was told to end.
+type told struct{ times int }
+
+func (w *told) give() { w.times++ }
+
+// Of a crowd the oldest goes, once it has had its time; who has left is not told.
+func TestCrowd(t *testing.T) {
+	c := &crowd{most: 2, sure: time.Second}
+	begin := time.Unix(0, 0)
+	all := make([]told, 5)
+	for i, step := range []struct {
+		at   time.Duration
+		want bool
+	}{
+		{0, true}, {0, true}, {time.Second - 1, false}, {time.Second, true}, {time.Second, true},
+	} {
+		if got := c.enter(&all[i], begin.Add(step.at)); got != step.want {
+			t.Errorf("number %d enters: %v, want %v", i, got, step.want)
+		}
+	}
+	c.leave(&all[3])
+	c.leave(&all[3])
+	if !c.enter(&all[2], begin.Add(time.Second)) {
+		t.Error("a place that was left is not given")
+	}
+	for i, want := range []int{1, 1, 0, 0, 0} {
+		if all[i].times != want {
+			t.Errorf("number %d was told to end %d times, want %d", i, all[i].times, want)
+		}
+	}
+}
