@@ -73,7 +73,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		}
 	}
 	if len(pairs) == 0 {
-		return nil, fmt.Errorf("%w: every pair of elements loses content at the border", audit.ErrUntested)
+		return nil, fmt.Errorf("%w: every pair of elements loses content at the border or at "+
+			"the ends of the range", audit.ErrUntested)
 	}
 	values := make([]space.Value, 0, 3*len(pairs))
 	for _, q := range pairs {
@@ -134,9 +135,15 @@ func pairsAt(t *stress.Test, i, j, k int) (out []pair, lost int, err error) {
 		if !slices.Equal(rest, h) {
 			gh, after = G.Mul(g, rest), after+" without its permutation"
 		}
-		list = append(list, pair{
+		product := pair{
 			text: "ρ(g)ρ(h) = ρ(gh) at " + t.Label(j) + " after " + after, a: move(x, rest, g), b: move(x, gh),
-		})
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		if !clipped(in, x, gh) && !clipped(in, x, rest) && !clipped(in, move(x, rest), g) {
+			list = append(list, product)
+		}
 	}
 	// A full turn more is the same element, whoever reduces it.
 	for a, axis := range G.Chart() {
@@ -168,6 +175,16 @@ func pairsAt(t *stress.Test, i, j, k int) (out []pair, lost int, err error) {
 		out = append(out, q)
 	}
 	return out, lost, nil
+}
+
+// clipped tells whether an element cuts numbers of a value at the ends of their range, which no other brings back.
+func clipped(in action.Action, v space.Value, g group.Element) bool {
+	c, ok := in.(action.Clipper)
+	if !ok {
+		return false
+	}
+	n, err := c.Clipped(g, v)
+	return err != nil || n > 0
 }
 
 // conclude reports what came of the pairs. Boxes says that the answers are boxes.

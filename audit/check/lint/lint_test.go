@@ -2,6 +2,7 @@ package lint_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -236,6 +237,66 @@ func TestAround(t *testing.T) {
 		}
 		if got := strings.Join(held, "|"); got != want {
 			t.Errorf("%s: clues %q, want %q; %s", name, got, want, r.Verdict)
+		}
+	}
+}
+
+// A channel of coordinates is a table of positions, which the join brings in: the windows that read it treat both ends
+// alike, and have no stride to blame.
+func TestCoordinates(t *testing.T) {
+	const side = 6
+	g, err := catalog.Cyclic(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, even := range map[string]bool{"coordinates": false, "distances": true} {
+		b := onnx.NewBuilder(17)
+		x := b.Input("x", tensor.Float32, "N", 1, side, side)
+		v := make([]float32, side*side)
+		for i := range v {
+			r, c := float32(i/side)-(side-1)/2.0, float32(i%side)-(side-1)/2.0
+			if v[i] = r; even {
+				v[i] = r*r + c*c
+			}
+		}
+		one := b.Op("Slice", []string{b.Op("Shape", []string{x}), b.Ints(0), b.Ints(1)})
+		form := b.Op("Concat", []string{one, b.Ints(1, side, side)}, onnx.AttrInt("axis", 0))
+		table := b.Op("Expand", []string{b.Const(tensor.FromFloat32(v, 1, 1, side, side)), form})
+		h := b.Op("Concat", []string{x, table}, onnx.AttrInt("axis", 1))
+		join := "join"
+		n := b.Graph().GetNode()
+		n[len(n)-1].Name = &join
+		h = b.Op("Conv", []string{h, b.Const(tensor.FromFloat32(slices.Concat(symmetric, symmetric), 1, 2, 3, 3))},
+			onnx.AttrInts("pads", 1, 1, 1, 1))
+		h = b.Op("GlobalAveragePool", []string{b.Op("Relu", []string{h})})
+		b.Output(h, tensor.Float32, "N", 1, 1, 1)
+		m, err := b.Model()
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := action.NewImage(g, space.Spec{Name: "x", Kind: space.KindImage, Shape: []int{1, side, side}},
+			action.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		subject := &audit.Subject{
+			Name: "net", Plan: audittest.Plan(t, in, action.Trivial{G: g}),
+			N: inputs, Sample: audittest.Noise(inputs, side, side, 3), Seed: 1,
+		}
+		audittest.Graph(t, subject, m, audittest.Images(t, m, 1, decode.OutputSpec{Space: space.KindTensor}, 1, side,
+			side))
+		r := audittest.Audit(t, audittest.Fixture{Subject: subject}, lattice.Check, lint.Check)
+		var held []string
+		for _, c := range r.Clues() {
+			if c.Holds && c.Check == lint.Check.Name && c.Name != audit.ClueLintAllows {
+				held = append(held, string(c.Name)+": "+c.Text)
+			}
+		}
+		switch got := strings.Join(held, "|"); {
+		case even && got != "":
+			t.Errorf("%s: clues %q", name, got)
+		case !even && (!strings.HasPrefix(got, string(audit.CluePositions)) || !strings.Contains(got, "stored table")):
+			t.Errorf("%s: clues %q", name, got)
 		}
 	}
 }

@@ -274,6 +274,31 @@ func TestLawsAtTheBorder(t *testing.T) {
 	}
 }
 
+// Elements that cut numbers at the ends of their range are no product of others there; the model is not to blame.
+func TestLawsAtTheEndsOfTheRange(t *testing.T) {
+	g := parse(t, "Brightness")
+	spec := space.Spec{Name: "x", Kind: space.KindImage, Shape: []int{1, side, side}}
+	in, err := action.NewColor(g, spec, action.Options{Range: []float64{0, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &audit.Subject{
+		Name: "mean", Predictor: total(1), N: inputs, Seed: 1, InSpec: spec,
+		Plan: audittest.Plan(t, in, action.Trivial{G: g}, group.Element{0}, group.Element{0.25}, group.Element{-0.5}),
+		Sample: func(i int) (dataset.Sample, error) {
+			x := space.NewImage(1, side, side)
+			for k := range x.Pix {
+				x.Pix[k] = float64((k*7+i)%11) / 10
+			}
+			return dataset.Sample{ID: strconv.Itoa(i), Value: x}, nil
+		},
+	}
+	_, of := asked(t, s, laws.Check)
+	if len(of.Findings) > 0 {
+		t.Errorf("findings %+v", of.Findings)
+	}
+}
+
 // An error at the ends of a range of shifts.
 func TestEnds(t *testing.T) {
 	g := parse(t, "T(2,Z)")

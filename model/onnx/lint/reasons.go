@@ -106,6 +106,10 @@ func Slack(w *facts.Window, i int) int {
 func (l *linter) why(i int, lost Subgroup) (reason, remedy string) {
 	n, rec := l.f.Model().Proto().GetGraph().GetNode()[i], l.f.Nodes[i]
 	if w, ok := rec.Window(); ok && len(w.In) == 2 {
+		if j := l.table(i); j >= 0 && even(w) {
+			return "reads a map that " + l.f.Nodes[j].Name + " joined with a stored table, which has a value of its own " +
+				"for every place", "use relative positions, or a table that has the symmetry"
+		}
 		return whyWindow(w, lost)
 	}
 	switch op := n.GetOpType(); op {
@@ -131,6 +135,10 @@ func (l *linter) why(i int, lost Subgroup) (reason, remedy string) {
 		return "exchanges rows and columns: a motion of its input is another motion of its output",
 			"exchange them back before the output, or average over both"
 	case "Concat":
+		if l.joins(i, l.makers()) {
+			return "joins the map with a stored table, which has a value of its own for every place",
+				"use relative positions, or a table that has the symmetry"
+		}
 		return "puts places of several maps into one, not the same from both ends",
 			"join the maps along their channels, or join the same on both sides"
 	case "CumSum":
@@ -161,6 +169,66 @@ func (l *linter) why(i int, lost Subgroup) (reason, remedy string) {
 			"sample and crop all branches alike"
 	}
 	return "treats places of the picture differently", ""
+}
+
+// even tells whether a window treats both ends and both axes alike.
+func even(w *facts.Window) bool {
+	return Slack(w, 0) == 0 && Slack(w, 1) == 0 && slices.Equal(w.Begin, w.End) && w.Kernel[0] == w.Kernel[1] &&
+		w.Stride[0] == w.Stride[1] && w.Dilation[0] == w.Dilation[1]
+}
+
+// handsOn are operators that hand stored numbers on, some of them as often as there are samples.
+var handsOn = map[string]bool{"Expand": true, "Tile": true, "Identity": true, "Cast": true, "Unsqueeze": true}
+
+// makers are the nodes that make values, by name.
+func (l *linter) makers() map[string]int {
+	out := map[string]int{}
+	for k, n := range l.f.Model().Proto().GetGraph().GetNode() {
+		for _, o := range n.GetOutput() {
+			out[o] = k
+		}
+	}
+	return out
+}
+
+// joins tells whether node i joins maps with stored numbers.
+func (l *linter) joins(i int, makers map[string]int) bool {
+	nodes := l.f.Model().Proto().GetGraph().GetNode()
+	return slices.ContainsFunc(nodes[i].GetInput(), func(name string) bool {
+		for range nodes {
+			if t, ok := l.f.Stored(name); ok {
+				return t.Len() > 1
+			}
+			k, ok := makers[name]
+			if !ok || !handsOn[nodes[k].GetOpType()] {
+				return false
+			}
+			name = nodes[k].GetInput()[0]
+		}
+		return false
+	})
+}
+
+// table is the nearest Concat before node i, if it joins maps with stored numbers; -1 if there is none.
+func (l *linter) table(i int) int {
+	nodes, makers := l.f.Model().Proto().GetGraph().GetNode(), l.makers()
+	for range nodes {
+		if len(nodes[i].GetInput()) == 0 {
+			return -1
+		}
+		k, ok := makers[nodes[i].GetInput()[0]]
+		switch {
+		case !ok:
+			return -1
+		case nodes[k].GetOpType() != "Concat":
+			i = k
+		case l.joins(k, makers):
+			return k
+		default:
+			return -1
+		}
+	}
+	return -1
 }
 
 // whyWindow is the law with its numbers.
