@@ -239,10 +239,12 @@ func (c *reader) kind(l graph.Loss) string {
 	case l.Level == graph.LevelRoll && strings.HasPrefix(l.Reason, "the stride"):
 		return byStride
 	case l.Level == graph.LevelStructure &&
-		(l.Op == "Pad" || l.Op == "Concat" && strings.HasPrefix(l.Reason, "puts places") || l.Op == "Slice" && strings.Contains(l.Reason, "in steps of 1")):
+		(l.Op == "Pad" || l.Op == "Concat" && strings.HasPrefix(l.Reason, "puts places") ||
+			l.Op == "Slice" && strings.Contains(l.Reason, "in steps of 1")):
 		return byCrop
 	case l.Op == "Pad",
-		l.Level == graph.LevelRoll && (l.Op == "Concat" || strings.HasPrefix(l.Reason, "cuts a window")),
+		l.Level == graph.LevelRoll && l.Op == "Concat" && !strings.Contains(l.Reason, "table"),
+		l.Level == graph.LevelRoll && strings.HasPrefix(l.Reason, "cuts a window"),
 		l.Level == graph.LevelRoll && window && strings.Contains(l.Reason, "padding"):
 		return byPadding
 	case l.Op == "Gemm", l.Op == "MatMul", l.Level != graph.LevelWeights && strings.Contains(l.Reason, "table"):

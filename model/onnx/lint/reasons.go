@@ -107,8 +107,8 @@ func (l *linter) why(i int, lost Subgroup) (reason, remedy string) {
 	n, rec := l.f.Model().Proto().GetGraph().GetNode()[i], l.f.Nodes[i]
 	if w, ok := rec.Window(); ok && len(w.In) == 2 {
 		if j := l.table(i); j >= 0 && even(w) {
-			return "reads a map that " + l.f.Nodes[j].Name + " joined with a stored table, which has a value of its own " +
-				"for every place", "use relative positions, or a table that has the symmetry"
+			return "reads a map that " + l.f.Nodes[j].Name + " joined with a stored table, which has a value of its " +
+				"own for every place", "use relative positions, or a table that has the symmetry"
 		}
 		return whyWindow(w, lost)
 	}
@@ -413,7 +413,8 @@ func (l *linter) whyRoll(i int) (reason, remedy string) {
 			"resize by a whole factor with half_pixel coordinates and cyclic borders"
 	}
 	if slices.ContainsFunc(n.GetInput(),
-		func(name string) bool { t, ok := l.f.Stored(name); return ok && t.Len() > 1 }) {
+		func(name string) bool { t, ok := l.f.Stored(name); return ok && t.Len() > 1 }) ||
+		n.GetOpType() == "Concat" && l.joins(i, l.makers()) {
 		return "combines the map with a table that has a value of its own for every place", "use relative positions"
 	}
 	return "places of the picture do not go around its border here", ""
