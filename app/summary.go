@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"nero/audit"
+	"nero/measure/metric"
 	"nero/present/view"
 	"nero/present/words"
 	"nero/run/fold"
@@ -44,6 +45,7 @@ func (r *RunResult) WriteText(to io.Writer) error {
 	}
 	out.WriteString(words.Wrap(fmt.Sprintf("%s on %s: %d samples x %d elements (%s)", strings.Join(s.Models, ", "),
 		s.Group, s.Samples-s.Failed, len(s.Elements), s.Measure), terminal, 2))
+	r.gist(out, name)
 	r.table(out, name)
 	printMissing(out, s, name)
 	printWidths(out, s)
@@ -53,6 +55,36 @@ func (r *RunResult) WriteText(to io.Writer) error {
 	}
 	_, err := io.WriteString(to, out.String())
 	return err
+}
+
+// gist says in a sentence for each model what the first metric that is a share of the inputs says of it: at rest, where
+// that can be other than all, and moved.
+func (r *RunResult) gist(out *strings.Builder, name func(int) string) {
+	s, identity := r.Summary, r.Summary.Identity()
+	for i, m := range s.Metrics {
+		known, err := metric.Find(m.Name)
+		if err != nil || known.Says == "" {
+			continue
+		}
+		for k, model := range s.Models {
+			c := s.Curve(k, i, 0)
+			if c == nil || c.WorstElement < 0 {
+				continue
+			}
+			rest, of := "", " of the inputs"
+			if identity >= 0 && m.Ref == string(metric.Target) {
+				rest, of = words.Percent(float64(c.Mean[identity]))+of+" as they are and on ", " of them"
+			}
+			text := fmt.Sprintf("%s %s moved (%s to %s)", model,
+				fmt.Sprintf(known.Says, rest+words.Percent(float64(c.Orbit.Mean))+of),
+				words.Percent(float64(c.Orbit.Lo)), words.Percent(float64(c.Orbit.Hi)))
+			if worst := c.Mean[c.WorstElement]; worst != c.Orbit.Mean {
+				text += fmt.Sprintf("; on %s at %s, the worst", words.Percent(float64(worst)), name(c.WorstElement))
+			}
+			fmt.Fprint(out, words.Wrap(text+".", terminal, 2))
+		}
+		return
+	}
 }
 
 // table has a block for each metric: a line of titles, and for each model its numbers and its worst element.

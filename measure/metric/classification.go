@@ -27,7 +27,8 @@ var Confidence = &Metric{
 // Accuracy is 1 where the most probable class is the true one.
 var Accuracy = &Metric{
 	Name: "accuracy", Binary: true, Movable: true, Ref: Target, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
-	Doc: "1 if the most probable class is the true class, else 0; of equal scores the lowest class counts",
+	Doc:  "1 if the most probable class is the true class, else 0; of equal scores the lowest class counts",
+	Says: "is right on %s",
 	Measure: func(c Case) float64 {
 		p, ok := labeled(c)
 		if !ok {
@@ -132,6 +133,7 @@ var Agreement = &Metric{
 	Name: "agreement", Binary: true, Ref: Self, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
 	Doc: "1 if the most probable class is the same as at the identity, else 0; rises with accuracy, so read it " +
 		"beside it",
+	Says:    "keeps its class on %s",
 	Measure: func(c Case) float64 { return same(c.Got, c.Want) },
 }
 

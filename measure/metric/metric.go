@@ -65,6 +65,9 @@ type Case struct {
 // Metric is a named comparison. It is a documented constant value.
 type Metric struct {
 	Name, Doc string
+	// Says is what a mean of it says of a model, with a %s for the share of the inputs, such as "is right on %s"; ""
+	// for metrics that are no shares of inputs.
+	Says string
 	// Port is the field of a record that the metric looks at, "" for the whole prediction; the name is then
 	// "Port.metric".
 	Port string
