@@ -60,6 +60,10 @@ func (w *Workload) connect(ctx context.Context, m job.Model, o Options) (*remote
 		Timeout:     time.Duration(m.Timeout * float64(time.Second)),
 		Concurrency: m.Concurrency, Retry: o.Retry,
 	}
+	// What is asked before the run, such as a fingerprint, has no longer than that either.
+	if o.TimeLimit > 0 && o.TimeLimit < cmp.Or(c.Timeout, time.Minute) {
+		c.Timeout = o.TimeLimit
+	}
 	if m.HeadersEnv != "" {
 		text, ok := getenv(m.HeadersEnv)
 		if !ok {

@@ -494,7 +494,8 @@ func (m *Model) once(ctx context.Context, f func(context.Context) error) error {
 	err := f(within)
 	if err != nil && ctx.Err() == nil &&
 		(errors.Is(within.Err(), context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)) {
-		return fmt.Errorf("no answer within %v; raise timeout, lower batch, or look at the server's load", m.c.Timeout)
+		return fmt.Errorf("no answer within %v; raise timeout or --time-limit, lower batch, or look at the server's "+
+			"load", m.c.Timeout)
 	}
 	return err
 }
