@@ -6,11 +6,13 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"nero/audit"
 	"nero/audit/check/controls"
 	"nero/audit/check/sweep"
 	"nero/data/space"
+	"nero/model/onnx/onnxpb"
 )
 
 // Check is the check of the first frames. Its result is a [*Result].
@@ -20,7 +22,7 @@ var Check = &audit.Check{
 same moment in the uncut input. Of a model without memory nothing changes; one with a state, started cold, needs some frames. The error as a function of the
 number of frames since the start is drawn, and the number of frames is found after which its mean over inputs stays below the limit. Models that take one
 length only are given zeros at the end. The end is cut off as well: what then changes before the cut is the border of a model that looks ahead,
-and no state.`,
+and no state; so are first frames that differ of a network without an operator that remembers, such as a convolution that looks back.`,
 	Params: []audit.Param{
 		{Name: "samples", Doc: "Inputs, spread over the data.", Default: 8, Min: 2, Max: 1000},
 		{Name: "starts", Doc: "Later starts of each input.", Default: 3, Min: 1, Max: 100},
@@ -51,6 +53,16 @@ type Result struct {
 	// numbers, or pictures, of the input for one frame of the output
 	Hop   int
 	Limit float64
+}
+
+// remembering are the operators that take something from one step to the next.
+var remembering = []string{"CumSum", "GRU", "LSTM", "Loop", "RNN", "Scan"}
+
+// remembers tells whether a model may have a state: it is driven step by step from outside of its graph, or no graph is
+// known, or an operator of it has one.
+func remembers(s *audit.Subject) bool {
+	return s.Interior == nil || slices.ContainsFunc(s.Interior.ONNX().Proto().GetGraph().GetNode(),
+		func(n *onnxpb.NodeProto) bool { return slices.Contains(remembering, n.GetOpType()) })
 }
 
 // length is that of a sequence; 0 for other values.
@@ -427,6 +439,11 @@ func (r *Result) report(p *audit.Pass) {
 		if r.Tenth > 0 {
 			c.Text += fmt.Sprintf(", after %d frames a tenth of that is left", r.Tenth)
 		}
+	case !remembers(p.Subject):
+		c.Text = fmt.Sprintf("the first %d frames after a start change, and nothing in the graph goes from one frame to "+
+			"the next but what lies in its windows: what is put before the start, and no state", r.Frames)
+		f.Message = fmt.Sprintf("the model sees the start of a sequence: what is put before it reaches %d frames",
+			r.Frames)
 	default:
 		c.Holds = true
 		c.Text = fmt.Sprintf(

@@ -14,6 +14,8 @@ import (
 	"nero/audit/check/warmup"
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/data/tensor"
+	"nero/model/onnx"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 	"nero/symmetry/group/catalog"
@@ -45,6 +47,46 @@ func smooth(keep float64) audit.Predictor {
 		}
 		return out, nil
 	})
+}
+
+// TestWindows: what a window that looks back finds before a start is no state where the graph shows that there is none.
+func TestWindows(t *testing.T) {
+	back := framed(func(n int) int { return n / hop }, func(x []float64, k int) float64 {
+		var s float64
+		for _, a := range x[max(k-2, 0)*hop : (k+1)*hop] {
+			s += a * a / hop
+		}
+		return s
+	})
+	graph := func(op string) *onnx.Model {
+		b := onnx.NewBuilder(17)
+		x := b.Input("x", tensor.Float32, "N", 1, "T")
+		var y string
+		if op == "CumSum" {
+			y = b.Op(op, []string{x, b.Const(tensor.FromInt64([]int64{2}))})
+		} else {
+			y = b.Op(op, []string{x, b.Const(tensor.FromFloat32([]float32{1, 1, 1}, 1, 1, 3))},
+				onnx.AttrInts("pads", 2, 0))
+		}
+		b.Output(y, tensor.Float32, "N", 1, "T")
+		m, err := b.Model()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	for op, state := range map[string]bool{"": true, "Conv": false, "CumSum": true} {
+		s := subject(t, back)
+		if op != "" {
+			m := graph(op)
+			audittest.Graph(t, s, m, audittest.Tensors(t, m))
+			s.Predictor, s.Reference = back, nil
+		}
+		clue, frames, _ := result(t, s)
+		if frames != 2 || clue.Holds != state {
+			t.Errorf("%q: %g frames, %+v, want 2 and %v", op, frames, clue, state)
+		}
+	}
 }
 
 func subject(t *testing.T, p audit.Predictor) *audit.Subject {
