@@ -98,6 +98,8 @@ func TestTwoRuns(t *testing.T) {
 		t.Errorf("the run is %q, want two", id)
 	}
 	p.is(`__nero.state.choice.count.value`, 100)
+	p.is(`(s => [s.place.a.value, s.place.b.value].map(k => s.data.run.value.model_list[k].run))(__nero.state)`,
+		[]string{"may", "june"})
 	p.until(`document.querySelector('header .field.m0 select').textContent.includes('(may)') && document.querySelector('header .field.m0 select').textContent.includes('(june)')`)
 	// The same model of both: no difference.
 	pick := func(k int, name, run string) {

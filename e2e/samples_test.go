@@ -144,6 +144,13 @@ func TestScatterPointer(t *testing.T) {
 	if p.hash().Get("poly") == "" {
 		t.Error("the address holds no lasso")
 	}
+	// Another sample, and back: the lasso is shown and counts.
+	p.click(`#table tbody tr[id]:nth-of-type(2)`)
+	p.until(fmt.Sprintf(`__nero.state.place.sample.value !== %d`, one))
+	p.settled()
+	eval[bool](p, `(history.back(), true)`)
+	p.until(fmt.Sprintf(`__nero.state.place.sample.value === %d`, one))
+	p.until(fmt.Sprintf(`__nero.state.choice.parts.value.lasso !== null && __nero.state.choice.count.value === %d`, n))
 	p.press("#samples", "Clear")
 	p.is(`__nero.state.choice.count.value`, 100)
 
@@ -351,6 +358,19 @@ func TestRank(t *testing.T) {
 	p.until(fmt.Sprintf(`__nero.state.choice.rank.value.descending === %v`, up))
 	// The table goes along.
 	p.until(`document.querySelector('#table th[aria-sort=ascending], #table th[aria-sort=descending]').textContent.startsWith('B − A')`)
+}
+
+// TestFirstClick: the first click into the table takes the row under the pointer, though the sample that is looked at
+// lies far below.
+func TestFirstClick(t *testing.T) {
+	t.Parallel()
+	p := looked(t, "&i=6&g=90", desktop)
+	p.until(`__nero.state.choice.order.value.length === 100`)
+	p = looked(t, fmt.Sprintf("&i=%d&g=90", eval[int](p, `__nero.state.choice.order.value[90]`)), desktop)
+	third := eval[int](p, `__nero.state.choice.order.value[2]`)
+	p.click(`#table tbody tr[id]:nth-of-type(3)`)
+	p.is(`__nero.state.place.sample.value`, third)
+	p.is(`Number(document.querySelector('#table .rows-scroll').scrollTop < 60)`, 1)
 }
 
 // TestTable sorts, filters, walks and chooses rows, by mouse and by keyboard.

@@ -52,6 +52,8 @@ export class Choice {
   readonly kept = new Slot<api.Slices>();
   /** The key of the layout that is asked for; lassos are drawn in one. */
   readonly layoutKey = computed(() => `${this.data.runID.value}|${this.embedding.value.method}|${this.layoutModels.value.join()}|${this.place.metric.value}${this.embedding.value.fit ? `|${this.embedding.value.fit}` : ''}`);
+  /** The key of the layout that was loaded last. */
+  private loaded = '';
   readonly layoutModels = computed(() => {
     const e = this.embedding.value;
     return e.of === 'a' || this.place.b.value < 0 ? [this.place.a.value] : e.of === 'b' ? [this.place.b.value] : [...new Set([this.place.a.value, this.place.b.value])];
@@ -393,9 +395,14 @@ export class Choice {
       return;
     }
     this.layoutTask.value = null;
-    const l = this.parts.peek().lasso;
-    const now = this.layout.state.peek().value;
-    if (l && !l.mask && l.layout === key && now) this.choose({ lasso: { ...l, mask: within(now.xy, l.poly) } });
+    this.loaded = key;
+    this.fill();
+  }
+
+  /** Finds what lies in a lasso that came from an address or from the history, if its layout is there. */
+  fill(): void {
+    const l = this.parts.peek().lasso, now = this.layout.state.peek().value;
+    if (l && !l.mask && l.layout === this.loaded && now) this.choose({ lasso: { ...l, mask: within(now.xy, l.poly) } });
   }
 }
 

@@ -164,6 +164,7 @@ function applyRun(s: State, u: url.State, r: api.Run): string[] {
     picked: rows.length ? [...new Set(rows)].sort((x, y) => x - y) : null,
     lasso: u.poly ? { poly: u.poly, layout: s.choice.layoutKey.value, mask: null } : null,
   };
+  s.choice.fill();
   s.choice.dropUnknown();
   return notices;
 }

@@ -18,6 +18,13 @@ export type Color = 'viridis' | 'cividis';
 /** Runs a function now, and again whenever a signal that it read has changed; what it returns ends the last run. */
 export type Follow = (f: () => void | (() => void)) => void;
 
+/** The model that stands beside the first at first: of two runs the first one of the second run. -1 if there is none. */
+export function second(r: api.Run): number {
+  const other = r.model_list.findIndex((m) => m.run !== r.model_list[0]?.run);
+  return other > 0 ? other : r.model_list.length > 1 ? 1 : -1;
+}
+
+
 /** What is looked at, and how. */
 export class Place {
   readonly page = signal<Page>('runs');
@@ -168,7 +175,7 @@ export class Place {
     this.sample.value = 0;
     this.metric.value = 0;
     this.a.value = 0;
-    this.b.value = r.model_list.length > 1 ? 1 : -1;
+    this.b.value = second(r);
     this.pinned.value = -1;
     this.compare.value = 'over';
     this.frame.value = 0;

@@ -175,7 +175,7 @@ function Rows({ s }: { s: State }) {
         <div class="rows-scroll" ref={scroller} onScroll={(e) => (top.value = e.currentTarget.scrollTop)} onPointerLeave={() => (s.place.hover.value = -1)}>
           <table class="grid-table" ref={grid} role="grid" tabIndex={0} aria-rowcount={n + 1} aria-colcount={cols.length} aria-multiselectable="true" aria-activedescendant={active >= 0 ? `row-${order[active]}` : undefined}
             aria-label={`Samples, ${count(n)} rows. Arrow keys move, Enter looks at a sample, Space chooses rows together.`}
-            onKeyDown={key} onFocus={(e) => { if (e.target === grid.current) { focused.value = true; if (cursor.peek() < 0 || cursor.peek() >= n) { cursor.value = Math.max(0, order.indexOf(s.place.sample.peek())); } show(cursor.peek()); } }}
+            onKeyDown={key} onFocus={(e) => { if (e.target === grid.current) { focused.value = true; if (cursor.peek() < 0 || cursor.peek() >= n) { cursor.value = Math.max(0, order.indexOf(s.place.sample.peek())); } if (grid.current?.matches(':focus-visible')) show(cursor.peek()); } }}
             onBlur={() => { focused.value = false; s.place.hover.value = -1; }}>
             <thead>
               <tr role="row" aria-rowindex={1}>
