@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"nero/app"
 
@@ -84,6 +85,9 @@ With --once, or where nobody sits at a terminal, it ends when everything is writ
 				fmt.Fprintf(a.Out, "look:   nero serve %s\n", o.Dir)
 				return nil
 			}
+			if at := page.at.Load(); at != nil {
+				fmt.Fprintf(a.Out, "page:   until Ctrl-C; 'nero serve %s' shows it again\n%s\n", o.Dir, *at)
+			}
 			return page.wait()
 		},
 	}
@@ -105,19 +109,23 @@ type demoPage struct {
 	end   context.CancelFunc
 	once  sync.Once
 	done  chan error
+	// where it is shown, once it is
+	at atomic.Pointer[string]
 }
 
 // demoPage gets the interface over a folder ready.
 func (a *App) demoPage(ctx context.Context, dir string, f serveFlags) *demoPage {
 	ctx, end := context.WithCancel(ctx)
-	serve := func() error {
+	p := &demoPage{end: end, done: make(chan error, 1)}
+	f.served = func(url string) { p.at.Store(&url) }
+	p.serve = func() error {
 		err := a.serveRuns(ctx, []string{dir}, f)
 		if err != nil && ctx.Err() == nil {
 			a.say("note: the page cannot be shown: %v", err) // at once; what is computed goes on
 		}
 		return err
 	}
-	return &demoPage{serve: serve, end: end, done: make(chan error, 1)}
+	return p
 }
 
 // show starts it when there is something to see, which is when the first rows are stored. A nil page shows nothing.

@@ -156,10 +156,19 @@ func (p *progress) finish() {
 
 // note prints a line above the bar.
 func (p *progress) note(format string, a ...any) {
+	p.above(func() { fmt.Fprintln(p.out, printable(fmt.Sprintf(format, a...))) })
+}
+
+// above prints lines above the bar, which goes on below them. p may be nil, where nothing is shown.
+func (p *progress) above(lines func()) {
+	if p == nil {
+		lines()
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bar != nil {
-		_ = p.bar.Clear()
+		_ = p.bar.Clear() // a bar that cannot be drawn is no reason to stop
 	}
-	fmt.Fprintln(p.out, printable(fmt.Sprintf(format, a...)))
+	lines()
 }

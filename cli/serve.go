@@ -24,6 +24,8 @@ type serveFlags struct {
 	verbose      bool
 	token        string
 	cache        string
+	// served, if not nil, is told the address once it answers
+	served func(url string)
 }
 
 // tokenVariable holds a token without showing it in the list of processes.
@@ -123,7 +125,10 @@ func (a *App) serveRuns(ctx context.Context, paths []string, f serveFlags) error
 	}
 	o.Workers = workers()
 	o.Ready = func(s *app.Serving) {
-		fmt.Fprintln(a.Out, s.URLs[0])
+		a.shown.Load().above(func() { fmt.Fprintln(a.Out, s.URLs[0]) })
+		if f.served != nil {
+			f.served(s.URLs[0])
+		}
 		for _, text := range s.LeftOut {
 			a.say("note: %s", text)
 		}
