@@ -440,8 +440,8 @@ func (r *Result) report(p *audit.Pass) {
 			c.Text += fmt.Sprintf(", after %d frames a tenth of that is left", r.Tenth)
 		}
 	case !remembers(p.Subject):
-		c.Text = fmt.Sprintf("the first %d frames after a start change, and nothing in the graph goes from one frame to "+
-			"the next but what lies in its windows: what is put before the start, and no state", r.Frames)
+		c.Text = fmt.Sprintf("the first %d frames after a start change, and nothing in the graph goes from one frame "+
+			"to the next but what lies in its windows: what is put before the start, and no state", r.Frames)
 		f.Message = fmt.Sprintf("the model sees the start of a sequence: what is put before it reaches %d frames",
 			r.Frames)
 	default:
