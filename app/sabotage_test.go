@@ -211,7 +211,7 @@ func sabotages() []sabotage {
 				}
 			},
 			constants: map[string]tensor.Tensor{"dense": random(12, side*side, 4, 0.1)},
-			verdicts:  warns, says: "0 of 96 inputs change",
+			verdicts:  warns, says: "none of 96 inputs changes",
 		},
 		{
 			name:  "an offset that swallows the numbers",
