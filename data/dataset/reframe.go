@@ -78,9 +78,9 @@ func Kernels() []string {
 func cubic(x float64) float64 {
 	x = math.Abs(x)
 	if x < 1 {
-		return float64((1.5*x-2.5)*x)*x + 1
+		return float64(float64((float64(1.5*x)-2.5)*x)*x) + 1
 	}
-	return float64(float64(float64(float64(-0.5*x)+2.5)*x-4)*x) + 2
+	return float64((float64((float64(-0.5*x)+2.5)*x)-4)*x) + 2
 }
 
 func sinc(x float64) float64 {
@@ -100,7 +100,7 @@ func (k kernel) stencils(n, m int, plain bool) []stencil {
 		wide = math.Max(step, 1)
 	}
 	for i := range out {
-		at := (float64(i) + 0.5) * step
+		at := float64((float64(i) + 0.5) * step)
 		if k.at == nil {
 			out[i] = stencil{first: min(int(at), n-1), weights: []float64{1}}
 			continue
