@@ -88,3 +88,25 @@ seed: 7
 	})["uncentered"]
 	far.because("place", "origin", "cent")
 }
+
+// TestMace: a network of tensor products that keeps E(3) and permutations passes, and its twin is told the very
+// multiplication by which one direction of space counts more (app/testdata/mace/make.py).
+func TestMace(t *testing.T) {
+	study, err := filepath.Abs(filepath.Join("testdata", "mace", "study.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := judge(t, study, asked{samples: 80, elements: 24})
+	good := all["mace"]
+	good.holds("E(3) × S(6)")
+	good.because()
+	if good.verdict != "PASS" {
+		t.Errorf("mace: %s, want PASS", good.verdict)
+	}
+	bad := all["skewed"]
+	bad.because("a direction of space is singled out")
+	bad.says("(Mul), an operation with stored numbers, is the first layer that breaks")
+	if bad.verdict != "FAIL" {
+		t.Errorf("skewed: %s, want FAIL", bad.verdict)
+	}
+}
