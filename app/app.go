@@ -35,9 +35,16 @@ type App struct {
 	// Process starts a program whose main function calls [RunEngine] when [EngineAsked], such as [Itself]; nil where
 	// there is none, and engines run in this process.
 	Process func() *exec.Cmd
+	// Live is the way to the program that started this one, whose functions are the models live://NAME; nil where there
+	// is none.
+	Live remote.Live
 	// Programs says that a study may run the program that its group is defined by. A study is a file that somebody may
 	// have sent.
 	Programs bool
+	// Named are models that are programs and that the user has named outside of a study: they run without Programs.
+	Named []string
+	// Speech is how options are written where the program was started from; nil for flags of a command line.
+	Speech Speech
 	// Parts are the lists of what there is: metrics, checks and the like. The zero Parts are those of nero.
 	Parts Parts
 
@@ -57,8 +64,11 @@ type Engine struct {
 	// Memory is how many bytes such a process may take, where the system can bound it; 0 for three quarters of the
 	// machine's.
 	Memory int64
-	// TimeLimit is how long a model may take for one answer, of a batch; 0 for any time.
+	// TimeLimit is how long a model may take for one answer, of a batch, whatever its study says; below 0 for any time,
+	// 0 for what the study says.
 	TimeLimit time.Duration
+	// MostTime bounds what a study says of that, and stands where it says nothing; 0 for no bound.
+	MostTime time.Duration
 }
 
 // Running reports whether a run is under way that Stop would end in good order.
@@ -116,9 +126,16 @@ func (a *App) options(e Engine) workload.Options {
 			c, err := a.openEngine(ctx, e)
 			return c.Engine, err
 		},
-		Rules: a.Parts.rules(), Formats: a.Parts.Formats, Metrics: a.Parts.metrics(), Groups: a.Parts.Groups,
-		Kinds: a.Parts.Kinds, Codec: a.Parts.Codec, Retry: remote.Retry{Jitter: a.Jitter}, Start: a.program,
-		TimeLimit: e.TimeLimit,
+		Rules: a.Parts.rules(), Formats: a.Parts.Formats, Presets: a.Parts.Presets, Metrics: a.Parts.metrics(),
+		Groups: a.Parts.Groups,
+		Kinds:  a.Parts.Kinds, Codec: a.Parts.Codec, Retry: remote.Retry{Jitter: a.Jitter}, Start: a.program,
+		Program: a.modelProgram,
+		Judge:   a.metricProgram,
+		Live:    a.Live,
+		Say: func(name, value, literal string) string {
+			return a.speech().Option(Option{name, value, literal})
+		},
+		TimeLimit: e.TimeLimit, MostTime: e.MostTime,
 	}
 }
 
@@ -133,9 +150,9 @@ func (a *App) open(ctx context.Context, s *job.Study, o workload.Options) (*work
 }
 
 // someWorkers refuses to work with none.
-func someWorkers(n int) error {
+func (a *App) someWorkers(n int) error {
 	if n < 1 {
-		return fmt.Errorf("--workers is %d, want at least 1", n)
+		return fmt.Errorf("%s is %d, want at least 1", a.option("workers"), n)
 	}
 	return nil
 }

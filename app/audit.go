@@ -154,15 +154,19 @@ func (a *App) Audit(ctx context.Context, s *job.Study, o AuditOptions) (*AuditRe
 
 // prepare holds what an audit is asked for against what there is, before anything is opened.
 func (a *App) prepare(s *job.Study, o AuditOptions) (audit.Policy, error) {
+	known, err := s.KnownMetrics(a.Parts.metrics())
+	if err != nil {
+		return audit.Policy{}, err
+	}
 	for i, name := range s.Metrics {
-		if _, err := a.Parts.metrics().Find(name); err != nil {
+		if _, err := known.Find(name); err != nil {
 			return audit.Policy{}, s.Errorf(fmt.Sprintf("metrics[%d]", i), "%v", err)
 		}
 	}
 	if err := a.Claim(s, o.Command); err != nil {
 		return audit.Policy{}, err
 	}
-	if err := someWorkers(o.Workers); err != nil {
+	if err := a.someWorkers(o.Workers); err != nil {
 		return audit.Policy{}, err
 	}
 	if c := contract.Check.Name; s.Audit.Contract != (job.Contract{}) && len(s.Audit.Checks) > 0 &&
@@ -226,7 +230,7 @@ func (a *App) auditPolicy(s *job.Study, o AuditOptions) (audit.Policy, error) {
 	case audit.FailOnAttention, audit.FailOnFail, audit.FailOnNothing:
 		return policy, nil
 	}
-	return policy, fmt.Errorf("--fail-on %q: want attention, fail or nothing", o.FailOn)
+	return policy, fmt.Errorf("%s %q: want attention, fail or nothing", a.option("fail-on"), o.FailOn)
 }
 
 // auditModel audits one model. The error is for what ends the whole audit; what ends that of the model alone is in the

@@ -134,8 +134,9 @@ type former struct {
 	models map[string]*baseline.Model
 }
 
-// former reads the baseline and finds the models of the study in it.
-func (f Baseline) former(s *job.Study) (former, error) {
+// former reads the baseline and finds the models of the study in it. say writes an option as users do.
+func (f Baseline) former(s *job.Study, say Speech) (former, error) {
+	flag := say.Option(Option{Name: "baseline"})
 	if f.File == "" {
 		if f.Model != "" {
 			return former{}, errors.New("--baseline-model: want --baseline FILE with it")
@@ -147,21 +148,22 @@ func (f Baseline) former(s *job.Study) (former, error) {
 	}
 	b, err := readAudit(f.File)
 	if err != nil {
-		return former{}, fmt.Errorf("--baseline: %w", err)
+		return former{}, fmt.Errorf("%s: %w", flag, err)
 	}
 	if f.Model != "" && len(s.Models) != 1 {
 		return former{}, fmt.Errorf("--baseline-model is for one model, and %d are audited: choose one with --only",
 			len(s.Models))
 	}
-	all := former{"--baseline", map[string]*baseline.Model{}}
+	all := former{flag, map[string]*baseline.Model{}}
 	for _, m := range s.Models {
 		name := or(f.Model, m.Name)
 		old, err := b.Model(name)
 		if err != nil {
-			return former{}, fmt.Errorf("--baseline: %w; name it with --baseline-model", err)
+			return former{}, fmt.Errorf("%s: %w; name it with %s", flag, err,
+				say.Option(Option{Name: "baseline-model"}))
 		}
 		if old.Error != "" {
-			return former{}, fmt.Errorf("--baseline: %s: the audit of %s could not run: %s", f.File, name, old.Error)
+			return former{}, fmt.Errorf("%s: %s: the audit of %s could not run: %s", flag, f.File, name, old.Error)
 		}
 		all.models[m.Name] = old
 	}

@@ -63,7 +63,9 @@ func (a *App) Bench(ctx context.Context, s *job.Study, o BenchOptions) (_ *Bench
 	if err != nil {
 		return nil, err
 	}
-	w, err := workload.Open(ctx, s, workload.Options{Engine: e, Rules: a.Parts.rules(), Start: a.program})
+	w, err := workload.Open(ctx, s, workload.Options{
+		Engine: e, Rules: a.Parts.rules(), Start: a.program, Program: a.modelProgram,
+	})
 	if err != nil {
 		return nil, err
 	}

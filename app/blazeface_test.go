@@ -119,7 +119,7 @@ func TestBlazeFace(t *testing.T) {
 				t.Errorf("%s is %v, want %v to %v", name, x, want[0], want[1])
 			}
 		}
-		if !strings.Contains(text, "nothing makes the model symmetric") {
+		if !strings.Contains(text, "the layers are ordinary ones") {
 			t.Errorf("the cause is not named:\n%s", text)
 		}
 	})

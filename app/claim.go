@@ -22,38 +22,37 @@ func (a *App) Claim(s *job.Study, command string) error {
 	if !group && kind == "" {
 		return nil
 	}
-	if command == "" {
-		command = "nero audit STUDY.yaml"
-	}
-	say := func(parts ...string) string { return strings.Join(append([]string{command}, parts...), " ") }
 	var lines []string
-	add := func(why string, parts ...string) { lines = append(lines, "  "+say(parts...)+"   # "+why) }
-	what := "no claim to audit: say under which group the model should be symmetric, and whether its answer stays " +
-		"(--invariant) or moves with the input (--equivariant)"
+	add := func(why string, more ...Option) {
+		lines = append(lines, "  "+a.speech().Command(command, more)+"   # "+why)
+	}
+	stays, goes := Option{Name: "invariant"}, a.option("equivariant")
+	what := fmt.Sprintf("no claim to audit: say under which group the model should be symmetric, and whether its "+
+		"answer stays (%s) or moves with the input (%s)", a.speech().Option(stays), goes)
 	switch groups := meant(s); {
 	case group && kind == "":
 		what = "no group to audit against: say under which one the model should be symmetric; all are listed by: " +
 			"nero " +
 			"groups"
 		for _, g := range groups {
-			add(g.why, "--group", g.name)
+			add(g.why, Option{Name: "group", Value: g.name})
 		}
 	case group:
 		for _, g := range groups {
-			add(g.why+"; the answer stays", "--group", g.name, "--invariant")
+			add(g.why+"; the answer stays", Option{Name: "group", Value: g.name}, stays)
 		}
-		add(groups[0].why+"; the answer moves as the input does", append([]string{"--group", groups[0].name},
-			moves...)...)
+		first := Option{Name: "group", Value: groups[0].name}
+		add(groups[0].why+"; the answer moves as the input does", append([]Option{first}, moves...)...)
 	default:
-		what = fmt.Sprintf("what should %s do along the orbit? Say --invariant (stay as it is) or --equivariant (move "+
-			"as the input does), or set output.action", kind)
-		add("it stays as it is", "--invariant")
+		what = fmt.Sprintf("what should %s do along the orbit? Say %s (stay as it is) or %s (move "+
+			"as the input does), or set output.action", kind, a.speech().Option(stays), goes)
+		add("it stays as it is", stays)
 		add("it moves as the input does", moves...)
 	}
 	return errors.New(what + ":\n" + strings.Join(lines, "\n"))
 }
 
-// named is a group, quoted for a shell, and what it is.
+// named is a group and what it is.
 type named struct{ name, why string }
 
 // meant are the groups that are most often meant for inputs like those of a study.
@@ -61,16 +60,16 @@ func meant(s *job.Study) []named {
 	switch {
 	case slices.ContainsFunc(s.Input.Fields, func(p job.Port) bool { return p.Type != "" && p.Type != "unchanged" }),
 		s.Data.Cloud.Points > 0:
-		return []named{{"'SO(3)'", "rotations"}, {"'E(3)'", "rotations, mirrors and shifts"}}
+		return []named{{"SO(3)", "rotations"}, {"E(3)", "rotations, mirrors and shifts"}}
 	case len(s.Input.Fields) > 0, s.Input.Space == "signal":
-		return []named{{"'T(1,Z)'", "shifts in time"}, {"Time", "reversal of time"}}
+		return []named{{"T(1,Z)", "shifts in time"}, {"Time", "reversal of time"}}
 	}
-	return []named{{"C4", "quarter turns"}, {"'SO(2)'", "all rotations"}}
+	return []named{{"C4", "quarter turns"}, {"SO(2)", "all rotations"}}
 }
 
-// unstated names the output whose action the study leaves open, "" if there is none, and the flags that make it move.
-func (a *App) unstated(s *job.Study) (output string, moves []string) {
-	moves = []string{"--equivariant"}
+// unstated names the output whose action the study leaves open, "" if there is none, and the options that make it move.
+func (a *App) unstated(s *job.Study) (output string, moves []Option) {
+	moves = []Option{{Name: "equivariant"}}
 	if s.Output.Action != "" {
 		return "", moves
 	}
@@ -82,8 +81,10 @@ func (a *App) unstated(s *job.Study) (output string, moves []string) {
 	switch {
 	case len(s.Output.Fields) > 0:
 		return "", moves
+	case s.Task == "segmentation":
+		return "", moves // a class for every pixel goes where its pixel goes
 	case s.OutputSpace() == "scores":
-		return "the scores", []string{"--output", "image", "--equivariant"}
+		return "the scores", []Option{{Name: "output", Value: "image"}, moves[0]}
 	}
 	return "the " + s.OutputSpace(), moves
 }

@@ -77,6 +77,9 @@ func compareRuns(dirs [2]string, o CompareOptions, known metric.List) ([]runChan
 		return nil, fmt.Errorf("%s and %s: no metric is in both", dirs[0], dirs[1])
 	}
 	confidence := 1 - (1-b.Study.Audit.Confidence)/float64(len(models)*len(metrics))
+	if known, err = b.Study.KnownMetrics(known); err != nil {
+		return nil, err
+	}
 	var out []runChange
 	for _, m := range models {
 		for _, name := range metrics {

@@ -33,7 +33,7 @@ func TestChangeOfRuns(t *testing.T) {
 		{bad, good, true, "improved", false, 0.4},
 		{good, bad, false, "improved", false, -0.4},
 		{bad, good, false, "worse", true, 0.4},
-		{good, good, true, "no evidence", false, 0},
+		{good, good, true, "no clear difference", false, 0},
 	} {
 		r := changeOfRuns(c.x, c.y, nil, c.higher, 0.95, 0.1, 1, "m")
 		if r.Says != c.says || r.Beyond != c.beyond || r.N != 40 || math.Abs(*r.Is-*r.Was-c.change) > 0.01 ||

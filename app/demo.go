@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"nero/audit"
 	"nero/model/engine/choose"
+	"nero/run/job"
 	"nero/run/store"
 	"nero/run/workload"
 	"nero/studies/cells"
@@ -27,6 +29,8 @@ import (
 type demonstration struct {
 	name  string
 	files fs.FS
+	// what its run is called
+	title string
 	// its samples, for people
 	of string
 	// samples that a first table needs; 0 for none
@@ -36,6 +40,9 @@ type demonstration struct {
 	// exact is the file of a study of a model that keeps the symmetry by construction, on as many samples as a PASS
 	// needs; "" where the study that is shown has such a model
 	exact string
+	// what it shows, in half a sentence, and the seconds that it takes on two processors with the native engine
+	shows   string
+	seconds int
 	// what to keep in mind when reading table and audit, in a sentence
 	moral string
 }
@@ -47,28 +54,53 @@ const exactStudy = "exact.yaml"
 func demonstrations() []demonstration {
 	return []demonstration{
 		{
-			name: "digits", files: digits.Files, of: "digits", early: 100, balance: true, // ten of each digit
+			name: "digits", files: digits.Files,
+			title: "Digits, turned",
+			of:    "digits", early: 100, balance: true, // ten of each digit
 			exact: exactStudy,
+			shows: "handwritten digits, turned: a classifier trained on upright digits, " +
+				"its twin on turned ones",
+			seconds: 25,
 			moral: "A mean curve that is nearly a circle can fail: the audit judges the answer to every single " +
 				"input, not the mean.",
 		},
 		{
-			name: "cells", files: cells.Files, of: "key objects", exact: exactStudy,
+			name: "cells", files: cells.Files,
+			title: "Blood cells, shifted",
+			of:    "key objects", early: 6, exact: exactStudy,
+			shows: "photos of blood cells in a window that is shifted: a detector trained " +
+				"on cells in its middle, its twin on cells anywhere",
+			seconds: 40,
 			moral: "The target of a window is its key object, and other cells come into sight as it moves: what was " +
 				"answered instead is in the views.",
 		},
 		{
-			name: "flow", files: flow.Files, of: "pairs", exact: exactStudy,
+			name: "flow", files: flow.Files,
+			title: "Particle flow, turned and mirrored",
+			of:    "pairs", exact: exactStudy,
+			shows: "pairs of particle images, mirrored, turned and reversed in time: an " +
+				"estimator of flow, its twin trained on moved pairs, and cross-correlation",
+			seconds: 60,
 			moral: "A small mean error along the orbit is no symmetry yet: @self and the audit compare each answer " +
 				"with the moved answer to the pair as it was.",
 		},
 		{
-			name: "clouds", files: clouds.Files, of: "clouds", balance: true,
+			name: "clouds", files: clouds.Files,
+			title: "Furniture, turned in space",
+			of:    "clouds", early: 6, balance: true, exact: exactStudy,
+			shows: "points of furniture, turned about axes of three planes: a PointNet, " +
+				"its twin trained on turned shapes, an invariant network",
+			seconds: 45,
 			moral: "A network that was shown turned shapes is right more often when they are turned; only the one " +
 				"that is invariant by construction answers the same.",
 		},
 		{
-			name: "molecules", files: molecules.Files, of: "molecules",
+			name: "molecules", files: molecules.Files,
+			title: "Molecules, moved and renumbered",
+			of:    "molecules", early: 8,
+			shows: "energies and forces under motions of space and permutations of atoms: " +
+				"conservative, direct and dense networks",
+			seconds: 55,
 			moral: "Forces can turn with the molecule to the last digit and still be the gradient of no energy: " +
 				"energies drift where such forces drive a simulation.",
 		},
@@ -82,6 +114,24 @@ func DemoNames() []string {
 		names = append(names, d.name)
 	}
 	return names
+}
+
+// Demo is a study that the program carries, for a list of them.
+type Demo struct {
+	Name string
+	// Shows is what it is about, in half a sentence.
+	Shows string
+	// Seconds is about how long run and audits take on two processors with the native engine.
+	Seconds int
+}
+
+// Demos are the studies that the program carries, the usual one first.
+func Demos() []Demo {
+	var out []Demo
+	for _, d := range demonstrations() {
+		out = append(out, Demo{d.name, d.shows, d.seconds})
+	}
+	return out
 }
 
 // demonstrationOf finds a study by its name; empty means the usual one.
@@ -150,14 +200,16 @@ func (a *App) Demo(ctx context.Context, o DemoOptions) (*DemoResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Name = cmp.Or(s.Name, of.title)
 	if o.Limit > 0 {
 		s.Data.Limit = o.Limit
 		if of.balance {
 			s.Data.Balance = "label"
 		}
 	}
-	ran, err := a.run(ctx, s, RunOptions{Engine: o.Engine, Dir: d.Run, Workers: o.Workers, KeepGoing: o.KeepGoing},
-		of.watch(a, o))
+	ran, err := a.run(ctx, s, RunOptions{
+		Engine: o.Engine, Dir: d.Run, Workers: o.Workers, KeepGoing: o.KeepGoing, by: "nero demo",
+	}, of.watch(a, o))
 	if err != nil {
 		return nil, err
 	}
@@ -165,9 +217,13 @@ func (a *App) Demo(ctx context.Context, o DemoOptions) (*DemoResult, error) {
 	if o.Ran != nil {
 		o.Ran(ran)
 	}
+	only, err := a.demoModels(of, s, o)
+	if err != nil {
+		return nil, err
+	}
 	audited, err := a.Audit(ctx, s, AuditOptions{
-		Engine: o.Engine, Workers: o.Workers, FailOn: string(audit.FailOnNothing),
-		Command: demoAudit(d.Study, o.Limit, of.balance, o.Engine),
+		Engine: o.Engine, Workers: o.Workers, FailOn: string(audit.FailOnNothing), Only: only,
+		Command: demoAudit(d.Study, o.Limit, of.balance, only, o.Engine),
 	})
 	if err != nil {
 		return nil, err
@@ -191,6 +247,27 @@ func (a *App) Demo(ctx context.Context, o DemoOptions) (*DemoResult, error) {
 	return d, nil
 }
 
+// demoModels are the models that the first audit is about: those that the second one has no more to say of. Nil is all.
+func (a *App) demoModels(of demonstration, s *job.Study, o DemoOptions) ([]string, error) {
+	if of.exact == "" || o.Limit > 0 {
+		return nil, nil
+	}
+	e, err := a.OpenStudy(filepath.Join(o.Dir, "study", of.exact))
+	if err != nil {
+		return nil, err
+	}
+	var only []string
+	for _, m := range s.Models {
+		if !slices.ContainsFunc(e.Models, func(x job.Model) bool { return x.Name == m.Name }) {
+			only = append(only, m.Name)
+		}
+	}
+	if len(only) == len(s.Models) {
+		return nil, nil
+	}
+	return only, nil
+}
+
 // demoExact audits a model that passes, and returns the page.
 func (a *App) demoExact(ctx context.Context, study string, o DemoOptions) (string, error) {
 	s, err := a.OpenStudy(study)
@@ -199,7 +276,7 @@ func (a *App) demoExact(ctx context.Context, study string, o DemoOptions) (strin
 	}
 	audited, err := a.Audit(ctx, s, AuditOptions{
 		Engine: o.Engine, Workers: o.Workers, FailOn: string(audit.FailOnNothing),
-		Command: demoAudit(study, 0, false, o.Engine),
+		Command: demoAudit(study, 0, false, nil, o.Engine),
 	})
 	if err != nil {
 		return "", err
@@ -231,14 +308,17 @@ func (d demonstration) watch(a *App, o DemoOptions) func(*store.Run, *workload.W
 				return // the final table will say what is wrong
 			}
 			sum.Samples = sum.Slices[0].N
-			o.First(&RunResult{Summary: sum, Limit: limitOf(w.Study)}, w.Job.Count, d.of)
+			o.First(&RunResult{Summary: sum, Limit: limitOf(w.Study), About: w.Study.About}, w.Job.Count, d.of)
 		})
 	}
 }
 
 // demoAudit is the command line that repeats the demo's audit, for reports: demo itself replays nothing.
-func demoAudit(study string, limit int, balance bool, engine Engine) string {
+func demoAudit(study string, limit int, balance bool, only []string, engine Engine) string {
 	words := []string{"nero", "audit", audit.ShellQuote(study)}
+	for _, name := range only {
+		words = append(words, "--only", name)
+	}
 	if limit > 0 {
 		words = append(words, "--limit", strconv.Itoa(limit))
 		if balance {

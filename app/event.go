@@ -25,7 +25,20 @@ const (
 	Judged
 	// Ended is the end of the work.
 	Ended
+	// Refused says in Text why the program ends without a result, and in Field which field of the study is to blame,
+	// where it is one.
+	Refused
 )
+
+// String is the name of a kind, as other programs read it.
+func (k EventKind) String() string {
+	return []string{
+		"note", "engine", "started", "resumed", "sized", "stepped", "staged", "judged", "ended", "refused",
+	}[k]
+}
+
+// MarshalText is the name.
+func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // Tasks of events.
 const (
@@ -37,20 +50,23 @@ const (
 // Event is something that happens while the program works: what a terminal draws, a page streams, another process
 // reads. Results come from functions and never from events.
 type Event struct {
-	Kind EventKind
+	Kind EventKind `json:"event"`
 	// Task is the work: TaskRun, TaskAudit or TaskReport; empty for notes and engines.
-	Task string
+	Task string `json:"task,omitempty"`
 	// Model is the one that is audited, else empty.
-	Model string
+	Model string `json:"model,omitempty"`
+	// Field is a field of the study, such as group.name.
+	Field string `json:"field,omitempty"`
 	// Check is the name of a check that was judged.
-	Check string
-	Text  string
-	Hint  string
+	Check string `json:"check,omitempty"`
+	Text  string `json:"text,omitempty"`
+	Hint  string `json:"hint,omitempty"`
 	// Unit is what steps are counted in, such as predictions.
-	Unit        string
-	Done, Total int
+	Unit  string `json:"unit,omitempty"`
+	Done  int    `json:"done,omitempty"`
+	Total int    `json:"total,omitempty"`
 	// Held says that the event happened before it was told: the clock says nothing of how long it took.
-	Held bool
+	Held bool `json:"held,omitempty"`
 }
 
 func (a *App) tell(e Event) {

@@ -87,9 +87,8 @@ func ExampleApp_Audit() {
 	fmt.Println("findings:", r.Outcome() == app.Findings)
 	// Output:
 	// original: FAIL
-	//   At 90 deg, 180 deg and 270 deg the answers are off by 1.42 times their spread
-	//     over the inputs (limit 1.0e-04). Nothing is interpolated there: it is the
-	//     model.
+	//   At 90°, 180° and 270° the answers are off by 1.42 times their spread over the
+	//     inputs (limit 0.0001). Nothing is interpolated there: it is the model.
 	//   Not known: this audit did not look inside the model
 	//
 	// findings: true
@@ -222,5 +221,5 @@ func ExampleTables() {
 	fmt.Println(app.Tables())
 	// Output:
 	// --table: "sample" is not known; did you mean "samples"?
-	// [aggregate samples orbit compare findings]
+	// [aggregate samples orbit compare confusion models search remarks findings curves]
 }

@@ -12,6 +12,8 @@ import (
 	"nero/internal/disk"
 	present "nero/present/table"
 	"nero/present/words"
+	"nero/run/probe"
+	"nero/run/store"
 	"nero/serve/api"
 	"nero/serve/shelf"
 	"nero/serve/tables"
@@ -34,13 +36,19 @@ type ExportOptions struct {
 	Index  *int
 	// Between are the two models of the table compare, the second less the first; empty for the first two.
 	Between []string
+	// Against is what the table confusion sorts samples by: truth, which is the default, or self, the model's own
+	// answer at rest. Base is the model that the table models compares with; empty for the first.
+	Against, Base string
+	// Worse is what the table search looks at: mean, the mean over the orbit, which is the default, or change, what
+	// moving changes.
+	Worse string
 	// Out is the file to write; empty for To.
 	Out string
 	To  io.Writer
 }
 
-// Tables are the tables of a run.
-func Tables() []string { return tables.Names() }
+// Tables are the tables of a run, and its curves.
+func Tables() []string { return append(tables.Names(), curvesTable) }
 
 // Export writes a table of a run, the same bytes that a server gives. The paths are folders of runs and audits, or
 // folders that hold such; two runs are laid side by side over the samples that both have.
@@ -49,18 +57,22 @@ func (a *App) Export(ctx context.Context, paths []string, o ExportOptions) error
 		o.Table = "aggregate"
 	}
 	if !slices.Contains(Tables(), o.Table) {
-		return unknownWord("--table", o.Table, Tables())
+		return unknownWord(a.option("table"), o.Table, Tables())
 	}
-	if o.Format == "" {
-		o.Format = or(strings.TrimPrefix(filepath.Ext(o.Out), "."), string(present.CSV))
+	var format present.Format
+	if o.Table != curvesTable {
+		var err error
+		if format, err = o.format(); err != nil {
+			return err
+		}
 	}
-	format, err := present.ParseFormat(o.Format)
-	if err != nil {
-		return fmt.Errorf("--format: %w", err)
+	so := shelf.Options{Version: a.Version, Now: a.Now, Metrics: a.Parts.metrics(), Groups: a.Parts.Groups}
+	if o.Table == "search" { // what pictures show is read from the data, as on the page
+		so.Probe = func(ctx context.Context, r *store.Run) (shelf.Prober, error) {
+			return probe.OpenInputs(ctx, r, a.options(Engine{}), probe.Options{})
+		}
 	}
-	sh, err := shelf.Open(ctx, paths, shelf.Options{
-		Version: a.Version, Now: a.Now, Metrics: a.Parts.metrics(), Groups: a.Parts.Groups,
-	})
+	sh, err := shelf.Open(ctx, paths, so)
 	if err != nil {
 		return oneLine(err)
 	}
@@ -70,9 +82,12 @@ func (a *App) Export(ctx context.Context, paths []string, o ExportOptions) error
 		return err
 	}
 	a.note(run.Document().Notes...)
-	q, err := o.request(run)
+	q, err := o.request(run, a.speech())
 	if err != nil {
 		return err
+	}
+	if o.Table == curvesTable {
+		return o.exportCurves(run, q)
 	}
 	t, err := tables.Of(ctx, sh, run, q)
 	if err != nil {
@@ -82,6 +97,18 @@ func (a *App) Export(ctx context.Context, paths []string, o ExportOptions) error
 		return present.Write(o.To, format, t)
 	}
 	return disk.Write(disk.OS{}, o.Out, func(w io.Writer) error { return present.Write(w, format, t) })
+}
+
+// format is that which is asked for, or that of the name of the file.
+func (o *ExportOptions) format() (present.Format, error) {
+	if o.Format == "" {
+		o.Format = or(strings.TrimPrefix(filepath.Ext(o.Out), "."), string(present.CSV))
+	}
+	format, err := present.ParseFormat(o.Format)
+	if err != nil {
+		return format, fmt.Errorf("--format: %w", err)
+	}
+	return format, nil
 }
 
 // onlyRun is the run that was named, or the two side by side.
@@ -106,12 +133,18 @@ func (a *App) onlyRun(sh *shelf.Shelf) (*shelf.Run, error) {
 }
 
 // request is the table that the options mean.
-func (o *ExportOptions) request(run *shelf.Run) (tables.Request, error) {
-	q := tables.Request{Table: o.Table, Set: api.Set{Slice: o.Slice, Rule: o.Rule}}
+func (o *ExportOptions) request(run *shelf.Run, say Speech) (tables.Request, error) {
+	q := tables.Request{Table: o.Table, Set: api.Set{Slice: o.Slice, Rule: o.Rule}, Against: o.Against, Of: o.Worse}
+	if known := []string{"", "truth", "self"}; !slices.Contains(known, o.Against) {
+		return q, unknownWord(say.Option(Option{Name: "against"}), o.Against, known[1:])
+	}
+	if known := []string{"", "mean", "change"}; !slices.Contains(known, o.Worse) {
+		return q, unknownWord(say.Option(Option{Name: "worse"}), o.Worse, known[1:])
+	}
 	doc := run.Document()
 	if o.Metric != "" {
 		if q.Metric = slices.Index(doc.Metrics, o.Metric); q.Metric < 0 {
-			return q, unknownWord("--metric", o.Metric, doc.Metrics)
+			return q, unknownWord(say.Option(Option{Name: "metric"}), o.Metric, doc.Metrics)
 		}
 	}
 	if o.Index != nil {
@@ -137,11 +170,16 @@ func (o *ExportOptions) request(run *shelf.Run) (tables.Request, error) {
 	case 2:
 		for i, at := range []*int{&q.A, &q.B} {
 			if *at = slices.Index(models, o.Between[i]); *at < 0 {
-				return q, unknownWord("--between", o.Between[i], models)
+				return q, unknownWord(say.Option(Option{Name: "between"}), o.Between[i], models)
 			}
 		}
 	default:
 		return q, fmt.Errorf("--between names %d models, want two: --between A,B", len(o.Between))
+	}
+	if o.Base != "" {
+		if q.A = slices.Index(models, o.Base); q.A < 0 {
+			return q, unknownWord(say.Option(Option{Name: "base"}), o.Base, models)
+		}
 	}
 	return q, nil
 }

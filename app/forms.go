@@ -30,7 +30,7 @@ func (o *AuditOptions) forms(s *job.Study) (exported, error) {
 	var added []job.Model
 	for _, file := range o.Forms {
 		name := job.NameOf(file)
-		if ext := filepath.Ext(file); job.IsEndpoint(file) || !strings.EqualFold(ext, ".onnx") {
+		if ext := filepath.Ext(file); !job.IsFile(file) || !strings.EqualFold(ext, ".onnx") {
 			return nil, fmt.Errorf("--form %s: want an ONNX file (.onnx): the forms of a model are files that were "+
 				"exported from it", file)
 		}
@@ -48,8 +48,8 @@ func (o *AuditOptions) forms(s *job.Study) (exported, error) {
 			len(s.Models), strings.Join(modelNames(s), ", "))
 	}
 	first := s.Models[0]
-	if first.Endpoint != "" {
-		return nil, fmt.Errorf("--form: %s is behind an endpoint: the forms of a model are files; give the first of "+
+	if !first.IsFile() {
+		return nil, fmt.Errorf("--form: %s is no file: the forms of a model are files; give the first of "+
 			"them with --model FILE.onnx", first.Name)
 	}
 	all := []job.Model{first}
@@ -190,7 +190,7 @@ func (a *App) earlier(ctx context.Context, s *job.Study, o AuditOptions, forms e
 		s.Audit.Samples = own.Audit.Samples
 		return f, err
 	}
-	return o.Baseline.former(&own)
+	return o.Baseline.former(&own, a.speech())
 }
 
 // asked are the checks that one form is audited with: the first is the one that the others are compared with.
@@ -210,7 +210,7 @@ func (a *App) before(ctx context.Context, s *job.Study, o AuditOptions) (former,
 	case len(s.Models) != 1:
 		return former{}, fmt.Errorf("--before is for one model, and %d are audited: choose one with --only, one of %s",
 			len(s.Models), strings.Join(modelNames(s), ", "))
-	case job.IsEndpoint(file) || !strings.EqualFold(filepath.Ext(file), ".onnx"):
+	case !job.IsFile(file) || !strings.EqualFold(filepath.Ext(file), ".onnx"):
 		return former{}, fmt.Errorf(
 			"--before %s: want the model as it was, an ONNX file (.onnx); an earlier audit is given "+
 				"with --baseline", file)
@@ -220,7 +220,7 @@ func (a *App) before(ctx context.Context, s *job.Study, o AuditOptions) (former,
 	}
 	old := *s
 	m := s.Models[0]
-	m.ONNX, m.Endpoint = file, ""
+	m = job.Model{Name: m.Name, ONNX: file}
 	old.Models = []job.Model{m}
 	was := o
 	was.Before, was.Only, was.Forms, was.Command = "", nil, nil, ""

@@ -3,11 +3,15 @@ package app
 import (
 	"nero/audit/check"
 	"nero/run/job"
+	"nero/run/preset"
 	"nero/symmetry/group/catalog"
 )
 
 // Groups are the groups that a study may name, with charts, units and exact elements.
 func (a *App) Groups() []catalog.Entry { return catalog.List(a.Parts.Groups...) }
+
+// Group tells of one group by its name, as a study would name it.
+func (a *App) Group(name string) (catalog.Entry, error) { return catalog.One(name, a.Parts.Groups...) }
 
 // Metric is a metric as it is listed.
 type Metric struct {
@@ -30,6 +34,9 @@ func (a *App) Metrics() []Metric {
 	}
 	return all
 }
+
+// Presets are the ways to feed photos that a study may name.
+func (a *App) Presets() preset.List { return a.Parts.presets() }
 
 // Unasked are the questions that no check of an audit asks.
 func Unasked() []string { return check.Outside() }

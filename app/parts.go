@@ -10,6 +10,7 @@ import (
 	"nero/present/report"
 	"nero/present/view"
 	"nero/run/job"
+	"nero/run/preset"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 )
@@ -29,6 +30,8 @@ type Parts struct {
 	// Codec feeds models with kinds of values, and reads kinds from them, that package decode does not know. It returns
 	// nil for what it leaves to that package; nil for all.
 	Codec func(sig onnx.Signature, in space.Spec, out job.Output) (decode.Codec, error)
+	// Presets are nil for [preset.Builtin].
+	Presets preset.List
 	// Metrics are nil for [metric.Builtin].
 	Metrics metric.List
 	// Checks are nil for [check.All].
@@ -52,6 +55,13 @@ func (p Parts) metrics() metric.List {
 		all = metric.Builtin()
 	}
 	return all.With(p.Kinds)
+}
+
+func (p Parts) presets() preset.List {
+	if p.Presets == nil {
+		return preset.Builtin()
+	}
+	return p.Presets
 }
 
 // words are what a study may say beyond what [job.Schema] lists.

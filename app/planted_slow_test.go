@@ -105,7 +105,7 @@ func TestMace(t *testing.T) {
 	}
 	bad := all["skewed"]
 	bad.because("a direction of space is singled out")
-	bad.says("(Mul), an operation with stored numbers, is the first layer that breaks")
+	bad.says("(Mul), an operation with stored numbers under E(3) alone: it turns")
 	if bad.verdict != "FAIL" {
 		t.Errorf("skewed: %s, want FAIL", bad.verdict)
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"nero/audit"
+	"nero/run/job"
 	"nero/symmetry/define"
 )
 
@@ -18,11 +20,34 @@ func (a *App) program(dir string) define.Starter {
 		line := CommandLine(command)
 		if !a.Programs {
 			return nil, fmt.Errorf(
-				"the group is defined by a program, %s, which is run only with --allow-program: look at it first", line)
+				"the group is defined by a program, %s, which is run only with %s: look at it first", line,
+				a.option("allow-program"))
 		}
 		a.notef("runs %s", line)
 		return start(ctx, command)
 	}
+}
+
+// modelProgram lets a program that is a model run if the user has said that it may, or has named it.
+func (a *App) modelProgram(m job.Model) error {
+	line := CommandLine(m.Program)
+	if !a.Programs && !slices.Contains(a.Named, m.Text()) {
+		return fmt.Errorf("the model is a program, %s, which is run only with %s, or if %s names it: look at it "+
+			"first", line, a.option("allow-program"), a.option("model"))
+	}
+	a.notef("runs %s", line)
+	return nil
+}
+
+// metricProgram lets a program that computes a metric run if the user has said that it may.
+func (a *App) metricProgram(m job.Measure) error {
+	line := CommandLine(m.Program)
+	if !a.Programs {
+		return fmt.Errorf("it is a program, %s, which is run only with %s: look at it first", line,
+			a.option("allow-program"))
+	}
+	a.notef("runs %s", line)
+	return nil
 }
 
 // CommandLine joins words as a POSIX shell reads them.

@@ -283,7 +283,7 @@ func TestRequired(t *testing.T) {
 	if got.Verdict != core.NeedsAttention {
 		t.Errorf("%s: %q", got.Verdict, got.Reasons)
 	}
-	wants(t, "tested right", right(got), "not all of it: lie is required and did not run: not applicable: C4")
+	wants(t, "tested right", right(got), `not all of it: Very small motions \(lie\) is required and did not run: not applicable: C4`)
 	if got = r.audit(energy(8, false), turns+"audit: {require: [precision, stress]}\n"); got.Verdict != core.Passed {
 		t.Errorf("%s: %q", got.Verdict, got.Reasons)
 	}

@@ -46,8 +46,14 @@ func (a *App) Report(ctx context.Context, dir, out, audit string) ([]string, err
 		Layouts: a.Parts.Layouts, Forms: a.Parts.Forms,
 		Rows: func() iter.Seq2[job.Row, error] { return r.Rows(store.Filter{}) },
 	}
+	if in.Warnings, err = misordered(r, sum, nil); err != nil {
+		return nil, err
+	}
 	if in.Picture, err = pictures(r.Job(), a.Parts.Formats); err != nil {
 		a.notef("inputs are not shown: %v", err)
+	}
+	if err := a.worst(ctx, dir, report.Lead(sum), &in); err != nil {
+		return nil, err
 	}
 	if audit != "" {
 		text, err := disk.Bounded(audit, maxAuditText)
@@ -80,7 +86,11 @@ func (a *App) storedSummary(r *store.Run) (*fold.Summary, []byte, error) {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	sum.Know(a.Parts.Groups...)
-	sum.KnowMetrics(a.Parts.metrics())
+	known, err := r.Job().Study.KnownMetrics(a.Parts.metrics())
+	if err != nil {
+		return nil, nil, err
+	}
+	sum.KnowMetrics(known)
 	if sum.Format != fold.Format || sum.Job != r.Hash() {
 		return nil, nil, fmt.Errorf(
 			"%s: format %d of job %.12s, want format %d of job %.12s; run the study again to write it anew", name,
@@ -126,11 +136,16 @@ func picture(m *space.Image) image.Image {
 	for _, v := range m.Pix {
 		lo, hi = min(lo, v), max(hi, v)
 	}
+	return shaded(m, lo, hi)
+}
+
+// shaded shows an image between two values.
+func shaded(m *space.Image, lo, hi float64) image.Image {
 	shade := func(c, y, x int) uint8 {
 		if !(hi > lo) {
 			return 0
 		}
-		return uint8(255 * (m.Pix[(c*m.H+y)*m.W+x] - lo) / (hi - lo))
+		return uint8(255 * min(max((m.Pix[(c*m.H+y)*m.W+x]-lo)/(hi-lo), 0), 1))
 	}
 	o := image.NewRGBA(image.Rect(0, 0, m.W, m.H))
 	for y := range m.H {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,10 +10,13 @@ import (
 	"iter"
 	"math"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"nero/audit"
+	"nero/measure/metric"
 	"nero/model/engine/remote"
 	"nero/run/exec"
 	"nero/run/fold"
@@ -30,6 +34,9 @@ type RunOptions struct {
 	Workers int
 	// KeepGoing makes a sample that cannot be read a row with an error instead of the end of the run.
 	KeepGoing bool
+
+	// by is the command, for people who look on; empty for nero run
+	by string
 }
 
 // RunResult is a run that has ended, or a part of one.
@@ -42,6 +49,10 @@ type RunResult struct {
 	Dir string
 	// Limit is the relative error that the study's audit allows; NaN if it has none that is valid.
 	Limit float64
+	// About is what the study says of itself.
+	About string
+	// Warnings are sentences about labels that do not fit the models.
+	Warnings []string
 }
 
 // Run evaluates the orbit of every sample of a study and keeps the curves in a run folder. What is there already is not
@@ -55,7 +66,7 @@ func (a *App) Run(ctx context.Context, s *job.Study, o RunOptions) (*RunResult, 
 func (a *App) run(ctx context.Context, s *job.Study, o RunOptions,
 	early func(r *store.Run, w *workload.Workload, kept int),
 ) (*RunResult, error) {
-	if err := someWorkers(o.Workers); err != nil {
+	if err := a.someWorkers(o.Workers); err != nil {
 		return nil, err
 	}
 	dir, err := filepath.Abs(o.Dir)
@@ -80,7 +91,7 @@ func (a *App) run(ctx context.Context, s *job.Study, o RunOptions,
 	if err := w.Eval.Calibrate(ctx, o.Workers); err != nil {
 		return nil, err
 	}
-	p := &runWork{work: a.begin(TaskRun, "", "evaluations")}
+	p := &runWork{work: a.begin(TaskRun, "", "evaluations"), now: a.Now, run: r, by: cmp.Or(o.by, "nero run")}
 	if early != nil {
 		p.kept = func(n int) { early(r, w, n) }
 	}
@@ -106,7 +117,44 @@ func (a *App) run(ctx context.Context, s *job.Study, o RunOptions,
 	if err != nil {
 		return nil, err
 	}
-	return &RunResult{Summary: sum, JSON: b, Dir: r.Dir(), Limit: limitOf(w.Study)}, nil
+	return ended(r, w, sum, b)
+}
+
+// ended is the result of a run that is complete.
+func ended(r *store.Run, w *workload.Workload, sum *fold.Summary, b []byte) (*RunResult, error) {
+	out := &RunResult{Summary: sum, JSON: b, Dir: r.Dir(), Limit: limitOf(w.Study), About: w.Study.About}
+	var err error
+	out.Warnings, err = misordered(r, sum, w.Classes)
+	return out, err
+}
+
+// mostOrdered is how many samples are asked whether their labels are in the order of the models' classes.
+const mostOrdered = 5000
+
+// misordered says of each model under which the labels of a run seem to be numbered in another order than its classes.
+// The classes are the names of the labels, nil for none.
+func misordered(r *store.Run, sum *fold.Summary, classes []string) ([]string, error) {
+	at := sum.Identity()
+	if at < 0 {
+		return nil, nil
+	}
+	labels, answers := make([][]int, len(sum.Models)), make([][]int, len(sum.Models))
+	for row, err := range r.Rows(store.Filter{Metrics: []string{}, Hi: min(sum.Samples, mostOrdered)}) {
+		if err != nil {
+			return nil, err
+		}
+		if row.Top != nil {
+			labels[row.Model] = append(labels[row.Model], row.Label)
+			answers[row.Model] = append(answers[row.Model], int(row.Top[at]))
+		}
+	}
+	var out []string
+	for k, model := range sum.Models {
+		if o, told := metric.Misordered(labels[k], answers[k]); told {
+			out = append(out, model+": "+o.Text(classes))
+		}
+	}
+	return out, nil
 }
 
 // kept is the complete and sound run of a folder that cannot be written: there is nothing to do. Of another folder it
@@ -121,7 +169,7 @@ func (a *App) kept(ctx context.Context, dir string, w *workload.Workload, cannot
 		return nil, err
 	}
 	a.notef("%s cannot be written, and need not be: the run is complete, and every file is as it was written", dir)
-	return &RunResult{Summary: sum, JSON: b, Dir: r.Dir(), Limit: limitOf(w.Study)}, nil
+	return ended(r, w, sum, b)
 }
 
 // finish folds the rows of a run whose shards are all kept, and makes its folder complete.
@@ -149,7 +197,7 @@ func (a *App) summarize(r *store.Run, w *workload.Workload) (*fold.Summary, erro
 		Classes: w.Classes, Rows: func(m, i int) iter.Seq2[job.Row, error] {
 			return r.Rows(store.Filter{
 				Models: []int{m}, Metrics: w.Job.Metrics[i : i+1],
-				Boxes: w.Eval.Metrics[i].OfHits,
+				Boxes: w.Eval.Metrics[i].OfHits, Pixels: w.Eval.Metrics[i].OfPixels,
 			})
 		},
 		Confidence: w.Study.Audit.Confidence,
@@ -161,8 +209,33 @@ type runWork struct {
 	*work
 	// kept, if not nil, is told how many samples this run has kept
 	kept func(samples int)
+	// run is told how far it is, for those who look on: by whom, and by which clock, nil to tell nobody
+	run *store.Run
+	by  string
+	now func() time.Time
 
 	samples atomic.Int64
+
+	mu   sync.Mutex
+	told store.Progress
+}
+
+// telling is how often those who look on are told how far a run is.
+const telling = 500 * time.Millisecond
+
+// tellOthers says how far the run is after n further evaluations, now and then.
+func (p *runWork) tellOthers(n int) {
+	if p.now == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	if p.told.Done += n; p.told.At > 0 && now.UnixMilli()-p.told.At < telling.Milliseconds() {
+		return
+	}
+	p.told.At = now.UnixMilli()
+	_ = p.run.Tell(p.told) // nobody's run fails because somebody cannot look on
 }
 
 // Start says how much is to be done.
@@ -171,10 +244,17 @@ func (p *runWork) Start(todo, all, evaluations int) {
 		p.tell(Event{Kind: Resumed, Done: all - todo, Total: all})
 	}
 	p.size(evaluations)
+	if p.now != nil {
+		p.told = store.Progress{By: p.by, Since: p.now().UnixMilli(), Total: evaluations}
+		p.tellOthers(0)
+	}
 }
 
 // Evaluated counts n evaluations.
-func (p *runWork) Evaluated(n int) { p.step(n) }
+func (p *runWork) Evaluated(n int) {
+	p.step(n)
+	p.tellOthers(n)
+}
 
 // Committed is told of every kept shard.
 func (p *runWork) Committed(s job.Shard) {

@@ -35,6 +35,10 @@ type ServeOptions struct {
 	Stored bool
 	// Endpoints lets live answers come from other machines, and sends them the tokens that runs name.
 	Endpoints bool
+	// Roots are folders in which models and data are looked for that are not where a run says.
+	Roots []string
+	// Programs lets live answers come from programs of this machine that runs name.
+	Programs bool
 	// CacheBytes bounds the numbers of runs that are kept in memory; 0 for [PresetCache].
 	CacheBytes int64
 	// Workers is how many goroutines lay out samples, ask models and go on with runs, at least 1.
@@ -83,7 +87,9 @@ func (a *App) Serve(ctx context.Context, paths []string, so ServeOptions) error 
 	defer door.Close() //nolint:errcheck // the port is given back with the process
 
 	so.Engine.Isolate = true // a run may come from anybody
-	m := &models{a: a, engine: so.Engine, workers: so.Workers, endpoints: so.Endpoints}
+	m := &models{
+		a: a, engine: so.Engine, workers: so.Workers, endpoints: so.Endpoints, programs: so.Programs, roots: so.Roots,
+	}
 	defer m.close()
 	sho := shelf.Options{
 		Version: a.Version, CacheBytes: so.CacheBytes, Log: so.Log, Now: a.Now,
@@ -121,8 +127,10 @@ type models struct {
 	a       *App
 	engine  Engine
 	workers int
-	// any may be asked
-	endpoints bool
+	// any may be asked, any may run
+	endpoints, programs bool
+	// where files are looked for that are not where a run says
+	roots []string
 
 	mu     sync.Mutex
 	opened *choose.Choice
@@ -154,7 +162,24 @@ func (m *models) open(ctx context.Context) (engine.Engine, error) {
 func (m *models) options() workload.Options {
 	o := m.a.options(m.engine)
 	o.OpenEngine, o.NoEndpoint, o.Start = m.open, m.noEndpoint, nil // a run may come from anybody
+	o.Program = m.noProgram
+	o.Judge = func(f job.Measure) error {
+		if m.programs {
+			return nil
+		}
+		return fmt.Errorf("the metric %s is a program of this machine, %s, and a run may come from anybody: look at "+
+			"it, and start nero serve with --allow-program to run it", f.Name, CommandLine(f.Program))
+	}
 	return o
+}
+
+// noProgram keeps runs that came from somebody else from running anything here.
+func (m *models) noProgram(model job.Model) error {
+	if m.programs {
+		return nil
+	}
+	return fmt.Errorf("the model is a program of this machine, %s, and a run may come from anybody: look at it, and "+
+		"start nero serve with --allow-program to run it", CommandLine(model.Program))
 }
 
 // noEndpoint keeps runs that came from somebody else from sending samples and tokens anywhere.
@@ -169,7 +194,7 @@ func (m *models) noEndpoint(model job.Model) error {
 
 // probe opens what answers live probes of a run.
 func (m *models) probe(ctx context.Context, r *store.Run) (shelf.Prober, error) {
-	s, err := probe.OpenRun(ctx, r, m.options(), probe.Options{Concurrent: max(1, m.workers)})
+	s, err := probe.OpenRun(ctx, r, m.options(), probe.Options{Concurrent: max(1, m.workers), Roots: m.roots})
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +215,7 @@ func (m *models) Launch(ctx context.Context, run *shelf.Run, kept func(samples i
 	if err := held.Close(); err != nil {
 		return run.Clean(err)
 	}
-	study := old.Job().Study
+	study := probe.Study(old.Job(), dir, m.roots)
 	o := m.options()
 	o.KeepGoing = run.Document().Failed > 0 // as when it began
 	w, err := workload.Open(ctx, &study, o)

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"nero/audit"
@@ -166,8 +167,12 @@ func (a *App) about(w *workload.Workload, model string) []audit.About {
 	add := func(name, value string) { all = append(all, audit.About{Name: name, Value: value}) }
 	for _, m := range w.Job.Models {
 		if m.Name == model {
-			if job.IsEndpoint(m.Path) {
-				add("endpoint", m.Path)
+			if strings.HasPrefix(m.Path, "builtin:") {
+				add("method", m.Path)
+				continue
+			}
+			if !job.IsFile(m.Path) {
+				add(map[bool]string{true: "endpoint", false: "program"}[job.IsEndpoint(m.Path)], m.Path)
 				add("fingerprint", m.SHA256)
 				continue
 			}
@@ -176,7 +181,7 @@ func (a *App) about(w *workload.Workload, model string) []audit.About {
 		}
 	}
 	if w.File(model) == nil {
-		add("engine", "a server, Open Inference Protocol v2")
+		add("engine", answers(w, model))
 	} else {
 		add("parameters", strconv.FormatInt(w.Parameters[model], 10))
 		add("engine", i.Name+", ONNX Runtime "+i.Version)
@@ -292,4 +297,20 @@ func thin(p *orbit.Plan, n int) *orbit.Plan {
 	}
 	o.Measure = fmt.Sprintf("%d of: %s", len(o.Elements), p.Measure)
 	return &o
+}
+
+// answers says what runs a model that is no file.
+func answers(w *workload.Workload, model string) string {
+	for _, m := range w.Study.Models {
+		switch {
+		case m.Name != model:
+		case len(m.Program) > 0:
+			return "a program, frames over its standard streams"
+		case m.Builtin != "":
+			return "built in"
+		case strings.HasPrefix(m.Endpoint, "live://"):
+			return "a function of the program that started this one"
+		}
+	}
+	return "a server, Open Inference Protocol v2"
 }

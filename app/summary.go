@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"nero/audit"
-	"nero/measure/metric"
 	"nero/present/view"
 	"nero/present/words"
 	"nero/run/fold"
@@ -43,52 +42,52 @@ func (r *RunResult) WriteText(to io.Writer) error {
 		}
 		return label(s, k)
 	}
+	if r.About != "" {
+		out.WriteString(words.Wrap(words.Line(r.About), terminal, 2))
+	}
 	out.WriteString(words.Wrap(fmt.Sprintf("%s on %s: %d samples x %d elements (%s)", strings.Join(s.Models, ", "),
 		s.Group, s.Samples-s.Failed, len(s.Elements), s.Measure), terminal, 2))
 	r.gist(out, name)
-	r.table(out, name)
-	printMissing(out, s, name)
-	printWidths(out, s)
-	printConsensus(out, s)
-	if s.Failed > 0 {
-		fmt.Fprintf(out, "WARNING: %d samples could not be evaluated; their rows say why\n", s.Failed)
+	for _, w := range r.Warnings {
+		out.WriteString(words.Wrap("WARNING: "+w, terminal, 2))
 	}
+	if r.table(out, name) {
+		out.WriteString(words.Wrap(worstIs, terminal, 2))
+	}
+	rest := &strings.Builder{}
+	printMissing(rest, s, name)
+	printWidths(rest, s)
+	printConsensus(rest, s)
+	if s.Failed > 0 {
+		fmt.Fprintf(rest, "WARNING: %d samples could not be evaluated; their rows say why\n", s.Failed)
+	}
+	out.WriteString(words.Wrap(rest.String(), terminal, 2))
 	_, err := io.WriteString(to, out.String())
 	return err
 }
 
-// gist says in a sentence for each model what the first metric that is a share of the inputs says of it: at rest, where
-// that can be other than all, and moved.
+// gist says of each model in a few sentences what was found.
 func (r *RunResult) gist(out *strings.Builder, name func(int) string) {
-	s, identity := r.Summary, r.Summary.Identity()
-	for i, m := range s.Metrics {
-		known, err := metric.Find(m.Name)
-		if err != nil || known.Says == "" {
-			continue
-		}
-		for k, model := range s.Models {
-			c := s.Curve(k, i, 0)
-			if c == nil || c.WorstElement < 0 {
-				continue
-			}
-			rest, of := "", " of the inputs"
-			if identity >= 0 && m.Ref == string(metric.Target) {
-				rest, of = words.Percent(float64(c.Mean[identity]))+of+" as they are and on ", " of them"
-			}
-			text := fmt.Sprintf("%s %s moved (%s to %s)", model,
-				fmt.Sprintf(known.Says, rest+words.Percent(float64(c.Orbit.Mean))+of),
-				words.Percent(float64(c.Orbit.Lo)), words.Percent(float64(c.Orbit.Hi)))
-			if worst := c.Mean[c.WorstElement]; worst != c.Orbit.Mean {
-				text += fmt.Sprintf("; on %s at %s, the worst", words.Percent(float64(worst)), name(c.WorstElement))
-			}
-			fmt.Fprint(out, words.Wrap(text+".", terminal, 2))
-		}
+	s := r.Summary
+	if len(s.Slices) == 0 {
 		return
+	}
+	sayer := view.SayerOf(s, name)
+	for k, model := range s.Models {
+		says := sayer.Says(model, false, func(i int) *fold.Curve { return s.Curve(k, i, 0) })
+		if says != "" {
+			out.WriteString(words.Wrap(says, terminal, 2))
+		}
 	}
 }
 
-// table has a block for each metric: a line of titles, and for each model its numbers and its worst element.
-func (r *RunResult) table(out *strings.Builder, name func(int) string) {
+// worstIs tells the two kinds of worst in a table apart.
+const worstIs = "worst: the worst value of each input, in the mean over the inputs; worst element: where the mean " +
+	"over the inputs is worst"
+
+// table has a block for each metric: a line of titles, and for each model its numbers and its worst element. It reports
+// whether there is any.
+func (r *RunResult) table(out *strings.Builder, name func(int) string) bool {
 	type line struct {
 		cells []string
 		below string
@@ -156,6 +155,7 @@ func (r *RunResult) table(out *strings.Builder, name func(int) string) {
 			fmt.Fprintln(out, end("      "+l.below, terminal))
 		}
 	}
+	return len(lines) > 0
 }
 
 // end cuts what of a line does not fit into n columns.

@@ -31,6 +31,8 @@ import (
 type Check struct {
 	// lower-case letters, digits and dashes, such as "endtoend"
 	Name string
+	// what reports call it, in a few words such as "Sanity checks"; "" for its name
+	Title string
 	// the question and the rule; the first sentence is the summary
 	Doc string
 	// Family is a name under which several checks are chosen, left out, required and set together, such as "stress";

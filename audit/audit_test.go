@@ -227,8 +227,8 @@ func TestNaNIsLocated(t *testing.T) {
 	moved := must[space.Value](t)(audittest.Plane(t, c4).Apply(group.Element{270}, bad.Value))
 	r := run(t, subject("nan", audittest.NaNAt(moved), invariant(t, c4)))
 	s := set(t, r, "exact")
-	if s.NonFinite != 1 || s.NonFiniteAt.Index != 17 || s.NonFiniteAt.Label != "270 deg" {
-		t.Errorf("%d not finite, first %v; want 1 at sample 17, 270 deg", s.NonFinite, s.NonFiniteAt)
+	if s.NonFinite != 1 || s.NonFiniteAt.Index != 17 || s.NonFiniteAt.Label != "270°" {
+		t.Errorf("%d not finite, first %v; want 1 at sample 17, 270°", s.NonFinite, s.NonFiniteAt)
 	}
 	if s.Pairs != 3*inputs-1 || math.IsNaN(s.Rel.Mean) {
 		t.Errorf("statistics over %d pairs with mean %g, want the %d finite ones", s.Pairs, s.Rel.Mean, 3*inputs-1)

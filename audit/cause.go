@@ -127,7 +127,7 @@ func (p *Policy) Explain(s *Set, f Facts) {
 	}
 	floor := p.rounding(s.Floors)
 	rounded := e <= p.RoundingFactor*floor
-	text := "error is " + times(s, e, floor)
+	text := "the error is " + times(s, e, floor)
 	ev := []Evidence{worst, Number("rounding floor", floor, "").Against(p.RoundingFactor * floor)}
 	if sl := s.Slope; sl != nil {
 		// What float64 shows outweighs what the floor suggests: a model that jumps has a floor as large as its jumps.
@@ -139,8 +139,8 @@ func (p *Policy) Explain(s *Set, f Facts) {
 		return
 	}
 	if !s.Exact {
-		text := fmt.Sprintf("mean error %s is %s times the resampling floor, interval [%s, %s]", num(s.Mean.Value),
-			num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
+		text := fmt.Sprintf("the mean error, %s, is %s what interpolation alone would cause (%s)", num(s.Mean.Value),
+			fold(s.Ratio), p.between(s.Ratio))
 		// Without limits nothing is indistinguishable: an unknown floor excuses no error.
 		switch {
 		case s.unmoved():
@@ -157,10 +157,9 @@ func (p *Policy) Explain(s *Set, f Facts) {
 	}
 	if c := s.Cut; c != nil {
 		text := fmt.Sprintf(
-			"%s of the energy of the inputs leaves the frame; mean error %s is %s times what that alone "+
-				"does, interval [%s, %s]",
-			percent(c.Share), num(s.Mean.Value), num(c.Ratio.Value), num(c.Ratio.Lo), num(c.Ratio.Hi))
-		if step(c.Ratio.Lo <= 1, CauseCut, "border", text,
+			"%s of the energy of the inputs leaves the frame; the mean error, %s, is %s what that "+
+				"alone would cause (%s)", percent(c.Share), num(s.Mean.Value), fold(c.Ratio), p.between(c.Ratio))
+		if step(p.CutOff(s), CauseCut, "border", text,
 			Measured("error over that of what is cut off", c.Ratio, "").Against(1),
 			Number("energy that leaves the frame", c.Share, "share")) {
 			return
@@ -176,7 +175,7 @@ const oneInput = "one input has no spread to measure errors against; give at lea
 func times(s *Set, e, floor float64) string {
 	switch {
 	case floor > 0:
-		return fmt.Sprintf("%s times the rounding floor %s", num(e/floor), num(floor))
+		return fmt.Sprintf("%s, %s times what rounding can cause (%s)", s.size(e), num(e/floor), num(floor))
 	case s.Unit == PixelShare:
 		return s.size(e) + "; rounding changes no pixel"
 	case s.Unit == BoxShare:
@@ -188,6 +187,12 @@ func times(s *Set, e, floor float64) string {
 // unmoved reports whether moving the input there and back changes the output by no more than rounding does: coordinates
 // are not resampled.
 func (s *Set) unmoved() bool { return s.Resampling.Max <= max(1e-12, s.Floors.Rounding) }
+
+// CutOff reports whether the error cannot be told from what content that leaves the frame does. What changes answers by
+// no more than rounding excuses nothing: an error over next to nothing has a ratio as wide as it pleases.
+func (p *Policy) CutOff(s *Set) bool {
+	return s.Cut != nil && s.Cut.Ratio.Lo <= 1 && s.Cut.Floor.Max > p.RoundingFactor*max(1e-12, s.Floors.Rounding)
+}
 
 // floor is what would be there without any violation: resampling where elements resample, rounding elsewhere.
 func (p *Policy) floor(s *Set) float64 {
@@ -209,41 +214,64 @@ func (p *Policy) answer(s *Set) string {
 			s.NonFiniteAt.String()
 	case CauseNonRepeatable:
 		if s.Floors.Batch > s.Floors.Repeat {
-			return fmt.Sprintf("noise: error %s, in other batches the answer to one input differs by %s", num(e),
-				num(s.Floors.Batch))
+			return fmt.Sprintf("noise: the error is %s, and in other batches the answer to one input differs by %s",
+				num(e), num(s.Floors.Batch))
 		}
-		return fmt.Sprintf("noise: error %s, repeats of one input differ by %s", num(e), num(s.Floors.noise()))
+		return fmt.Sprintf("noise: the error is %s, and repeats of one input differ by %s", num(e),
+			num(s.Floors.noise()))
 	case CauseVacuous:
 		if s.Inputs == 1 {
 			return "no answer: " + oneInput
 		}
 		return "no answer: the outputs do not vary"
 	case CauseRoundoff:
-		return fmt.Sprintf("rounding: error %s is %s", s.size(e), times(s, e, floor))
+		return "rounding: the error is " + times(s, e, floor)
 	case CauseResampling:
-		what := "resampling"
+		what, does := "interpolation", "interpolation"
 		if strings.HasPrefix(s.Reason, "limited by clipping") {
-			what = "clipping"
+			what, does = "clipping", "what it cuts off"
 		}
-		return fmt.Sprintf("%s: mean error %s is %s x [%s, %s] its floor", what, s.size(s.Mean.Value),
-			num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
+		return fmt.Sprintf("%s: the mean error, %s, is %s what %s alone would cause (%s)", what,
+			s.size(s.Mean.Value), fold(s.Ratio), does, p.between(s.Ratio))
 	case CauseCut:
-		return fmt.Sprintf("cut off: mean error %s is %s x [%s, %s] what leaves the frame does alone",
-			s.size(s.Mean.Value), num(s.Cut.Ratio.Value), num(s.Cut.Ratio.Lo), num(s.Cut.Ratio.Hi))
+		return fmt.Sprintf("cut off: the mean error, %s, is %s what leaves the frame would cause alone (%s)",
+			s.size(s.Mean.Value), fold(s.Cut.Ratio), p.between(s.Cut.Ratio))
 	case CauseNone:
 		return "no error: equal bit for bit"
 	case CauseViolation:
 		switch {
 		case s.Exact:
-			return fmt.Sprintf("real: error %s, rounding explains %s", s.size(e), num(floor))
+			return fmt.Sprintf("real: the error is %s, and rounding explains %s", s.size(e), most(floor))
 		case s.unmoved():
-			return fmt.Sprintf("real: error %s, rounding explains %s and resampling nothing", s.size(e), num(floor))
+			return fmt.Sprintf("real: the error is %s, rounding explains %s, and interpolation nothing", s.size(e),
+				most(floor))
 		case math.IsNaN(s.Ratio.Value):
-			return fmt.Sprintf("real: error %s, rounding explains %s; the resampling floor is not known", s.size(e),
-				num(floor))
+			return fmt.Sprintf("real: the error is %s, and rounding explains %s; what interpolation does is not known",
+				s.size(e), most(floor))
 		}
-		return fmt.Sprintf("real: mean error %s is %s x [%s, %s] the resampling floor", s.size(s.Mean.Value),
-			num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
+		return fmt.Sprintf("real: the mean error, %s, is %s what interpolation alone would cause (%s)",
+			s.size(s.Mean.Value), fold(s.Ratio), p.between(s.Ratio))
 	}
 	return "not explained"
+}
+
+// fold is a ratio before what it is a multiple of: "3.53 times".
+func fold(ratio Interval) string { return num(ratio.Value) + " times" }
+
+// between says within which limits a number lies, and how surely.
+func (p *Policy) between(i Interval) string {
+	return fmt.Sprintf("%s interval %s to %s", share(p.Confidence), num(i.Lo), num(i.Hi))
+}
+
+// share is a share in percent without a decimal that is none: "95%", "99.5%".
+func share(x float64) string {
+	return strings.TrimSuffix(strings.TrimSuffix(percent(x), "%"), ".0") + "%"
+}
+
+// most says how much of an error something explains.
+func most(floor float64) string {
+	if floor == 0 {
+		return "nothing"
+	}
+	return "no more than " + num(floor)
 }

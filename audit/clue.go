@@ -60,6 +60,9 @@ const (
 	// ClueLintAllows: the structure of the graph allows every element that was tested.
 	ClueLintAllows      ClueName = "lint-allows"
 	ClueKernelAsymmetry ClueName = "kernel-asymmetry" // lint: weights are not symmetric; Location names the node
+	// ClueUntied: lint: the weights of a layer break elements that a grid, a crop or a pad breaks as well, so mending
+	// that alone mends nothing; Location names the node.
+	ClueUntied ClueName = "untied-weights"
 	// ClueFirstLayer: one layer is the first that breaks; Location names it, Text its operator and share.
 	ClueFirstLayer  ClueName = "first-layer"
 	ClueSingleLayer ClueName = "single-layer" // one layer injects nearly all of the error; Location names it
@@ -126,6 +129,8 @@ const (
 	// ClueOddLayer: the node without which the claim holds is none of those that other clues tell: no table of
 	// positions, no nonlinearity, no pooling; Location names it.
 	ClueOddLayer ClueName = "odd-layer"
+	// ClueGeneric: nearly all layers with weights break the symmetry by themselves, whatever those before them do.
+	ClueGeneric ClueName = "generic"
 	// ClueUnmoved: most inputs do not change under the group, or by no more than rounding.
 	ClueUnmoved ClueName = "unmoved"
 	// ClueInputScale: the inputs are blank or far from the range the model was made for.

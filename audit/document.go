@@ -56,7 +56,8 @@ func model(r *Report) document.Model {
 	}
 	for _, c := range r.Results {
 		j := document.Check{
-			Check: c.Check.Name, Family: c.Check.Family, Summary: c.Check.Summary(), Doc: c.Check.Doc, Status: c.Status,
+			Check: c.Check.Name, Title: c.Check.Title,
+			Family: c.Check.Family, Summary: c.Check.Summary(), Doc: c.Check.Doc, Status: c.Status,
 			Reason:   c.Reason,
 			Required: r.Policy.requires(c.Check, r.Results), Verdict: c.Verdict,
 			Measures: evidences(c.Measures), Sets: []document.Set{}, Findings: []document.Finding{},
@@ -133,7 +134,7 @@ func whole(m *document.Model, r *Report) {
 		j := document.Diagnosis{
 			ID: d.ID, Cause: d.Cause, Confidence: number(d.Confidence), Location: d.Location, For: clues(d.For),
 			Against: clues(d.Against),
-			Missing: []string{}, Fix: d.Fix, Verify: d.Verify,
+			Missing: []string{}, Settle: r.Settles(&d), Fix: d.Fix, Verify: d.Verify,
 		}
 		for _, n := range d.Missing {
 			j.Missing = append(j.Missing, string(n))

@@ -161,7 +161,7 @@ func TestSubjectIsRefused(t *testing.T) {
 		{"elements", func(s *audit.Subject) { p := *plan; p.Elements = nil; s.Plan = &p }, "no elements"},
 		{
 			"twice", func(s *audit.Subject) { p := *plan; p.Elements = []group.Element{{90}, {90}}; s.Plan = &p },
-			"90 deg is in the plan twice",
+			"90° is in the plan twice",
 		},
 		{
 			"coordinates", func(s *audit.Subject) { p := *plan; p.Elements = []group.Element{{90, 1}}; s.Plan = &p },
@@ -323,7 +323,7 @@ func TestJudge(t *testing.T) {
 		{
 			"above",
 			audit.Set{Pairs: 1, Scale: 1, Worst: iv(1, 0.5, 2), Exceed: all, Cause: audit.CauseViolation},
-			audit.Failed, "at least 0.5",
+			audit.Failed, "at least 0.5;",
 		},
 		{"a few inputs far above", audit.Set{
 			Pairs: 1, Scale: 1, Worst: iv(5e-5, 1e-5, 9e-5), Exceed: audit.ShareInterval(20, 100, 0.95),
@@ -354,7 +354,7 @@ func TestJudge(t *testing.T) {
 		{"wrong claim", audit.Set{
 			Pairs: 1, Scale: 1, Worst: iv(1, 0.5, 2), Exceed: all,
 			Cause: audit.CauseSpecification,
-		}, audit.Failed, ">"},
+		}, audit.Failed, "the answers are off by"},
 		{
 			"not finite",
 			audit.Set{Pairs: 1, NonFinite: 1, Scale: 1, Worst: iv(0, 0, 0), Exceed: none},

@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"nero/present/words"
 )
@@ -102,4 +103,12 @@ func (s *Set) usual(x float64) string {
 		return percent(x) + " of their spread over the inputs"
 	}
 	return num(x) + " times their spread over the inputs"
+}
+
+// amount is an error in the form that [Set.usual] gives the one beside it, without what it is a share or a multiple of.
+func (s *Set) amount(x, beside float64) string {
+	if strings.Contains(s.usual(beside), "%") {
+		return percent(x)
+	}
+	return num(x)
 }

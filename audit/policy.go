@@ -230,31 +230,34 @@ func (p *Policy) Judge(s *Set) (Verdict, string) {
 	case mean.Hi < p.Threshold && share.Hi <= p.FailureRate:
 		return Passed, p.passed(s)
 	case mean.Lo > p.Threshold || share.Lo > p.FailureRate:
-		above := fmt.Sprintf("largest error %s (at least %s) > %s", num(mean.Value), num(mean.Lo), num(p.Threshold))
+		above := fmt.Sprintf("the answers are off by %s (at least %s; limit %s)", s.usual(mean.Value),
+			s.amount(mean.Lo, mean.Value), num(p.Threshold))
 		if !(mean.Lo > p.Threshold) {
-			above = fmt.Sprintf("%s of the inputs (at least %s) exceed %s", percent(share.Value), percent(share.Lo),
-				num(p.Threshold))
+			above = fmt.Sprintf("the answers to %s of the inputs (at least %s) are off by more than the limit %s",
+				percent(share.Value), percent(share.Lo), num(p.Threshold))
 		}
 		switch s.Cause {
 		case CauseResampling:
-			return NeedsAttention, "resampling-limited: " + above + ", as resampling alone would give"
+			return NeedsAttention, "resampling-limited: " + above + ", as interpolation alone would cause"
 		case CauseRoundoff:
-			return NeedsAttention, "precision too low: " + above + ", as rounding alone would give"
+			return NeedsAttention, "precision too low: " + above + ", as rounding alone would cause"
 		case CauseNonRepeatable:
 			if s.Floors.Batch > s.Floors.Repeat {
-				return NeedsAttention, "noisy: " + above + ", as another batch alone would give"
+				return NeedsAttention, "noisy: " + above + ", as another batch alone would cause"
 			}
-			return NeedsAttention, "noisy: " + above + ", as repeats alone would give"
+			return NeedsAttention, "noisy: " + above + ", as repeats alone would cause"
 		case CauseCut:
-			return NeedsAttention, "cut off: " + above + ", as what leaves the frame alone would give"
+			return NeedsAttention, "cut off: " + above + ", as what leaves the frame alone would cause"
 		case CauseSpecification, CauseNonFinite, CauseVacuous, CauseViolation, CauseNone:
 		}
 		return Failed, above
 	}
-	why := fmt.Sprintf("undecided: largest error %s in [%s, %s], limit %s", num(mean.Value), num(mean.Lo), num(mean.Hi),
-		num(p.Threshold))
+	why := fmt.Sprintf("undecided: the answers are off by %s, and the limit %s lies within what is known "+
+		"of that (%s to %s)",
+		s.usual(mean.Value), num(p.Threshold), s.amount(mean.Lo, mean.Value),
+		s.amount(mean.Hi, mean.Value))
 	if mean.Hi < p.Threshold {
-		why = fmt.Sprintf("undecided: up to %s of the inputs may exceed %s, limit %s",
+		why = fmt.Sprintf("undecided: the answers to up to %s of the inputs may be off by more than %s, and %s may",
 			percent(share.Hi), num(p.Threshold), percent(p.FailureRate))
 	}
 	if n := p.needs(s); n > 0 {
@@ -275,8 +278,7 @@ func (p *Policy) passed(s *Set) string {
 		errs = "err"
 	}
 	return fmt.Sprintf("%s of %d %s by more than %s, so at most %s of those like them do; largest error %s in the "+
-		"mean "+
-		"of those tested", who, s.Exceed.N, errs, num(p.Threshold), percent(s.Exceed.Hi), num(s.Worst.Value))
+		"mean of those tested", who, s.Exceed.N, errs, num(p.Threshold), percent(s.Exceed.Hi), num(s.Worst.Value))
 }
 
 // needs is about how many inputs in all would decide a set that is undecided, 0 when no number would.

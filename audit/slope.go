@@ -60,26 +60,27 @@ func (s *Slope) Factor() float64 {
 func (s *Slope) String() string {
 	switch {
 	case s.Single.Value == 0 && s.Double.Value == 0:
-		return "the error is 0 in both precisions"
+		return "the error is 0 in single and in double precision"
 	case math.IsNaN(s.Single.Value) || math.IsNaN(s.Double.Value):
 		return "the errors in the two precisions are not both known"
 	case s.Rounding():
-		return fmt.Sprintf("float64 shrinks the error from %s to %s, as it does rounding", num(s.Single.Value),
+		return fmt.Sprintf("in double precision the error falls from %s to %s: it is rounding", num(s.Single.Value),
 			num(s.Double.Value))
 	case s.Double.Value <= nothing:
-		return fmt.Sprintf("the error is %s in float64 and %s before, both rounding", num(s.Double.Value),
+		return fmt.Sprintf("in double precision the error is %s, and %s before: both are rounding", num(s.Double.Value),
 			num(s.Single.Value))
 	case s.Violation() && s.Double.Value <= stored:
-		return fmt.Sprintf("float64 leaves the error at %s (%s before): it is none of the arithmetic, and as small as "+
-			"weights leave it that are equal only as far as float32 goes", num(s.Double.Value), num(s.Single.Value))
-	case s.Violation():
-		return fmt.Sprintf("float64 leaves the error at %s (%s before), as it does a violation", num(s.Double.Value),
+		return fmt.Sprintf("in double precision the error stays %s (%s before): it does not come from the arithmetic, "+
+			"and is as small as weights leave it that are equal only as far as float32 goes", num(s.Double.Value),
 			num(s.Single.Value))
+	case s.Violation():
+		return fmt.Sprintf("in double precision the error stays %s (%s before): it is not rounding",
+			num(s.Double.Value), num(s.Single.Value))
 	}
 	rest := "what is left is in the model as it is stored"
 	if s.Double.Value <= stored {
 		rest = "what is left is as small as weights leave it that are equal only as far as float32 goes"
 	}
-	return fmt.Sprintf("float64 shrinks the error %s-fold, from %s to %s: that part is rounding of the arithmetic, "+
-		"and %s", num(s.Factor()), num(s.Single.Value), num(s.Double.Value), rest)
+	return fmt.Sprintf("in double precision the error falls %s-fold, from %s to %s: that part is rounding of the "+
+		"arithmetic, and %s", num(s.Factor()), num(s.Single.Value), num(s.Double.Value), rest)
 }

@@ -270,8 +270,8 @@ func TestSlopeInWords(t *testing.T) {
 		{3e-7, 5e-8, "weights leave it that are equal only as far as float32 goes", "is not"},
 		{6e-8, 5e-8, "weights leave it that are equal only as far as float32 goes", "violation"},
 		{3e-3, 5e-4, "what is left is in the model as it is stored", "float32 goes"},
-		{3e-3, 2e-3, "as it does a violation", "float32 goes"},
-		{3e-7, 4e-16, "as it does rounding", "weights"},
+		{3e-3, 2e-3, "it is not rounding", "float32 goes"},
+		{3e-7, 4e-16, "it is rounding", "weights"},
 	} {
 		s := audit.Slope{Single: audit.Interval{Value: c.single}, Double: audit.Interval{Value: c.double}}
 		if got := s.String(); !strings.Contains(got, c.want) || strings.Contains(got, c.never) {

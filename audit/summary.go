@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nero/audit/document"
+	"nero/present/words"
 )
 
 // Names of facts in [Report.About] that reports use beyond showing them. The caller fills them in; each may be missing.
@@ -79,7 +80,7 @@ func (r *Report) isRight() []string {
 	var skipped []string
 	demanded, why := r.Policy.unanswered(r.Results)
 	for i, name := range demanded {
-		a = append(a, fmt.Sprintf("not all of it: %s is required and did not run: %s", name, why[i]))
+		a = append(a, fmt.Sprintf("not all of it: %s is required and did not run: %s", r.titled(name), why[i]))
 	}
 	for _, c := range r.Results {
 		controls = controls || c.Check.Name == "controls" && c.Status == Tested
@@ -87,9 +88,9 @@ func (r *Report) isRight() []string {
 		case c.Status != NotTested, slices.Contains(demanded, c.Check.Name),
 			c.Check.Family != "" && slices.Contains(demanded, c.Check.Family):
 		case r.Policy.requires(c.Check, r.Results):
-			a = append(a, fmt.Sprintf("not all of it: %s was not tested: %s", c.Check.Name, c.Reason))
+			a = append(a, fmt.Sprintf("not all of it: %s was not tested: %s", r.titled(c.Check.Name), c.Reason))
 		default:
-			skipped = append(skipped, c.Check.Name)
+			skipped = append(skipped, r.titled(c.Check.Name))
 		}
 	}
 	if t := r.copies(); t != "" && len(a) > 0 {
@@ -101,7 +102,8 @@ func (r *Report) isRight() []string {
 	if !controls {
 		return []string{"not known: the controls were not run"}
 	}
-	t := "yes, as far as controls can tell: the actions obey the group, the identity changes nothing, the outputs vary"
+	t := "yes, the test itself was checked: moving by nothing changes nothing, two motions in a row are their " +
+		"product, and answers to different inputs differ"
 	var seen []string
 	for _, s := range r.Sets() {
 		if s.Detectable >= 0 && !math.IsInf(s.Detectable, 1) && !r.Policy.hides(s) {
@@ -109,7 +111,7 @@ func (r *Report) isRight() []string {
 		}
 	}
 	if len(seen) > 0 {
-		t += "; a planted break was noticed from a size of " + strings.Join(seen, " and of ")
+		t += "; a break that was planted was noticed from a size of " + strings.Join(seen, " and of ")
 	}
 	a = []string{t}
 	if t := r.copies(); t != "" {
@@ -119,6 +121,16 @@ func (r *Report) isRight() []string {
 		a = append(a, "not tested, and not needed for the verdict: "+strings.Join(skipped, ", "))
 	}
 	return a
+}
+
+// titled is what people read of a check, with the name that chooses it: "Gradients (gradient)".
+func (r *Report) titled(name string) string {
+	for _, x := range r.Results {
+		if x.Check.Name == name && x.Check.Title != "" {
+			return x.Check.Title + " (" + name + ")"
+		}
+	}
+	return name
 }
 
 // layerClues are those that name a layer, the most telling first.
@@ -187,7 +199,7 @@ func (r *Report) whichLayer() []string {
 			continue
 		}
 		if c.Status != Tested {
-			return []string{fmt.Sprintf("not known: %s: %s: %s", c.Check.Name, c.Status, c.Reason)}
+			return []string{fmt.Sprintf("not known: %s: %s: %s", r.titled(c.Check.Name), c.Status, c.Reason)}
 		}
 		looked = true
 	}
@@ -510,8 +522,11 @@ func (e Evidence) String() string {
 	if !math.IsNaN(e.Lo) {
 		s += fmt.Sprintf(" in [%s, %s]", num(e.Lo), num(e.Hi))
 	}
-	if e.Unit != "" {
-		s += " " + e.Unit
+	switch {
+	case e.Unit == "deg":
+		s += "°"
+	case e.Unit != "":
+		s += " " + words.Unit(e.Unit)
 	}
 	if !math.IsNaN(e.Limit) {
 		s += ", limit " + num(e.Limit)

@@ -78,7 +78,7 @@ func TestQuestions(t *testing.T) {
 	full := audittest.Report()
 	for i, want := range []string{
 		"continuous elements (20): real", "gradient was not tested: operator Mod",
-		"/conv1/Conv (Conv) is the first that breaks",
+		"the symmetry is first lost in /conv1/Conv (Conv), a convolution; it causes 62.0% of the error",
 	} {
 		if got := answer(full, i); !strings.Contains(got, want) {
 			t.Errorf("question %d: %q, want %q in it", i, got, want)
@@ -102,8 +102,9 @@ func TestQuestions(t *testing.T) {
 		{"right", append(controls[:1:1], &audit.Result{
 			Check: &audit.Check{Name: "x"}, Status: audit.Tested,
 			Sets: fine,
-		}), 1, "yes, as far as controls can tell: the actions obey the group, the identity changes " +
-			"nothing, the outputs vary; a planted break was noticed from a size of 1.0e-05 on the exact elements"},
+		}), 1, "yes, the test itself was checked: moving by nothing changes nothing, two motions in a row are " +
+			"their product, and answers to different inputs differ; a break that was planted was noticed from " +
+			"a size of 1.0e-05 on the exact elements"},
 		{"optional", append(controls[:1:1], &audit.Result{
 			Check:  &audit.Check{Name: "x", Optional: true},
 			Status: audit.NotTested,
@@ -115,7 +116,7 @@ func TestQuestions(t *testing.T) {
 				Sets:  []*audit.Set{{Name: "exact elements", Slope: &audit.Slope{Single: audit.Interval{Value: 1e-7}}}},
 			}},
 			0,
-			"exact elements: float64 shrinks the error from 1.0e-07 to 0",
+			"exact elements: in double precision the error falls from 1.0e-07 to 0: it is rounding",
 		},
 		{
 			"wrong", append(controls[:1:1], &audit.Result{
@@ -169,7 +170,7 @@ func TestGraded(t *testing.T) {
 	}
 	if c := r.Certificate(); len(c) != 2 ||
 		!strings.Contains(c[1],
-			"P(relative error > 1.0e-04 at one or more of 3 elements) ≤ 3.6% with confidence 95.0%") {
+			"P(relative error > 0.0001 at one or more of 3 elements) ≤ 3.6% with confidence 95.0%") {
 		t.Errorf("certificate %q", c)
 	}
 	var do []string
@@ -179,7 +180,7 @@ func TestGraded(t *testing.T) {
 	if got := strings.Join(do, "; "); !strings.HasPrefix(got, "pad circularly") || strings.Count(got, "; ") != 3 {
 		t.Errorf("recommendations %s", got)
 	}
-	if w := r.WorstCases(); len(w) != 3 || w[2].Where.Label != "45 deg" {
+	if w := r.WorstCases(); len(w) != 3 || w[2].Where.Label != "45°" {
 		t.Errorf("worst cases %v", w)
 	}
 }

@@ -90,7 +90,7 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 	sf.add(c)
 	a.addPrograms(c)
 	addEngine(c, &o.Engine)
-	addLimits(c, &o.Engine, false, 0)
+	addLimits(c, &o.Engine, false, "60s for endpoints and any for files")
 	c.Flags().StringSliceVarP(&formats, "format", "f", []string{"text"},
 		strings.Join(app.AuditFormats(), ", ")+"; several with -o")
 	c.Flags().StringVarP(&out, "out", "o", "",
@@ -142,10 +142,14 @@ type auditWriter interface {
 
 // printAudit prints one format, or writes several into a folder and prints the text.
 func (a *App) printAudit(r auditWriter, formats []string, out string) error {
+	if out == "" && formats[0] == "text" {
+		return a.inColor(func() error { return r.Write(a.Out, formats[0]) })
+	}
 	if out == "" {
 		return r.Write(a.Out, formats[0])
 	}
-	if err := r.Write(a.Out, "text"); err != nil { // first: what cannot be written into files is not lost
+	// First: what cannot be written into files is not lost.
+	if err := a.inColor(func() error { return r.Write(a.Out, "text") }); err != nil {
 		return err
 	}
 	return r.Save(out, formats...)
@@ -153,7 +157,8 @@ func (a *App) printAudit(r auditWriter, formats []string, out string) error {
 
 // briefAudit prints one screen of an audit, and says where all of it is.
 func (a *App) briefAudit(r *app.AuditResult, formats []string, out string) error {
-	if err := r.WriteBrief(a.Out); err != nil { // first: what cannot be written into files is not lost
+	// First: what cannot be written into files is not lost.
+	if err := a.inColor(func() error { return r.WriteBrief(a.Out) }); err != nil {
 		return err
 	}
 	if out == "" {

@@ -42,9 +42,16 @@ type App struct {
 	// Process starts this program again, to run an engine; see [app.App].
 	Process func() *exec.Cmd
 
+	// Handed is what the program that started this one handed down, as the variable [app.Handed] says it; empty for
+	// nothing.
+	Handed string
+
 	// of the command line that runs
 	args  []string
 	quiet bool
+	// when verdicts are coloured, and what colours them
+	color string
+	paint *painter
 	// notes that were said, where each is said once; nil where there is no end of them
 	said *sync.Map
 	// what everything is done by
@@ -83,7 +90,11 @@ func Main() int {
 	stop := make(chan struct{})
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	a := &App{Out: os.Stdout, Err: os.Stderr, Version: version(), Stop: stop, Process: app.Itself}
+	a := &App{
+		Out: os.Stdout, Err: os.Stderr, Version: version(), Stop: stop, Process: app.Itself,
+		Handed: os.Getenv(app.Handed),
+	}
+	_ = os.Unsetenv(app.Handed) // it is for this process alone
 	go func() {
 		<-signals
 		if a.app.Running() {
@@ -101,13 +112,22 @@ func Main() int {
 // Run executes one command line and returns its exit code.
 func (a *App) Run(ctx context.Context, args []string) int {
 	given := a.Out
-	out := &sink{w: onScreen(given)}
+	a.paint = &painter{w: given}
+	out := &sink{w: onScreen(given, a.paint)}
 	a.Out = out
 	defer func() { a.Out = given }()
 	a.args = args
 	a.app.Version, a.app.Now, a.app.Jitter = a.Version, time.Now, rand.Float64
 	a.app.Stop, a.app.Events = a.Stop, a.event
 	a.app.Process = a.Process
+	if a.Handed != "" {
+		leave, err := a.app.Join(ctx, a.Handed)
+		if err != nil {
+			fmt.Fprintln(a.Err, printable(fmt.Sprintf("nero: %v", err)))
+			return exitError
+		}
+		defer leave()
+	}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(a.Out)
@@ -125,7 +145,9 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	if errors.Is(err, errFindings) {
 		return exitFindings
 	}
-	fmt.Fprintln(a.Err, printable(shortened(fmt.Sprintf("nero: %v", commandError(root, args, err)))))
+	err = commandError(root, args, err)
+	a.app.Refuse(err)
+	fmt.Fprintln(a.Err, printable(shortened(fmt.Sprintf("nero: %v", err))))
 	return exitError
 }
 
@@ -145,13 +167,21 @@ resampling.`,
 	root.DisableSuggestions = true // cobra's take four lines
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress")
+	root.PersistentFlags().Var(&choice{&a.color, []string{colorAuto, colorAlways, colorNever}}, "color",
+		"verdicts in colour: auto is on a terminal, unless NO_COLOR is set")
 	root.AddCommand(a.demo(), a.run(), a.audit(), a.compare(), a.report(), a.serve(), a.export(), a.inspect(),
-		a.engine(), a.groups(), a.metrics(), a.checks(), a.bench(), a.schema())
+		a.engine(), a.groups(), a.metrics(), a.presets(), a.checks(), a.bench(), a.schema())
 	return root
 }
 
 // flagError says which flag was probably meant.
 func flagError(c *cobra.Command, err error) error {
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		if want := expected(wrong.GetFlag().Value.Type()); want != "" {
+			return fmt.Errorf("--%s is %q, want %s; see %s --help", wrong.GetFlag().Name, wrong.GetValue(), want,
+				c.CommandPath())
+		}
+	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
 		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
@@ -164,6 +194,16 @@ func flagError(c *cobra.Command, err error) error {
 		}
 	}
 	return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
+}
+
+// expected is what a flag of one of pflag's types takes, in words; "" for types that say so themselves.
+func expected(kind string) string {
+	return map[string]string{
+		"int": "a whole number", "uint64": "a whole number from 0", "float64": "a number", "bool": "true or false",
+		"float64Slice": "numbers with commas between them, such as 0.5,0.5,0.5",
+		"intSlice":     "whole numbers with commas between them, such as 32,32",
+		"duration":     "a time, such as 30s or 5m",
+	}[kind]
 }
 
 // commandError says which command was probably meant, if args begin with one that does not exist.
@@ -218,11 +258,12 @@ func addEngine(c *cobra.Command, e *app.Engine) {
 }
 
 // addLimits adds the flags that bound what a model may do. isolated is whether the engine always runs in a process of
-// its own.
-func addLimits(c *cobra.Command, e *app.Engine, isolated bool, limit time.Duration) {
+// its own; otherwise says how long an answer may take where nobody says.
+func addLimits(c *cobra.Command, e *app.Engine, isolated bool, otherwise string) {
 	names := []string{"time-limit", "engine-memory"}
-	c.Flags().DurationVar(&e.TimeLimit, "time-limit", limit,
-		"most `time` that a model may take for one answer, of a batch, such as 30s; 0 for any")
+	c.Flags().Var((*patience)(&e.TimeLimit), "time-limit",
+		"most `time` that a model may take for one answer, of a batch, such as 30s; 0 for any "+
+			"(default: its timeout in the study, else "+otherwise+")")
 	c.Flags().Var((*size)(&e.Memory), "engine-memory",
 		"most `memory` of an engine in a process of its own, such as 4GB (default: three quarters of the machine's)")
 	if !isolated {
@@ -232,6 +273,35 @@ func addLimits(c *cobra.Command, e *app.Engine, isolated bool, limit time.Durati
 	}
 	ofEngine.holds(c.Flags(), names...)
 }
+
+// patience is a flag with a time, of which 0, if it is said, stands for any.
+type patience time.Duration
+
+// String is empty for the preset.
+func (p *patience) String() string {
+	switch {
+	case *p == 0:
+		return ""
+	case *p < 0:
+		return "0s"
+	}
+	return time.Duration(*p).String()
+}
+
+// Set reads a time such as 30s.
+func (p *patience) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return errors.New("want a time, such as 500ms, 30s or 2m; 0 for any")
+	}
+	if *p = patience(d); d == 0 {
+		*p = -1
+	}
+	return nil
+}
+
+// Type is what the flag takes, for its help.
+func (p *patience) Type() string { return "time" }
 
 // size is a flag with a number of bytes.
 type size int64
@@ -260,9 +330,9 @@ func addAllow(c *cobra.Command, allow *float64) {
 		"relative increase of an error that is no regression yet: 0.1 is ten percent")
 }
 
-// addPrograms adds the flag that lets programs of groups run.
+// addPrograms adds the flag that lets programs of studies run.
 func (a *App) addPrograms(c *cobra.Command) {
 	c.Flags().BoolVar(&a.app.Programs, "allow-program", false,
-		"run the program that the group of the study is defined by")
+		"run the programs that the study names, as its group or as a model; look at them first")
 	ofGroup.holds(c.Flags(), "allow-program")
 }

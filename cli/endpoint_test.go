@@ -115,7 +115,9 @@ var brokenEndpoints = map[string]remotetest.Faults{
 	})},
 	"types": {Answer: changed(func(t *tensor.Named) { t.Tensor = tensor.New(tensor.Float64, t.Shape...) })},
 	"shapes": {Answer: changed(func(t *tensor.Named) {
-		t.Tensor = tensor.New(tensor.Float32, t.Shape[0], t.Shape[1]+1)
+		s := slices.Clone(t.Shape)
+		s[len(s)-1]++
+		t.Tensor = tensor.New(tensor.Float32, s...)
 	})},
 	"nan": {Answer: changed(func(t *tensor.Named) {
 		t.Tensor = t.Clone()

@@ -30,6 +30,7 @@ var fixtures = map[string]func(*testscript.TestScript, bool, []string){
 	"onnx":     fixture(writeONNX),
 	"pictures": fixture(writePictures),
 	"bigpng":   fixture(writeBigPNG),
+	"thousand": fixture(writeThousand),
 	"idx":      fixture(writeIDX),
 	"npy":      fixture(writeNPY),
 	"foreign":  fixture(writeForeign),
@@ -267,12 +268,23 @@ func writeONNX(name string, o *options) error {
 }
 
 // writePictures writes n PNG images of h x w below a folder for each of the classes, in turn. Pixels are random up to
-// 200 but for the lower right corner, which is white, so that an element of an orbit can be told by one pixel.
+// 200 but for the lower right corner, which is white, so that an element of an orbit can be told by one pixel. With
+// blank=1 they are grey, with scene=1 grey but for an oblong bump near the middle; sizes=K makes K sizes from h x w on.
 func writePictures(name string, o *options) error {
 	n, h, w, c := o.int("n", 6), o.int("h", 8), o.int("w", 8), o.int("c", 1)
 	classes, first, blank := o.int("classes", 2), o.int("first", 0), o.int("blank", 0) != 0
+	scene, many := o.int("scene", 0) != 0, o.int("sizes", 0)
+	small := [2]int{h, w}
 	r := rand.New(rand.NewPCG(uint64(o.int("seed", 1)), 1))
 	for i := range n {
+		if many > 0 { // of so many sizes in turn, some upright
+			if h, w = small[0]+i%many, small[1]+3*(i%many); i%3 == 1 {
+				h, w = w, h
+			}
+		}
+		side := float64(min(h, w))
+		bump := [2]float64{float64(h)/2 + side*(r.Float64()-0.5)/5, float64(w)/2 + side*(r.Float64()-0.5)/5}
+		height, wide := 40+80*r.Float64(), side*(0.06+0.06*r.Float64())
 		var m draw
 		if c == 1 {
 			m = image.NewGray(image.Rect(0, 0, w, h))
@@ -285,7 +297,11 @@ func writePictures(name string, o *options) error {
 				if c == 1 {
 					p.G, p.B = p.R, p.R
 				}
-				if blank {
+				if scene {
+					dy, dx := float64(y)-bump[0], float64(x)-bump[1]
+					v := uint8(110 + height*math.Exp(-(dy*dy+2*dx*dx)/(wide*wide)))
+					p = color.NRGBA{v, v, v, 255}
+				} else if blank {
 					p = color.NRGBA{90, 90, 90, 255}
 				} else if y == h-1 && x == w-1 {
 					p = color.NRGBA{255, 255, 255, 255}
@@ -305,6 +321,19 @@ func writePictures(name string, o *options) error {
 			return err
 		}
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%03d.png", i)), b.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeThousand puts a thousand text files into a folder.
+func writeThousand(name string, _ *options) error {
+	if err := os.MkdirAll(name, 0o755); err != nil {
+		return err
+	}
+	for i := range 1000 {
+		if err := os.WriteFile(filepath.Join(name, fmt.Sprintf("%03d.txt", i)), []byte("a note\n"), 0o600); err != nil {
 			return err
 		}
 	}
@@ -400,6 +429,11 @@ func writeForeign(name string, o *options) error {
 	case "torch":
 		b = []byte("PK\x03\x04\x00\x00\x08\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" +
 			"\x00\x10\x00\x12\x00archive/data.pklFB")
+	case "torchscript": // weights first, the names of all files last
+		b = append([]byte("PK\x03\x04\x00\x00\x08\x08script/data/0"), make([]byte, 8192)...)
+		b = append(b, "PK\x01\x02script/data/0PK\x01\x02script/data.pklPK\x01\x02script/code/x.py"...)
+	case "tflite":
+		b = append([]byte("\x1c\x00\x00\x00TFL3"), make([]byte, 64)...)
 	case "html":
 		b = []byte("<!DOCTYPE html>\n<html><title>404</title></html>\n")
 	case "text":

@@ -29,6 +29,9 @@ func by[T any](flag define[T], lay func(*job.Study, T) error) laying {
 	return func(set *pflag.FlagSet, k studyKey) func(*job.Study) error {
 		var value, preset T
 		flag(set, &value, k.name, k.short, preset, k.help)
+		if f := set.Lookup(k.name); f.DefValue == "[]" {
+			f.DefValue = "" // help would show it
+		}
 		return func(s *job.Study) error { return lay(s, value) }
 	}
 }
@@ -118,15 +121,15 @@ func models(s *job.Study, texts []string) error {
 	var all []job.Model
 	for _, m := range texts {
 		name, path, ok := strings.Cut(m, "=")
-		if !ok {
+		if !ok || !job.IsFile(m) { // what a program is told may hold = too
 			path, name = m, job.NameOf(m)
 		}
 		if slices.ContainsFunc(all, func(o job.Model) bool { return o.Name == name }) {
 			return fmt.Errorf("two models are named %q: give each its own name with --model NAME=FILE", name)
 		}
-		m := job.Model{Name: name, ONNX: path}
-		if job.IsEndpoint(path) {
-			m.ONNX, m.Endpoint = "", path
+		m := job.Model{Name: name}
+		if err := m.Put(path); err != nil {
+			return fmt.Errorf("--model %w", err)
 		}
 		all = append(all, m)
 	}
@@ -141,7 +144,8 @@ func models(s *job.Study, texts []string) error {
 func studyKeys() []studyKey {
 	return []studyKey{
 		{
-			ofModel, "model", "m", "ONNX `file`, or NAME=FILE; repeat for several models",
+			ofModel, "model", "m", "ONNX `file`, endpoint, exec:PROGRAM, builtin:piv or builtin:blocks, or " +
+				"NAME=FILE; repeat for several models",
 			by((*pflag.FlagSet).StringArrayVarP, models),
 		},
 		{
@@ -164,11 +168,11 @@ func studyKeys() []studyKey {
 			}),
 		},
 		{
-			ofModel, "mean", "", "then subtract this, one number or one per channel",
+			ofModel, "mean", "", "then subtract these `numbers`, one for all channels or one for each",
 			numbers(func(s *job.Study) *[]float64 { return &s.Input.Mean }),
 		},
 		{
-			ofModel, "std", "", "then divide by this, one number or one per channel",
+			ofModel, "std", "", "then divide by these `numbers`, one for all channels or one for each",
 			numbers(func(s *job.Study) *[]float64 { return &s.Input.Std }),
 		},
 		{
@@ -215,6 +219,21 @@ func studyKeys() []studyKey {
 			read("resize", parseResize, func(s *job.Study, r job.Resize) { s.Data.Resize = r }),
 		},
 		{
+			ofData, "margin", "", "what turns and shifts read of the photo around the crop of --resize: auto, " +
+				"pixels, HEIGHTxWIDTH or none (default: none, with a note where photos have more)",
+			text(func(s *job.Study) *string { return &s.Data.Margin }),
+		},
+		{
+			ofData, "data-preset", "", "feed photos as a known network, as in 'nero presets': " +
+				"torchvision/resnet50, keras/vgg16, yolo/640 (default: none)",
+			text(func(s *job.Study) *string { return &s.Data.Preset }),
+		},
+		{
+			ofData, "orientation", "", "photos as shown, turned as their EXIF says, or as stored, which " +
+				"torchvision's loaders take (default: shown)",
+			text(func(s *job.Study) *string { return &s.Data.Orientation }),
+		},
+		{
 			ofData, "points", "", "points of each cloud (default: 1024 of a mesh, all of a file of points)",
 			count(func(s *job.Study) *int { return &s.Data.Cloud.Points }),
 		},
@@ -232,7 +251,7 @@ func studyKeys() []studyKey {
 			}),
 		},
 		{
-			ofData, "phantom-size", "", "height,width of phantoms as the model reads them (default: 32,32)",
+			ofData, "phantom-size", "", "`height,width` of phantoms as the model reads them (default: 32,32)",
 			counts(func(s *job.Study) *[]int { return &s.Data.Phantoms.Size }),
 		},
 		{
@@ -257,6 +276,10 @@ func studyKeys() []studyKey {
 		{
 			ofData, "seed", "", "seed of everything else that is random",
 			seed(func(s *job.Study) *uint64 { return &s.Seed }),
+		},
+		{
+			ofResult, "name", "", "`text` by which the run is called where runs are listed (default: its folder)",
+			text(func(s *job.Study) *string { return &s.Name }),
 		},
 
 		{
@@ -292,7 +315,7 @@ func studyKeys() []studyKey {
 			text(func(s *job.Study) *string { return &s.Group.Mask }),
 		},
 		{
-			ofGroup, "window", "", "height,width of a crop window that moves over a larger picture",
+			ofGroup, "window", "", "`height,width` of a crop window that moves over a larger picture",
 			counts(func(s *job.Study) *[]int { return &s.Group.Window }),
 		},
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -14,15 +15,32 @@ import (
 func (a *App) groups() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "groups", Short: "List the groups, with charts, units and exact elements", Args: cobra.NoArgs,
-		Example: "  nero groups",
-		RunE: func(*cobra.Command, []string) error {
-			if asJSON {
-				return app.WriteJSON(a.Out, a.app.Groups())
+		Use: "groups [NAME...]", Short: "List the groups, with charts, units and exact elements",
+		Args: cobra.ArbitraryArgs,
+		Long: "groups lists the groups that a study may name; with names, such as C4 or 'D4 x T(2,Z)', what there is " +
+			"to know of those.",
+		Example: "  nero groups\n  nero groups C4 'SO(2)'",
+		RunE: func(_ *cobra.Command, names []string) error {
+			all := a.app.Groups()
+			if len(names) > 0 {
+				all = nil
 			}
-			for _, e := range a.app.Groups() {
-				fmt.Fprintf(a.Out, "%s (such as %s)\n  %s\n  chart: %s\n  exact: %s\n  default orbit: %s\n", e.Name,
-					e.Example, e.Doc, e.Axes, e.Exact, e.Orbit)
+			for _, n := range names {
+				e, err := a.app.Group(n)
+				if err != nil {
+					return err
+				}
+				all = append(all, e)
+			}
+			if asJSON {
+				return app.WriteJSON(a.Out, all)
+			}
+			for _, e := range all {
+				if e.Example != e.Name {
+					e.Name += " (such as " + e.Example + ")"
+				}
+				fmt.Fprintf(a.Out, "%s\n  %s\n  chart: %s\n  exact: %s\n  default orbit: %s\n", e.Name, e.Doc, e.Axes,
+					e.Exact, e.Orbit)
 			}
 			return nil
 		},
@@ -53,6 +71,43 @@ func (a *App) metrics() *cobra.Command {
 Metrics against a target need labels, boxes or fields in the data. With another reference in the name they need none:
   iou@self       against the model's own answer at the identity, moved along
   iou@consensus  against the mean of the model's answers over the orbit, each moved back`)
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func (a *App) presets() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "presets [WORD...]", Short: "List the presets: how photos are fed to known networks",
+		Args: cobra.ArbitraryArgs,
+		Long: `presets lists how known networks of photos are fed: to which size photos are brought, the order of the channels, what values are
+divided by, and mean and deviation. A study takes one by data.preset, a run or an audit by --data-preset; whatever the study or
+another flag says itself goes before it. With words, only those presets whose name has one of them.`,
+		Example: "  nero presets\n  nero presets resnet50 vit\n" +
+			"  nero audit resnet50.onnx --data photos --data-preset torchvision/resnet50 --group C4 --invariant",
+		RunE: func(_ *cobra.Command, args []string) error {
+			all := a.app.Presets()
+			chosen := all[:0:0]
+			for _, p := range all {
+				if len(args) == 0 || slices.ContainsFunc(args, func(w string) bool {
+					return strings.Contains(strings.ToLower(p.Name), strings.ToLower(w))
+				}) {
+					chosen = append(chosen, p)
+				}
+			}
+			if len(chosen) == 0 {
+				_, err := all.Find(args[0])
+				return err
+			}
+			if asJSON {
+				return app.WriteJSON(a.Out, chosen)
+			}
+			for _, p := range chosen {
+				fmt.Fprintf(a.Out, "%s\n  %s\n  %s\n", p.Name, p.Text(), p.Doc)
+			}
 			return nil
 		},
 	}

@@ -59,13 +59,13 @@ func unprintable(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))
 }
 
-// onScreen is w, or, where w is a terminal, a writer that shows what is written as [printable] does. What goes into a
-// file or a pipe stays as it is.
-func onScreen(w io.Writer) io.Writer {
+// onScreen is a writer to w through then, which writes to it: where w is a terminal, one that shows what is written as
+// [printable] does. What goes into a file or a pipe stays as it is.
+func onScreen(w, then io.Writer) io.Writer {
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return cleaned{w}
+		return cleaned{then}
 	}
-	return w
+	return then
 }
 
 type cleaned struct{ w io.Writer }

@@ -72,7 +72,7 @@ func (a *App) event(e app.Event) {
 		p.stage(between + e.Text)
 	case app.Ended:
 		p.finish()
-	case app.Started, app.Judged:
+	case app.Started, app.Judged, app.Refused: // the last is printed when the program ends
 	}
 }
 

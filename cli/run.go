@@ -16,7 +16,7 @@ type runFlags struct {
 
 func (f *runFlags) add(c *cobra.Command, out string) {
 	addEngine(c, &f.Engine)
-	addLimits(c, &f.Engine, false, 0)
+	addLimits(c, &f.Engine, false, "60s for endpoints and any for files")
 	c.Flags().StringVarP(&f.Dir, "out", "o", out, "run `folder`; an unfinished run of the same job in it is resumed")
 	c.Flags().IntVarP(&f.Workers, "workers", "w", workers(), "workers; their number changes no byte of the result")
 	c.Flags().BoolVar(&f.KeepGoing, "keep-going", false,
@@ -35,6 +35,7 @@ func (a *App) run() *cobra.Command {
 		Long: `run moves every sample along the orbit, runs the models, measures, and keeps the curve of every sample in a run
 folder (Parquet; see docs/FORMAT.md). It can be stopped at any time, even killed, and resumed by the same command.`,
 		Example: "  nero run studies/digits/full.yaml -o run\n" +
+			"  nero run --model mine=estimator.onnx --model builtin:piv --data pairs --group 'D4 x Time'\n" +
 			"  nero run --model original=a.onnx --model augmented=b.onnx --data photos --group 'SO(2)' --orbit 72 -o " +
 			"run",
 		Args: cobra.MaximumNArgs(1),

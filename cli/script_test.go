@@ -24,6 +24,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"nero/app"
 	"nero/internal/slow"
@@ -41,13 +42,17 @@ func TestMain(m *testing.M) {
 	if app.EngineAsked() {
 		os.Exit(app.RunEngine())
 	}
-	testscript.Main(m, map[string]func(){"nero": func() { os.Exit(Main()) }})
+	testscript.Main(m, map[string]func(){"nero": func() { os.Exit(Main()) }, "steep": steep, "judge": judge})
 }
 
 // TestScripts runs testdata/script. Scripts share the user's cache folder with the program, because compiling the
 // embedded engine takes seconds, and minutes under the race detector. A native library that NERO_ORT_LIB names runs
 // what does not name an engine; another is not looked for.
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { testscript.Run(t, scripts(t, filepath.Join("testdata", "script"))) }
+
+// scripts are the scripts of a folder, and what they find around them.
+func scripts(t *testing.T, dir string) testscript.Params {
+	t.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = t.TempDir()
@@ -56,8 +61,8 @@ func TestScripts(t *testing.T) {
 	if lib == "" {
 		t.Log("no native library here: the scripts compare no engines")
 	}
-	testscript.Run(t, testscript.Params{
-		Dir: filepath.Join("testdata", "script"),
+	return testscript.Params{
+		Dir: dir,
 		Setup: func(e *testscript.Env) error {
 			if runtime.GOOS != "linux" { // where the cache folder does not have a variable of its own
 				e.Setenv("HOME", os.Getenv("HOME"))
@@ -66,6 +71,11 @@ func TestScripts(t *testing.T) {
 			e.Setenv("LocalAppData", cache)
 			e.Setenv("NERO_ORT_LIB", cmp.Or(lib, choose.None))
 			e.Setenv("ORT_LIB", lib)
+			photos, err := filepath.Abs("../data/dataset/testdata/photos") // as cameras, editors and the web leave them
+			if err != nil {
+				return err
+			}
+			e.Setenv("PHOTOS", photos)
 			e.Setenv("LD_LIBRARY_PATH", "")
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each of some hundred commands
 			served := new(atomic.Pointer[endpoint])
@@ -96,7 +106,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		ContinueOnError:     os.Getenv("NERO_SCRIPTS_GO_ON") != "",
 		Cmds:                commands(),
-	})
+	}
 }
 
 // nativeLibrary is a library of ONNX Runtime on this machine, "" if there is none.
@@ -124,6 +134,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"await":    await,
 		"help":     help,
 		"replays":  replays,
+		"narrow":   narrow,
 		"endpoint": serveModel,
 		"xml":      isXML,
 
@@ -131,6 +142,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	}
 	maps.Copy(all, fixtures)
 	maps.Copy(all, moving)
+	maps.Copy(all, masked)
 	maps.Copy(all, serving)
 	maps.Copy(all, spatial)
 	maps.Copy(all, solid)
@@ -560,6 +572,22 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		if time.Now().After(end) {
 			ts.Fatalf("no %s", args[0])
+		}
+	}
+}
+
+// narrow N wants no line of the last output on a terminal to be wider than N columns; a command that is to be copied
+// stands on a line of its own, whatever its width.
+func narrow(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: narrow N")
+	}
+	most, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	for line := range strings.Lines(ts.ReadFile("stdout")) {
+		line = strings.TrimRight(line, "\n")
+		if n := utf8.RuneCountInString(line); n > most && !strings.HasPrefix(strings.TrimLeft(line, " "), "nero ") {
+			ts.Fatalf("a line of %d columns: %s", n, line)
 		}
 	}
 }

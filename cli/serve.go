@@ -42,9 +42,10 @@ holds such folders, like the one that nero demo writes. Runs that are not finish
 
 The address is printed first. Without --host only this machine can reach it; with it, visitors need the token in the printed
 address. What is shown runs no model but for live answers, which come from the model files of the runs themselves, or from endpoints on
-this machine. Nothing is sent anywhere else without --endpoints. See docs/SERVE.md.`,
+this machine. Nothing is sent anywhere else without --endpoints, and no program is run without --allow-program. See docs/SERVE.md.`,
 		Example: "  nero serve nero-demo\n" +
 			"  nero serve run-of-may run-of-june --port 8080 --no-open\n" +
+			"  nero serve copied/run --root /data/models\n" +
 			"  nero serve runs --host 0.0.0.0 --cert cert.pem --key key.pem\n" +
 			"  nero serve runs --base-path /user/me/proxy/6376/ --allowed-host hub.example.org --no-open",
 		Args: someFolder,
@@ -73,6 +74,11 @@ this machine. Nothing is sent anywhere else without --endpoints. See docs/SERVE.
 	fl.BoolVar(&f.Endpoints, "endpoints", false,
 		"let live answers come from other machines, and send them the tokens that runs name, for models behind "+
 			"endpoints")
+	fl.StringSliceVar(&f.Roots, "root", nil,
+		"`folder` in which models and data are looked for that are not where a run says; what is found counts if its "+
+			"checksum is right; repeatable")
+	fl.BoolVar(&f.Programs, "allow-program", false,
+		"let live answers come from programs of this machine that runs name, as you; look at them first")
 	fl.StringVar(&f.cache, "cache", strconv.Itoa(app.PresetCache/1_000_000)+"MB",
 		"most `size` of the numbers of runs that are kept in memory; more makes large runs answer faster")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "a line for every request")
@@ -80,7 +86,8 @@ this machine. Nothing is sent anywhere else without --endpoints. See docs/SERVE.
 		"`folder` with the files of the interface, instead of those that are part of the program")
 	_ = fl.MarkHidden("web") // it is there
 	addEngine(c, &f.Engine)
-	addLimits(c, &f.Engine, true, time.Minute)
+	f.Engine.MostTime = time.Minute
+	addLimits(c, &f.Engine, true, "1m, which also bounds what the study says")
 	c.MarkFlagsMutuallyExclusive("open", "no-open")
 	c.MarkFlagsRequiredTogether("cert", "key")
 	return c

@@ -60,7 +60,12 @@ func (f *studyFlags) study(a *app.App, args []string) (*job.Study, error) {
 	s := &job.Study{Version: 1}
 	if len(args) == 1 {
 		switch ext := strings.ToLower(filepath.Ext(args[0])); {
-		case job.IsEndpoint(args[0]), ext == ".onnx":
+		case !job.IsFile(args[0]), ext == ".onnx":
+			if job.IsFile(args[0]) {
+				if err := a.Present(args[0]); err != nil {
+					return nil, err // before anything is said of the data
+				}
+			}
 			if err := f.model(args[0]); err != nil {
 				return nil, err
 			}
@@ -70,8 +75,11 @@ func (f *studyFlags) study(a *app.App, args []string) (*job.Study, error) {
 				return nil, err
 			}
 		default:
-			return nil, fmt.Errorf("%s: want a study (.yaml), a model (.onnx) or an endpoint (grpc://HOST:PORT/MODEL)",
-				args[0])
+			if err := a.Foreign(args[0]); err != nil {
+				return nil, err
+			}
+			return nil, fmt.Errorf("%s: want a study (.yaml), a model (.onnx), an endpoint (grpc://HOST:PORT/MODEL) "+
+				"or a program (exec:./model)", args[0])
 		}
 	}
 	if f.given("invariant") && f.given("equivariant") {
@@ -83,6 +91,11 @@ func (f *studyFlags) study(a *app.App, args []string) (*job.Study, error) {
 	}
 	if err := f.lay(s); err != nil {
 		return nil, err
+	}
+	if f.set.Changed("model") || len(args) == 1 && !job.IsFile(args[0]) {
+		for _, m := range s.Models { // all of them stand on the command line
+			a.Named = append(a.Named, m.Text())
+		}
 	}
 	if len(s.Models) == 0 {
 		return nil, errors.New("no model: give a study file, or a model with --model FILE.onnx")

@@ -2,8 +2,14 @@ package cli
 
 import "runtime/debug"
 
-// version is that of the module, or of the commit that it was built from.
+// release is the version of a build for others to use: the linker writes it.
+var release string //nolint:gochecknoglobals // the linker writes into nothing else
+
+// version is that of the release, of the module, or of the commit that it was built from.
 func version() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

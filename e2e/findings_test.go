@@ -18,6 +18,16 @@ func TestFindings(t *testing.T) {
 	p.visible(".findings .summary .verdict")
 	p.is(`__nero.state.place.page.value`, "findings")
 	p.narrow()
+	// First what was found, then the curve, then the worst input as it is and moved with both answers.
+	p.until(`[...document.querySelectorAll('.summary .pair img')].length === 2 && ` +
+		`[...document.querySelectorAll('.summary .pair img')].every(i => i.naturalWidth === 28)`)
+	if text := p.text(".summary"); !strings.Contains(text, "Answer unmoved: class") ||
+		!strings.Contains(text, "What to do:") {
+		t.Errorf("the first card says %q", text)
+	}
+	if text := p.text("#checks-title + details"); !strings.Contains(text, "Sanity checks measured") {
+		t.Errorf("the first check is called %q", text)
+	}
 	p.keep("findings")
 	p.axe("findings")
 

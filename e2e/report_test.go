@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"html"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -106,6 +107,7 @@ func TestReport(t *testing.T) {
 	// Slices by class and by rule, with sums made here.
 	p.turn(`#aggregate select[aria-label="Slice"]`, "6")
 	p.until(`__nero.state.choice.count.value === 7 && document.querySelector('#aggregate .legend .count').textContent === 'n = 7'`)
+	p.until(`/original is right on [\d.]+% of the 7 chosen inputs/.test(document.querySelector('.in-words').textContent)`)
 	p.write("#rule", "mean A < 0.5\r")
 	p.until(`__nero.state.choice.count.value <= 7 && __nero.state.choice.count.value > 0`)
 	p.press("#slices", "All samples")
@@ -198,4 +200,64 @@ func TestReportLink(t *testing.T) {
 	q := open(t, fromDisk(file), desktop)
 	q.ready()
 	q.quiet()
+}
+
+// TestReportInFrame shows a report as a notebook does: its text is an attribute of a frame that may run scripts and
+// nothing else, so that it has no address, no storage and no history of its own. What is seen in the frame is told by a
+// line that is added to the report, because a page may not look into such a frame.
+func TestReportInFrame(t *testing.T) {
+	t.Parallel()
+	chromium(t)
+	_, dir := program(t)
+	file := filepath.Join(t.TempDir(), "report.html")
+	command(t, dir, "report", "-q", ".", "--keep", "20", "-o", file)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const spy = `<script>
+addEventListener('error', (e) => parent.postMessage({failed: e.message}, '*'));
+setInterval(() => {
+  const box = (q) => {
+    const r = document.querySelector(q)?.getBoundingClientRect();
+    return r ? [r.x + r.width / 2, r.y + r.height / 2] : null;
+  };
+  parent.postMessage({
+    curves: document.querySelectorAll('#aggregate path.line').length,
+    findings: box('header nav a[href^="#/findings"]'),
+    page: document.querySelector('nav [aria-current=page]')?.textContent ?? '',
+    link: [...document.querySelectorAll('button')].some((b) => /^(Link|Copy link)/.test(b.textContent)),
+  }, '*');
+}, 100);
+</script>`
+	if !strings.Contains(string(text), "<head>") {
+		t.Fatalf("the report begins with %.200q", text)
+	}
+	notebook := `<!doctype html><meta charset="utf-8"><title>notebook</title>
+<script>
+addEventListener('message', (e) => { if (e.data.failed) window.failed = e.data.failed; else window.seen = e.data; });
+</script>
+<iframe sandbox="allow-scripts allow-downloads" style="width:100%;height:880px;border:0" srcdoc="` +
+		html.EscapeString(strings.Replace(string(text), "<head>", "<head>"+spy, 1)) + `"></iframe>`
+	around := filepath.Join(t.TempDir(), "notebook.html")
+	if err := os.WriteFile(around, []byte(notebook), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := open(t, fromDisk(around), desktop)
+	p.until(`window.failed !== undefined || window.seen?.curves > 0`)
+	if said := eval[string](p, `window.failed ?? ''`); said != "" {
+		t.Errorf("the report in a frame: %s", said)
+	}
+	if eval[bool](p, `window.seen.link`) {
+		t.Error("the report offers a link to a page that has no address")
+	}
+	// A link within the report is followed within it, and Back takes it back.
+	p.is(`window.seen.page`, "Run")
+	at := eval[[]float64](p, `(f => [f.x + window.seen.findings[0], f.y + window.seen.findings[1]])(
+		document.querySelector('iframe').getBoundingClientRect())`)
+	p.clickAt(at[0], at[1])
+	p.until(`window.seen.page === 'Findings'`)
+	p.key([]rune(kb.ArrowLeft)[0], kb.ModifierAlt)
+	p.until(`window.seen.page === 'Run' && window.seen.curves > 0`)
+	p.keep("report-in-frame")
 }

@@ -111,10 +111,19 @@ func TestUnfinished(t *testing.T) {
 		p.until(`__nero.state.tasks.progress.value?.running === false`)
 	}
 	stopped := eval[int](p, `__nero.state.tasks.progress.value.done`)
+	// Another program goes on with it: the page says which, and offers neither to start nor to stop it.
+	eval[bool](p, `(window.told = [], new MutationObserver(() => { const b = document.querySelector('.banner.info'); b && window.told.push([b.querySelector('span').textContent, b.querySelectorAll('button').length]); }).observe(document.querySelector('.banners'), { subtree: true, childList: true, characterData: true }), true)`)
 	command(t, filepath.Dir(dir), again...)
 	p.until(`__nero.state.data.run.value.state.complete && document.querySelector('.banner progress') === null`)
 	p.until(`__nero.state.data.samples.value.done === 150 && [...(__nero.state.data.stats[0].value?.mean ?? [NaN])].every(v => v === v)`)
 	p.until(`document.querySelector('#aggregate .legend .count')?.textContent === 'n = 150'`)
+	if eval[int](p, `window.told.filter(([t]) => /^Computing \(nero run\): [\d,]+ of 150 samples/.test(t)).length`) == 0 ||
+		eval[int](p, `window.told.filter(([t, n]) => /nero run/.test(t) && n > 0).length`) != 0 {
+		t.Errorf("while another program computed: %s", eval[string](p, `JSON.stringify(window.told)`))
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".lock")); err == nil {
+		t.Error("the run left a lock")
+	}
 	t.Logf("killed at %d, stopped at %d, shown in between: %s", first, stopped,
 		eval[string](p, `window.seen.join(' ')`))
 	if n := eval[int](p, `window.seen.length`); n < 2 {

@@ -379,9 +379,11 @@ func TestTable(t *testing.T) {
 	p := looked(t, "&i=6&g=90", desktop)
 	column := func(n int) []string {
 		return eval[[]string](p,
-			fmt.Sprintf(`[...document.querySelectorAll('#table tbody tr[id] td:nth-child(%d)')].map(e => e.textContent)`, n))
+			fmt.Sprintf(`[...document.querySelectorAll('#table tbody tr[id] td:nth-child(%d)')].map(e => e.textContent)`, n+1))
 	}
-	heading := func(n int) string { return fmt.Sprintf(`#table thead th:nth-child(%d) button`, n) }
+	heading := func(n int) string { // the first of all is a picture
+		return fmt.Sprintf(`#table thead th:nth-child(%d) button`, n+1)
+	}
 	sorted := func(n int, up bool) {
 		t.Helper()
 		p.drawn()
@@ -402,19 +404,19 @@ func TestTable(t *testing.T) {
 			t.Errorf("column %d is not sorted: %q", n, rows)
 		}
 	}
-	title := p.text(`#table thead th:nth-child(6)`)
+	title := p.text(`#table thead th:nth-child(7)`)
 	p.click(heading(6)) // mean B
-	p.until(`document.querySelector('#table thead th:nth-child(6)').getAttribute('aria-sort') === 'ascending'`)
+	p.until(`document.querySelector('#table thead th:nth-child(7)').getAttribute('aria-sort') === 'ascending'`)
 	sorted(6, true)
 	p.focus(heading(6))
 	p.keys(kb.Enter)
-	p.until(`document.querySelector('#table thead th:nth-child(6)').getAttribute('aria-sort') === 'descending'`)
+	p.until(`document.querySelector('#table thead th:nth-child(7)').getAttribute('aria-sort') === 'descending'`)
 	sorted(6, false)
 	if title == "" || !strings.Contains(title, "B") {
 		t.Errorf("the sixth column is %q", title)
 	}
 	p.click(heading(1))
-	p.until(`document.querySelector('#table thead th:nth-child(1)').getAttribute('aria-sort') === 'ascending'`)
+	p.until(`document.querySelector('#table thead th:nth-child(2)').getAttribute('aria-sort') === 'ascending'`)
 	sorted(1, true)
 
 	// Rows by mouse.

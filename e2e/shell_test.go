@@ -93,7 +93,7 @@ func TestTour(t *testing.T) {
 	p.is(`document.querySelector('.tour')`, nil)
 	// On demand, to its end.
 	p.press("header", "Help and keys")
-	p.press("dialog.help", "Show me round")
+	p.press("dialog.help", "Show me around")
 	p.visible(".tour")
 	for range 8 {
 		if p.text(".tour [data-next]") == "Done" {

@@ -248,6 +248,12 @@ func TestMolecules(t *testing.T) {
 			t.Errorf("forces of %s: %q", r[0], r)
 		}
 	}
+	// The worst inputs are seen as they are and moved.
+	eval[bool](p, `(document.getElementById('explore').scrollIntoView(), true)`)
+	p.until(`[...document.querySelectorAll('.gallery li')].some(li => {
+		const [a, b] = li.querySelectorAll('.case-pictures img');
+		return b?.naturalWidth > 0 && a.src !== b.src && /\?g=/.test(b.src);
+	})`)
 	p.until(colours + ` > 20`)
 	with := eval[string](p, shape)
 	p.click("#input .inspace .switch input")
@@ -378,7 +384,7 @@ func TestInSpaceEverywhere(t *testing.T) {
 			p.live()
 			p.until(`document.querySelector('#input .view3d canvas, #input .graph, #input .wave, #input canvas') !== null`)
 			p.visible(`#input .view3d canvas, #input .graph, #input .wave, #input canvas`)
-			p.narrow()
+			p.fits()
 			p.axe("run in space, " + run)
 			p.keep("in-space-" + run)
 		})

@@ -56,7 +56,14 @@ func speedRun(t *testing.T) (dir string) {
 	if _, err := os.Stat(dir); err == nil {
 		return dir
 	}
-	samples, models := number(t, "NERO_SPEED_SAMPLES", 100_000), number(t, "NERO_SPEED_MODELS", 2)
+	makeRun(t, dir, number(t, "NERO_SPEED_SAMPLES", 100_000), number(t, "NERO_SPEED_MODELS", 2), "confidence",
+		"accuracy")
+	return dir
+}
+
+// makeRun writes a run of made-up numbers of some samples, models and metrics along 72 angles.
+func makeRun(t *testing.T, dir string, samples, models int, metrics ...string) {
+	t.Helper()
 	const classes, elements = 10, 72
 	g, err := catalog.Parse("SO(2)")
 	if err != nil {
@@ -71,7 +78,7 @@ func speedRun(t *testing.T) (dir string) {
 		Format: job.FormatNumber, Numbers: 1, Count: samples, Classes: classes, Measure: plan.Measure,
 		Elements: plan.Elements, Exact: make([]bool, elements),
 		Files: []job.Ref{{Path: "images.gz", SHA256: hash("images")}}, Engine: job.Engine{Name: "none", Version: "1"},
-		Shard: job.ShardSize(samples, elements, models), Seed: 1, Metrics: []string{"confidence", "accuracy"},
+		Shard: job.ShardSize(samples, elements, models), Seed: 1, Metrics: metrics,
 		Study: job.Study{
 			Version: 1, Data: job.Data{Images: "images.gz", Labels: "labels.gz"},
 			Group: job.Group{Name: g.Name(), Orbit: job.Orbit{Grid: []int{elements}}},
@@ -97,7 +104,7 @@ func speedRun(t *testing.T) (dir string) {
 		var rows []job.Row
 		for m := range models {
 			for i := s.Lo; i < s.Hi; i++ {
-				rows = append(rows, madeRow(m, i, classes, elements))
+				rows = append(rows, madeRow(m, i, classes, elements, len(metrics)))
 			}
 		}
 		if err := w.Commit(t.Context(), s, rows, nil); err != nil {
@@ -110,18 +117,21 @@ func speedRun(t *testing.T) (dir string) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return dir
 }
 
-// madeRow is the answers of a model to a sample.
-func madeRow(model, i, classes, elements int) job.Row {
+// madeRow is the answers of a model to a sample. Of its metrics the first two are told apart; the others are as many
+// numbers as they are in earnest.
+func madeRow(model, i, classes, elements, metrics int) job.Row {
 	r := rand.New(rand.NewPCG(uint64(i), 7))
 	label := r.IntN(classes)
 	hard, lobes := r.Float64(), 1+float64(label%3) // some classes look alike upside down
 	r = rand.New(rand.NewPCG(uint64(i), uint64(8+model)))
 	row := job.Row{
 		Model: model, Index: i, Sample: fmt.Sprintf("images/%02d/%08d.png", label, i), Label: label,
-		Curves: [][]float32{make([]float32, elements), make([]float32, elements)}, Top: make([]int32, elements),
+		Top: make([]int32, elements),
+	}
+	for range metrics {
+		row.Curves = append(row.Curves, make([]float32, elements))
 	}
 	for k := range elements {
 		a := 2 * math.Pi * float64(k) / float64(elements)
@@ -131,6 +141,9 @@ func madeRow(model, i, classes, elements int) job.Row {
 		row.Curves[0][k], row.Top[k] = float32(c), int32((label+3)%classes)
 		if c > 0.5 {
 			row.Curves[1][k], row.Top[k] = 1, int32(label)
+		}
+		for m := 2; m < metrics; m++ {
+			row.Curves[m][k] = float32(c * (0.5 + 0.5*r.Float64()))
 		}
 	}
 	return row
@@ -163,7 +176,6 @@ type running struct {
 func watched(t *testing.T, bin string, args ...string) *running {
 	t.Helper()
 	c := exec.Command(bin, append([]string{"serve", "--no-open", "--port", "0"}, args...)...)
-	c.Dir = ".."
 	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -591,18 +603,47 @@ func TestSpeed(t *testing.T) {
 	t.Logf("memory of the server: peak %.0f MB, now %.0f MB; load %s", peak, now, load())
 }
 
+// turned are 241 moves of the needle, once round.
+func turned() (points [][2]float64) {
+	for k := range 241 {
+		a := 2 * math.Pi * float64(k) / 240
+		points = append(points, [2]float64{0.5 + 0.3*math.Cos(a), 0.5 - 0.3*math.Sin(a)})
+	}
+	return points
+}
+
+// dragged is what a drag took, in milliseconds.
+type dragged struct {
+	// Script is from each move to the changed page, Frame to the frame behind it, Live to the frame that shows the
+	// answer of the models to it, of the moves that were answered; Long are tasks of more than 50 ms.
+	Script, Frame, Live, Long []float64
+	// Frames are the times between two frames during the drag.
+	Frames []float64
+	// Moves is how many there were, Most how many questions were under way at once.
+	Moves, Most int
+}
+
 // speedDrag turns the needle in 240 moves.
-func speedDrag(t *testing.T, p *page, what string) {
+func speedDrag(t *testing.T, p *page, what string) dragged {
+	t.Helper()
+	return dragAlong(t, p, what, "#individual svg.polar, #individual .plot svg", turned())
+}
+
+// dragAlong drags along some points of an element and logs what that took.
+func dragAlong(t *testing.T, p *page, what, selector string, points [][2]float64) dragged {
 	t.Helper()
 	eval[bool](p, `(() => {
-		const d = __speed.drag = {from: -1, script: [], frame: [], live: [], moves: 0};
+		const d = __speed.drag = {from: -1, script: [], frame: [], live: [], frames: [], moves: 0, over: false};
 		__speed.long = [];
 		const c = new MessageChannel(), due = [];
 		c.port1.onmessage = () => { const now = performance.now(); for (const t of due.splice(0)) d.frame.push(now - t) };
 		d.on = e => { d.moves++; d.from = e.timeStamp; if (!due.length) requestAnimationFrame(() => c.port2.postMessage(0)); due.push(e.timeStamp); d.asked.set(__nero.moves + 1, e.timeStamp) };
 		d.asked = new Map();
 		addEventListener('pointermove', d.on, {capture: true});
-		let last = __nero.lastAnswer;
+		addEventListener('pointerup', () => { d.over = true }, {capture: true, once: true});
+		let before = -1;
+		const frame = now => { if (before >= 0 && d.moves > 1) d.frames.push(now - before); before = now; if (!d.over) requestAnimationFrame(frame) };
+		requestAnimationFrame(frame);
 		d.off = __nero.state.place.live.answer.subscribe(a => {
 			const t = a && d.asked.get(a.want.seq);
 			if (t === undefined || !a) return;
@@ -612,42 +653,40 @@ func speedDrag(t *testing.T, p *page, what string) {
 	})()`)
 	before, used := p.asked(`/probe\?`), p.thread()
 	input := p.asked(`/input\?`)
-	var points [][2]float64
-	for k := range 241 {
-		a := 2 * math.Pi * float64(k) / 240
-		points = append(points, [2]float64{0.5 + 0.3*math.Cos(a), 0.5 - 0.3*math.Sin(a)})
-	}
 	began := time.Now()
-	p.drag("#individual svg.polar, #individual .plot svg", points...)
+	p.drag(selector, points...)
 	spent := time.Since(began)
 	used = p.thread() - used
 	p.until(`!__nero.pending && __nero.inFlight === 0`)
 	time.Sleep(300 * time.Millisecond)
-	type result struct {
-		Script, Frame, Live, Long []float64
-		Moves, Most               int
-	}
-	r := eval[result](p,
-		`(d => { removeEventListener('pointermove', d.on, {capture: true}); d.off(); __speed.drag = null; return {Script: d.script, Frame: d.frame, Live: d.live, Long: __speed.long.map(x => x[1]), Moves: d.moves, Most: __nero.inFlightMax} })(__speed.drag)`)
+	r := eval[dragged](p,
+		`(d => { removeEventListener('pointermove', d.on, {capture: true}); d.off(); __speed.drag = null; return {Script: d.script, Frame: d.frame, Live: d.live, Frames: d.frames, Long: __speed.long.map(x => x[1]), Moves: d.moves, Most: __nero.inFlightMax} })(__speed.drag)`)
 	probes, inputs := p.asked(`/probe\?`)-before, p.asked(`/input\?`)-input
-	high := func(v []float64) float64 {
-		v = slices.Sorted(slices.Values(v))
-		if len(v) == 0 {
-			return math.NaN()
-		}
-		return v[len(v)*95/100]
-	}
 	t.Logf("%s: %d moves in %d ms: page changed after %.1f ms (p95 %.1f), in the frame at %.1f (p95 %.1f); %d probes "+
 		"and %d inputs, live result in the frame at %.1f ms (p95 %.1f); %d long tasks; main thread %.1f ms a move; "+
-		"load %s",
+		"a frame each %.1f ms (p95 %.1f); load %s",
 		what, r.Moves, spent.Milliseconds(), median(r.Script), high(r.Script), median(r.Frame), high(r.Frame), probes,
-		inputs, median(r.Live), high(r.Live), len(r.Long), used/float64(max(1, r.Moves)), load())
+		inputs, median(r.Live), high(r.Live), len(r.Long), used/float64(max(1, r.Moves)), median(r.Frames),
+		high(r.Frames), load())
+	if r.Moves < len(points)/2 {
+		t.Errorf("the page saw %d of %d moves", r.Moves, len(points))
+	}
 	if r.Most > 1 {
 		t.Errorf("%d questions were under way at once, want at most 1", r.Most)
 	}
 	if probes > r.Moves+1 || inputs > r.Moves+1 {
 		t.Errorf("%d probes and %d inputs for %d moves", probes, inputs, r.Moves)
 	}
+	return r
+}
+
+// high is the 95th percentile.
+func high(v []float64) float64 {
+	v = slices.Sorted(slices.Values(v))
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	return v[len(v)*95/100]
 }
 
 // TestSpeedLive takes the time of a drag with models that answer.

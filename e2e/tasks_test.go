@@ -287,8 +287,8 @@ func TestTiles(t *testing.T) {
 			name += "′"
 		}
 		got := eval[[2]float64](p,
-			fmt.Sprintf(`(() => { const s = [...document.querySelectorAll('#individual [role=radio] svg')].find(e => e.querySelector('.tilename').textContent === %s);
-			const path = s.querySelector('.glyph'), m = path.getCTM(), a = new DOMPoint(-.21, .4).matrixTransform(m), c = new DOMPoint(0, 0).matrixTransform(m); return [Math.sign(Math.round(a.x - c.x)), Math.sign(Math.round(a.y - c.y))] })()`, quote(name)))
+			fmt.Sprintf(`(() => { const s = [...document.querySelectorAll('#individual [role=radio] svg')].find(e => e.querySelector('.tilename')?.textContent === %s);
+			const path = s.querySelector('.glyph'), m = path.getCTM(), a = new DOMPoint(-.21, .4).matrixTransform(m), c = new DOMPoint(0, 0).matrixTransform(m); return [Math.sign(Math.round(4 * (a.x - c.x))), Math.sign(Math.round(4 * (a.y - c.y)))] })()`, quote(name)))
 		if got != foot {
 			t.Errorf("the foot of the letter of element %d lies at %v, want %v", n, got, foot)
 		}
@@ -323,10 +323,12 @@ func TestTiles(t *testing.T) {
 		at = group.AfterNumber(move.n, at)
 		here(at)
 	}
-	if text := p.text("#input .facts"); !strings.Contains(text, "rotated") && !strings.Contains(text, "mirrored") &&
-		!strings.Contains(text, "not moved") {
-		t.Errorf("the input says %q", text)
+	// The input and the list of elements have one name for it.
+	if text, name := p.text("#input .facts"), eval[string](p, `__nero.state.place.here.value`); !strings.Contains(text,
+		name) {
+		t.Errorf("the input says %q, the element is %q", text, name)
 	}
+	p.errorMaps(t)
 	// A tile of the aggregate goes there too.
 	p.click("#aggregate .map:nth-child(2) [data-k='9']")
 	here(9)
@@ -341,6 +343,56 @@ func TestTiles(t *testing.T) {
 	}
 	p.keep("tiles")
 	p.axe("tiles", "#individual")
+}
+
+// errorMaps looks at the maps in the sixteen tiles: the model that is right is bright all over, the other one the less
+// so the farther its columns are to the right, the mean stands below, and the switch shows one colour each again, by
+// the same rule.
+func (p *page) errorMaps(t *testing.T) {
+	t.Helper()
+	p.until(`document.querySelectorAll('#individual canvas.tilemap').length === 32`)
+	type tile struct {
+		Light []float64
+		Value string
+	}
+	const light = `(c, d) => Array.from({length: c.width}, (_, x) => { let t = 0; for (let y = 0; y < c.height; y++) { const k = 4 * (y * c.width + x); t += d[k] + d[k + 1] + d[k + 2] } return t / c.height })`
+	tiles := eval[[]tile](p,
+		`[...document.querySelectorAll('#individual .tile')].map(e => { const c = e.querySelector('canvas'); return {Light: (`+light+`)(c, c.getContext('2d').getImageData(0, 0, c.width, c.height).data), Value: e.querySelector('.tilevalue').textContent} })`)
+	for k, x := range tiles {
+		want, even := "0", true
+		for i := 1; i < len(x.Light); i++ {
+			even = even && x.Light[i] == x.Light[0]
+			if k >= 16 && x.Light[i] > x.Light[i-1]+1 {
+				t.Errorf("tile %d is brighter at column %d than before, where the error is smaller", k, i)
+			}
+		}
+		if k >= 16 {
+			want, even = "0.469", !even
+		}
+		if x.Value != want || !even {
+			t.Errorf("tile %d says %q, want %s; brightness %v", k, x.Value, want, x.Light)
+		}
+	}
+	if !(tiles[0].Light[0] > tiles[16].Light[fieldSide-1]) {
+		t.Error("no error is not brighter than the largest one")
+	}
+	p.press("#individual .tilebar", "values")
+	p.until(`document.querySelectorAll('#individual canvas.tilemap').length === 0`)
+	for _, card := range []string{"#aggregate", "#individual"} {
+		type flat struct{ Value, Light float64 }
+		all := eval[[]flat](p, `[...document.querySelectorAll('`+card+` .tile')].map(e => { const c = parseInt(e.querySelector('rect').getAttribute('fill').slice(1), 16); return {Value: +e.querySelector('.tilevalue').textContent, Light: (c >> 16) + (c >> 8 & 255) + (c & 255)} })`)
+		slices.SortFunc(all, func(a, b flat) int { return int(math.Copysign(1, a.Value-b.Value)) })
+		if lo, hi := all[0], all[len(all)-1]; !(lo.Value < hi.Value) || !(lo.Light > hi.Light) {
+			t.Errorf("%s: rmse %v has brightness %v, %v has %v: low is good, and bright", card, lo.Value, lo.Light,
+				hi.Value, hi.Light)
+		}
+	}
+	p.press("#individual .tilebar", "error maps")
+	p.until(`document.querySelectorAll('#individual canvas.tilemap').length === 32`)
+	if words := p.text("#individual .tilewords"); !strings.Contains(words, "horizontal mirror") ||
+		!strings.Contains(words, "time runs backwards") {
+		t.Errorf("the labels of the tiles are explained as %q", words)
+	}
 }
 
 // TestFlow picks pixels of the error map by mouse and by keys: exact numbers, arrows and address follow, on one scale
@@ -497,7 +549,7 @@ func TestStagedLooks(t *testing.T) {
 				t.Parallel()
 				p := staged(t, run, "&i=1", true, s)
 				p.keep("staged-" + run + "-" + name)
-				p.narrow()
+				p.fits()
 				p.axe(run + ", " + name)
 			})
 		}

@@ -1,7 +1,10 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp/kb"
 )
 
 // views are the cards of the page of a run.
@@ -50,10 +53,14 @@ func TestViews(t *testing.T) {
 			p := looked(t, "&i=6&g=90", s)
 			p.live()
 			p.keep("run-" + name)
+			if said := p.text(".in-words"); !strings.HasPrefix(said, "Two classifiers") ||
+				!strings.Contains(said, "augmented is right on 96.0% of 100 inputs as they are") {
+				t.Errorf("the page begins with %q", said)
+			}
 			if name != "forced" { // axe-core does not know the colours that the system forces
 				p.axe("run, " + name)
 			}
-			p.narrow()
+			p.fits()
 			for _, v := range views {
 				b := p.box(v)
 				if b.X < -1 || b.X+b.Width > float64(s.width)+1 || b.Width < 200 {
@@ -74,12 +81,30 @@ func (p *page) narrow() {
 	}
 }
 
+// fits fails the test if something reaches beyond its card, or if text in a list of slices is cut.
+func (p *page) fits() {
+	p.t.Helper()
+	p.narrow()
+	for _, s := range eval[[]string](p, `[...document.querySelectorAll('.card')].flatMap(c => {
+		const edge = c.getBoundingClientRect().right + 1;
+		const held = e => { for (let q = e.parentElement; q !== c; q = q.parentElement) if (getComputedStyle(q).overflowX !== 'visible') return true; return false };
+		return [...c.querySelectorAll('*')].filter(e => !(e.closest('svg') && e.tagName !== 'svg') && !e.closest('.hidden, .offscreen') && e.getBoundingClientRect().width > 0 && e.getBoundingClientRect().right > edge && !held(e))
+			.slice(0, 2).map(e => c.id + ': ' + e.outerHTML.slice(0, 120))
+	}).concat([...document.querySelectorAll('.slices-list, .slices-list td')].filter(e => e.scrollWidth > e.clientWidth + 1).map(e => 'cut: ' + e.outerHTML.slice(0, 120)))`) {
+		p.t.Errorf("at %d px %s", p.screen.width, s)
+	}
+}
+
 // TestTab walks through the page of a run with the Tab key: everything that can be worked is reached, in the order of
 // the page, with a mark that can be seen, and the keyboard is never caught.
 func TestTab(t *testing.T) {
 	t.Parallel()
 	p := looked(t, "&i=6&g=90", desktop)
 	p.live()
+	// What is looked at comes when it is seen first: what is not there yet cannot be reached.
+	eval[bool](p, `(document.querySelector('#explore').scrollIntoView(), true)`)
+	p.until(`document.querySelectorAll('.case-pictures').length > 0 && !document.querySelector('.case-none')`)
+	eval[bool](p, `(scrollTo(0, 0), true)`)
 	type stop struct {
 		Key, Text   string
 		Seen        bool
@@ -114,9 +139,20 @@ func TestTab(t *testing.T) {
 		t.Errorf("the Tab key does not reach %s", m)
 	}
 	t.Logf("%d stops", n)
-	if n < 40 {
-		t.Errorf("%d stops, want more", n)
+	if n < 20 || n > 90 {
+		t.Errorf("%d stops, want one for each row of controls", n)
 	}
+	// To the needle: three cards on; back by the same way. Within a row the arrow keys go on.
+	eval[bool](p, `(document.activeElement?.blur(), true)`)
+	p.keys("n", "n", "n")
+	p.is(`document.activeElement.closest('.card')?.id + ' ' + document.activeElement.getAttribute('role')`, "individual slider")
+	p.shift("N")
+	p.is(`document.activeElement.closest('.card')?.id`, "samples")
+	p.focus("#individual .moves button")
+	p.keys(kb.ArrowRight)
+	p.is(`document.activeElement === document.querySelectorAll('#individual .moves button')[1] && document.activeElement.tabIndex`, 0)
+	p.keys(kb.Home, kb.ArrowLeft)
+	p.is(`document.activeElement.textContent`, "pin")
 	// Small targets are hard to hit: 24 px, but for links within text.
 	for _, s := range eval[[]string](p,
 		`[...window.visited].filter(e => e.matches('button, select, input, summary') && !e.matches('.link, .skip')).map(e => [e, (e.matches('input[type=checkbox], input[type=radio]') && e.closest('label') || e).getBoundingClientRect()]).filter(([e, r]) => r.width < 23.5 || r.height < 23.5).map(([e, r]) => r.width.toFixed(0) + ' x ' + r.height.toFixed(0) + ' ' + e.outerHTML.slice(0, 120))`) {

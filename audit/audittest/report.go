@@ -33,7 +33,7 @@ func Report() *audit.Report {
 		Resampling: audit.Stats{Mean: nan, Std: nan, P50: nan, P95: nan, P99: nan, Max: nan},
 		Ratio:      audit.Interval{Value: nan, Lo: nan, Hi: nan},
 		Floors:     audit.Floors{Rounding: 5e-7}, Detectable: 1e-5, Cause: audit.CauseRoundoff, Level: audit.LevelExact,
-		Verdict: audit.Passed, Reason: "largest error 4.0e-07 (at most 5.0e-07) < 1.0e-04",
+		Verdict: audit.Passed, Reason: "largest error 4.0e-07 (at most 5.0e-07) < 0.0001",
 		Slope: &audit.Slope{
 			Single: audit.Interval{Value: 4e-7, Lo: 3e-7, Hi: 5e-7, N: 20},
 			Double: audit.Interval{Value: 1e-15, Lo: 8e-16, Hi: 1.25e-15, N: 20},
@@ -52,7 +52,7 @@ func Report() *audit.Report {
 		Ratio:      audit.Interval{Value: 12.5, Lo: 10, Hi: 15, N: 100}, Floors: audit.Floors{Rounding: 5e-7},
 		Detectable: nan,
 		Cause:      audit.CauseViolation, Level: audit.LevelBroken, Verdict: audit.Failed,
-		Reason: "largest error 0.5 (at least 0.45) > 1.0e-04",
+		Reason: "largest error 0.5 (at least 0.45) > 0.0001",
 		Steps: []audit.Step{
 			{Name: "rounding", Text: "error is 1.0e+06 times the rounding floor 5.0e-07"},
 			{
@@ -81,7 +81,8 @@ func Report() *audit.Report {
 	}
 	first := audit.Clue{
 		Name: audit.ClueFirstLayer, Holds: true, Strength: 0.8, Check: "layers", Location: "/conv1/Conv",
-		Text: "/conv1/Conv (Conv) is the first that breaks, with 62% of the error",
+		Text: "the symmetry is first lost in /conv1/Conv (Conv), a convolution; it causes 62.0% of the error " +
+			"at the output",
 	}
 	stride := audit.Clue{
 		Name: audit.ClueStridePattern, Holds: false, Strength: 0.7, Check: "shifts",
@@ -137,7 +138,7 @@ func Report() *audit.Report {
 			Check: check("layers", "Layers asks where the error enters."), Status: audit.Tested, Verdict: audit.Passed,
 			Clues: []audit.Clue{first},
 			Findings: []audit.Finding{{
-				Category: audit.Layer, Location: "/conv1/Conv", Message: "/conv1/Conv is the first layer that breaks",
+				Category: audit.Layer, Location: "/conv1/Conv", Message: "the symmetry is first lost in /conv1/Conv",
 				Worst:    audit.Nowhere,
 				Evidence: []audit.Evidence{audit.Number("share of the error", 0.62, "share")},
 			}},
@@ -230,7 +231,7 @@ func Report() *audit.Report {
 			Title: "continuous elements, largest error", Where: between.At, Note: "Answer 3 unmoved, 8 when turned.",
 			Pictures: []audit.Picture{
 				{Caption: "input", W: 8, H: 8, Pix: ramp(8, 8, 1)},
-				{Caption: "turned by 45 deg", W: 8, H: 8, Pix: ramp(8, 8, 1)},
+				{Caption: "turned by 45°", W: 8, H: 8, Pix: ramp(8, 8, 1)},
 				{Caption: "difference", W: 8, H: 8, Pix: ramp(8, 8, 3)},
 			},
 		}},

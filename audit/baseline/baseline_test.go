@@ -356,7 +356,7 @@ func set(largest []float64) *audit.Set {
 		Means: largest, At: audit.Nowhere, NonFiniteAt: audit.Nowhere,
 		Rel: audit.Describe(slices.Clone(largest)), Abs: audit.Describe(slices.Clone(largest)),
 		Floors: audit.Floors{Rounding: 1e-7}, Verdict: audit.Passed,
-		Profile: []audit.Point{{Element: []float64{90}, Label: "90 deg", Exact: true}}, Resampling: audit.Describe(nil),
+		Profile: []audit.Point{{Element: []float64{90}, Label: "90°", Exact: true}}, Resampling: audit.Describe(nil),
 	}
 	s.Worst = audit.MeanInterval(largest, 0.95)
 	s.Mean, s.Exceed, s.Ratio = s.Worst, audit.ShareInterval(inputs, inputs, 0.95), audit.MeanInterval(nil, 0.95)

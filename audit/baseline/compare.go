@@ -15,7 +15,7 @@ import (
 // Status is what became of something.
 type Status string
 
-// The statuses. Of errors, unchanged means that there is no evidence of a change; the interval says how large one may
+// The statuses. Of errors, unchanged means that there is no clear difference; the interval says how large one may
 // still be.
 const (
 	Fixed     Status = "fixed"

@@ -127,7 +127,7 @@ func (c *Comparison) Summary() string {
 	case slices.ContainsFunc(c.Sets, func(s SetChange) bool { return s.Status == Fixed || s.Status == Improved }):
 		return "better than before"
 	}
-	return "no evidence of a change"
+	return "no clear difference"
 }
 
 // limits writes an interval.

@@ -246,7 +246,7 @@ func TestSweep(t *testing.T) {
 		}
 		audittest.Run(t, sweep.Check, audittest.Fixture{
 			Subject: vectors("nan", audittest.NaNAt(moved), plan),
-			Want:    []audittest.Want{{Category: audit.NonFinite, Message: "1 of 240 .* sample s033 at 180 deg"}},
+			Want:    []audittest.Want{{Category: audit.NonFinite, Message: "1 of 240 .* sample s033 at 180°"}},
 		}, clean)
 	})
 	t.Run("blank inputs", func(t *testing.T) {
@@ -585,7 +585,7 @@ func TestLattice(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, want := range []string{
-			"of the pixels, rounding explains", "errors are shares of",
+			"of the pixels, and rounding explains", "errors are shares of",
 			"shares of differing pixels, without a scale",
 		} {
 			if !strings.Contains(b.String(), want) {
@@ -674,7 +674,7 @@ func TestCombOfPictures(t *testing.T) {
 		r.Verdict != audit.NeedsAttention {
 		t.Errorf("rings: %s: %q", r.Verdict, r.Reasons)
 	}
-	if a := strings.Join(r.Answers(), "\n"); !strings.Contains(a, "resampling: mean error") {
+	if a := strings.Join(r.Answers(), "\n"); !strings.Contains(a, "interpolation: the mean error") {
 		t.Errorf("answers:\n%s", a)
 	}
 }
@@ -713,7 +713,7 @@ func TestDecision(t *testing.T) {
 	want := map[string]float64{
 		"agreement with the unmoved input":     1.0 / 3,
 		"inputs that agree on the whole orbit": 0,
-		"flips at the worst element, 180 deg":  1,
+		"flips at the worst element, 180°":     1,
 		"accuracy unmoved":                     right / inputs,
 		"accuracy at the worst of the orbit":   0,
 		"agreement where right unmoved":        agreeRight / right,

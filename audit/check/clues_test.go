@@ -300,14 +300,14 @@ func TestClues(t *testing.T) {
 		{
 			audit.ClueOneElement,
 			onRays("narrow", func(x, y float64) []float64 { return []float64{x*x + y*y + bump(angle(x, y), 45, 2)} }),
-			"^45 deg$",
+			"^45°$",
 			onRays("wide", func(x, y float64) []float64 { return []float64{x*x + y*y + x} }),
 			[]audit.ClueName{audit.ClueHandedness},
 		},
 		{
 			audit.ClueOneElement,
 			onRays("narrow", func(x, y float64) []float64 { return []float64{x*x + y*y + bump(angle(x, y), 45, 2)} }),
-			"^45 deg$",
+			"^45°$",
 			onRays("four", func(x, y float64) []float64 {
 				a, f := angle(x, y), x*x+y*y
 				return []float64{f + bump(a, 45, 2) + bump(a, 105, 2) + bump(a, 165, 2) + bump(a, 225, 2)}
@@ -471,7 +471,7 @@ func TestProfile(t *testing.T) {
 	// E e(x,g) is largest half-way round, and the five worst of steps of 15 degrees lie there: 150 to 225 over these
 	// inputs.
 	if table := got["endtoend worst-elements"].Table; table == nil || len(table.Rows) != 5 ||
-		table.Rows[2][0].Text != "180 deg" || table.Rows[2][1].Text != "exact" {
+		table.Rows[2][0].Text != "180°" || table.Rows[2][1].Text != "exact" {
 		t.Errorf("%+v", table)
 	}
 	if e, ok := got["lattice profile"]; ok {

@@ -45,10 +45,12 @@ type Rule struct {
 	// fault; "" for any.
 	Excuse audit.Cause
 	// Quiet says that the cause can be at work while every element holds in the forward pass.
-	Quiet  bool
-	Weigh  []Weight
-	Fix    string
-	Verify string
+	Quiet bool
+	// Everywhere says that the cause is no layer's, so none is named.
+	Everywhere bool
+	Weigh      []Weight
+	Fix        string
+	Verify     string
 	// Instead is what to say in place of Cause and Fix where a clue was seen.
 	Instead []Instead
 	// Benign says that the model is not at fault: the test, the data or the arithmetic is.
@@ -179,7 +181,9 @@ func Weigh(rules []Rule, clues []audit.Clue) []audit.Diagnosis {
 			s.score -= float64(unseen * c.Strength)
 			s.d.Against = append(s.d.Against, c)
 		}
-		s.d.Location = location(q, best)
+		if !q.Everywhere {
+			s.d.Location = location(q, best)
+		}
 		all = append(all, s)
 	}
 	total := 1.0 // the unknown cause has the score 0

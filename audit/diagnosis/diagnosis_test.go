@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"nero/audit"
@@ -359,6 +360,33 @@ func TestFineDetail(t *testing.T) {
 	}
 }
 
+// A grid that does not follow is no explanation where the kernels would break the claim on one that does: what to do
+// about the grid would change nothing. Where nobody found such kernels it is.
+func TestUntied(t *testing.T) {
+	off := []audit.ClueName{
+		audit.ClueStrideParity, "!" + audit.ClueLintAllows, "!" + audit.ClueStridePattern, audit.ClueSlopeViolation,
+		audit.ClueFirstLayer,
+	}
+	for _, c := range []struct {
+		name string
+		more []audit.ClueName
+		want string
+	}{
+		{"tied", []audit.ClueName{audit.CluePooling, audit.ClueSingleLayer}, "striding"},
+		{
+			"untied, all layers",
+			[]audit.ClueName{audit.ClueUntied, audit.ClueConvolution, "!" + audit.ClueSingleLayer},
+			"unconstrained",
+		},
+		{"untied, by the last layer", []audit.ClueName{audit.ClueUntied, audit.ClueDense, audit.ClueSingleLayer}, ""},
+	} {
+		d := diagnosis.Weigh(diagnosis.Rules(), seen(append(slices.Clone(off), c.more...)...))
+		if c.want != "" && (len(d) == 0 || d[0].ID != c.want) || c.want == "" && len(d) > 0 && d[0].ID == "striding" {
+			t.Errorf("%s: named %v, want %q", c.name, names(d), c.want)
+		}
+	}
+}
+
 func TestClueThatWouldDecide(t *testing.T) {
 	d := diagnosis.Weigh(diagnosis.Rules(), seen(audit.ClueTrainingNorm))
 	if len(d) == 0 || !slices.Contains(d[0].Missing, audit.ClueBatchCompany) {
@@ -366,6 +394,29 @@ func TestClueThatWouldDecide(t *testing.T) {
 	}
 	if d[0].Location != "at training-norm" {
 		t.Errorf("location %q", d[0].Location)
+	}
+}
+
+// What a diagnosis lacks is said in words, with the check that looks for it; no identifier of a clue is left.
+func TestSettles(t *testing.T) {
+	const decides = 2
+	sweep := &audit.Report{Results: []*audit.Result{{
+		Check: &audit.Check{Name: "sweep"}, Status: audit.Tested,
+	}}}
+	for _, q := range diagnosis.Rules() {
+		for _, w := range q.Weigh {
+			if w.For < decides {
+				continue
+			}
+			d := &audit.Diagnosis{Missing: []audit.ClueName{w.Clue}}
+			said := (&audit.Report{}).Settles(d)
+			if len(said) != 1 || !strings.HasPrefix(said[0], "whether ") || !strings.Contains(said[0], " --checks ") {
+				t.Errorf("%s is missing, and that is said by %q", w.Clue, said)
+			}
+		}
+	}
+	if said := sweep.Settles(&audit.Diagnosis{Missing: []audit.ClueName{audit.ClueFades}}); len(said) != 0 {
+		t.Errorf("boxes that fade are to be looked for by a check that ran: %q", said)
 	}
 }
 
@@ -452,5 +503,33 @@ func TestAdviceWhereTheErrorIsEven(t *testing.T) {
 			regexp.MustCompile("^train with").MatchString(d[0].Fix) == even {
 			t.Errorf("even %v: %+v", even, d)
 		}
+	}
+}
+
+// Where nearly all layers break by themselves none of them is to blame: the model is generic, and no place is named.
+// One layer that breaks alone is.
+func TestGenericModel(t *testing.T) {
+	clues := []audit.Clue{
+		{Name: audit.ClueSlopeViolation, Holds: true, Strength: 1},
+		{Name: audit.ClueFirstLayer, Holds: true, Strength: 0.9, Location: "conv1"},
+		{Name: audit.ClueConvolution, Holds: true, Strength: 0.4, Location: "conv1"},
+		{Name: audit.ClueGrows, Strength: 0.8},
+	}
+	for _, generic := range []bool{false, true} {
+		d := diagnosis.Weigh(diagnosis.Rules(), append(slices.Clone(clues),
+			audit.Clue{Name: audit.ClueGeneric, Holds: generic, Strength: 0.9},
+			audit.Clue{Name: audit.ClueSingleLayer, Holds: !generic, Strength: 0.9, Location: "conv1"}))
+		if len(d) == 0 || (d[0].ID == "unconstrained") != generic || (d[0].Location == "") != generic {
+			t.Errorf("generic %v: %+v", generic, d)
+		}
+	}
+}
+
+// A layer that breaks evenly may be one that learned the symmetry or one that lost it: both are told.
+func TestKernelWhereTheErrorIsEven(t *testing.T) {
+	d := diagnosis.Weigh(diagnosis.Rules(), seen(audit.ClueSingleLayer, audit.ClueDense, audit.ClueEven))
+	if len(d) == 0 || d[0].ID != "kernel" || !strings.Contains(d[0].Cause, "training") ||
+		!strings.Contains(d[0].Fix, "weight sharing") {
+		t.Errorf("%+v", d)
 	}
 }

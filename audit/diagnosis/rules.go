@@ -340,6 +340,7 @@ func Rules() []Rule {
 			Weigh: []Weight{
 				{audit.ClueStridePattern, strong + weak, -some},
 				{audit.ClueStrideParity, strong, -strong},
+				{audit.ClueUntied, -strong - some, 0}, // a grid that follows would not be enough
 				{audit.ClueStays, -strong, 0},
 				{audit.ClueCentre, some, 0},
 				{audit.CluePooling, some, 0},
@@ -360,6 +361,7 @@ func Rules() []Rule {
 			Needs: []audit.ClueName{audit.ClueCrop},
 			Weigh: []Weight{
 				{audit.ClueCrop, strong, -strong},
+				{audit.ClueUntied, -strong - some, 0},
 				{audit.ClueCentre, -some, 0},
 				{audit.ClueLintAllows, -some, weak},
 				{audit.ClueKernelAsymmetry, -some, weak},
@@ -483,8 +485,10 @@ func Rules() []Rule {
 			},
 			Weigh: []Weight{
 				{audit.ClueOddLayer, -weak, 0},
+				{audit.ClueGeneric, -some, 0},
 				{audit.ClueSingleLayer, some, -weak},
 				{audit.ClueKernelAsymmetry, some, -sure},
+				{audit.ClueUntied, -some, 0}, // more than one layer breaks it
 				{audit.ClueConvolution, weak, 0},
 				{audit.ClueDense, weak, 0},
 				{audit.ClueSlopeViolation, weak, -some},
@@ -502,14 +506,31 @@ func Rules() []Rule {
 			},
 			Fix: "look at weight sharing, indices and initialisation of that layer; a filter must be its own turn " +
 				"or mirror image, up to the channels' permutation",
+			Instead: []Instead{{
+				audit.ClueEven,
+				"the weights of a layer are not symmetric, and what that leaves is small and much the same all " +
+					"over the " +
+					"orbit: training on moved inputs taught the symmetry in part, or a few weights are wrong",
+				"if the model learned the symmetry from moved inputs, no layer is wired for it: build it in " +
+					"where this " +
+					"layer reads its input (invariants such as distances, steerable filters), or average the answers " +
+					"over the group; if it was built to keep it, look at weight sharing, indices and " +
+					"initialisation of " +
+					"that layer",
+			}},
 			Verify: "nothing is injected at that layer, its neighbors stay at the floor",
 		},
 		{
 			ID:    "unconstrained",
-			Cause: "nothing makes the model symmetric: its layers are generic and training did not supply the symmetry",
-			Needs: []audit.ClueName{audit.ClueGrows, audit.ClueKernelAsymmetry, audit.ClueFades},
+			Cause: "the layers are ordinary ones, and training did not make up for it",
+			Needs: []audit.ClueName{
+				audit.ClueGeneric, audit.ClueGrows, audit.ClueKernelAsymmetry, audit.ClueFades, audit.ClueUntied,
+			},
+			Everywhere: true,
 			Weigh: []Weight{
 				{audit.ClueStays, -strong, 0},
+				{audit.ClueUntied, some + weak/2, 0},
+				{audit.ClueGeneric, some, -weak},
 				{audit.ClueMends, -sure, 0},
 				{audit.ClueStridePattern, -strong, 0},
 				{audit.CluePositions, -some, 0},
@@ -528,11 +549,10 @@ func Rules() []Rule {
 			Fix: "train with the group's augmentation, build the symmetry in, or average the answers over the group",
 			Instead: []Instead{{
 				audit.ClueEven,
-				"nothing makes the model symmetric, and training taught it the symmetry in part: what is left is " +
-					"small " +
-					"and much the same all over the orbit, as augmentation leaves it",
-				"build the symmetry in, or average the answers over the group; more augmentation gives little where " +
-					"the error is even already",
+				"the layers are ordinary ones; the error is small beside the spread of the answers and much the " +
+					"same all over the orbit, as training with augmentation leaves it",
+				"build the symmetry in, or average the answers over the group; train with the group's augmentation " +
+					"if that was not done: more of it gives little where the error is even already",
 			}},
 			Verify: "audit the new model on the same inputs: nero compare",
 		},

@@ -291,15 +291,18 @@ type Question struct {
 
 // Diagnosis is one explanation of what was seen, with what speaks for and against it.
 type Diagnosis struct {
-	ID         string   `json:"id"`
-	Cause      string   `json:"cause"`
-	Confidence Number   `json:"confidence"`
-	Location   string   `json:"location,omitempty"`
-	For        []Clue   `json:"for"`
-	Against    []Clue   `json:"against"`
-	Missing    []string `json:"would_decide"`
-	Fix        string   `json:"fix"`
-	Verify     string   `json:"verify"`
+	ID         string `json:"id"`
+	Cause      string `json:"cause"`
+	Confidence Number `json:"confidence"`
+	Location   string `json:"location,omitempty"`
+	For        []Clue `json:"for"`
+	Against    []Clue `json:"against"`
+	// Missing are clues by name that nobody looked for, Settle how to look for those that some check can: "whether the
+	// error lies at the border of the map (nero audit --checks border)". Audits of older programs have the names alone.
+	Missing []string `json:"would_decide"`
+	Settle  []string `json:"would_settle,omitempty"`
+	Fix     string   `json:"fix"`
+	Verify  string   `json:"verify"`
 }
 
 // Clue is a fact that speaks for or against a cause.
@@ -515,6 +518,8 @@ type Policy struct {
 // Check is what one check has to say.
 type Check struct {
 	Check string `json:"check"`
+	// in a few words, for people; "" where that is its name
+	Title string `json:"title,omitempty"`
 	// under which several checks are chosen together
 	Family  string `json:"family,omitempty"`
 	Summary string `json:"summary"`
@@ -569,6 +574,13 @@ type Finding struct {
 	Severity Severity   `json:"severity" jsonschema:"enum=high,enum=medium,enum=low,enum=note"`
 	Replay   string     `json:"replay,omitempty"`
 }
+
+// Heading is what people call the check.
+func (c *Check) Heading() string { return cmp.Or(c.Title, c.Check) }
+
+// Judges says whether a verdict of the check is one: it holds sets of elements against the limits, or it has found
+// something. What was only measured passes nothing.
+func (c *Check) Judges() bool { return len(c.Sets) > 0 || c.Verdict != "" && c.Verdict != Passed }
 
 // Kind is the title of the category.
 func (f *Finding) Kind() string { return cmp.Or(f.Title, f.Category) }

@@ -93,7 +93,7 @@ func named(name, unit string) string {
 	if unit == "" || unit == "share" {
 		return name
 	}
-	return name + " (" + unit + ")"
+	return name + " (" + words.Unit(unit) + ")"
 }
 
 // In writes a cell of a column of the given unit: shares in percents, words as they are.

@@ -51,8 +51,8 @@ func (t *text) brief(m *document.Model) {
 			continue // the gist says it
 		}
 		for _, answer := range q.Answers {
-			if i == 1 && strings.HasPrefix(answer, "yes") {
-				break
+			if i == 1 && strings.HasPrefix(answer, "yes") || strings.HasPrefix(answer, "none that matters") {
+				break // no news
 			}
 			t.line(2, words.Capital(answer))
 		}
@@ -72,7 +72,8 @@ func (t *text) brief(m *document.Model) {
 	t.b.WriteString("\n")
 }
 
-// beyond are the reasons of the verdict itself that the gist does not give: those that are no set's.
+// beyond are the reasons of the verdict itself that the gist does not give: those that are no set's, and those of sets
+// that are left undecided, of which the gist says only how small the error is.
 func beyond(m *document.Model) []string {
 	if m.Verdict == document.Passed && len(m.Gist) > 0 {
 		return nil
@@ -80,7 +81,7 @@ func beyond(m *document.Model) []string {
 	var out []string
 	for _, why := range m.Reasons {
 		if strings.HasPrefix(why, string(m.Verdict)) && !slices.ContainsFunc(m.Sets(), func(s *document.Set) bool {
-			return len(m.Gist) > 0 && strings.Contains(why, s.Name+": ")
+			return len(m.Gist) > 0 && s.Verdict != document.NeedsAttention && strings.Contains(why, s.Name+": ")
 		}) {
 			out = append(out, why)
 		}

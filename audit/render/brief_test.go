@@ -8,6 +8,7 @@ import (
 
 	"nero/audit"
 	"nero/audit/audittest"
+	"nero/audit/document"
 	"nero/audit/render"
 )
 
@@ -35,5 +36,32 @@ func TestBrief(t *testing.T) {
 	}
 	if strings.Contains(out, "largest error") {
 		t.Errorf("the reason of a set is told twice:\n%s", out)
+	}
+}
+
+// A set that is left undecided is no news to the gist, which says how small the error is: the reason says what is
+// missing, and nothing is said of layers that break nothing.
+func TestBriefUndecided(t *testing.T) {
+	a := audit.Document(audittest.Report())
+	m := &a.Models[0]
+	set := m.Sets()[0]
+	why := "NEEDS_ATTENTION: " + set.Name + ": undecided: about 72 inputs would decide"
+	for _, c := range []struct {
+		verdict document.Verdict
+		told    bool
+	}{{document.NeedsAttention, true}, {document.Failed, false}} {
+		m.Verdict, set.Verdict, m.Reasons = c.verdict, c.verdict, []string{strings.Replace(why, "NEEDS_ATTENTION",
+			string(c.verdict), 1)}
+		m.Questions[2].Answers = []string{"none that matters: no error is above the limit"}
+		var b bytes.Buffer
+		if err := render.Brief(&b, a); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(b.String(), "72 inputs would decide"); got != c.told {
+			t.Errorf("%s: told %v:\n%s", c.verdict, got, b.String())
+		}
+		if strings.Contains(b.String(), "None that matters") {
+			t.Errorf("%s speaks of no layer:\n%s", c.verdict, b.String())
+		}
 	}
 }

@@ -274,7 +274,7 @@ func TestSARIFFingerprints(t *testing.T) {
 	for _, c := range changed.Results {
 		for i := range c.Findings {
 			c.Findings[i].Message += " now"
-			c.Findings[i].Worst = audit.Where{Sample: "other", Index: 1, Label: "1 deg"}
+			c.Findings[i].Worst = audit.Where{Sample: "other", Index: 1, Label: "1°"}
 			for j := range c.Findings[i].Evidence {
 				c.Findings[i].Evidence[j].Value *= 1.5
 			}

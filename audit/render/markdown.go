@@ -203,8 +203,8 @@ func folds(m *document.Model) []string {
 			for _, c := range x.Against {
 				d.item(1, "against: %s", words.Markdown(c.String()))
 			}
-			if len(x.Missing) > 0 {
-				d.item(1, "not looked for, would decide: %s", words.Markdown(strings.Join(x.Missing, ", ")))
+			if len(x.Settle) > 0 {
+				d.item(1, "a test that would settle it: %s", words.Markdown(strings.Join(x.Settle, "; ")))
 			}
 		}
 	})
@@ -213,7 +213,7 @@ func folds(m *document.Model) []string {
 		if len(c.Measures) == 0 && len(c.Exhibits) == 0 {
 			continue
 		}
-		fold(c.Check, func(d *mdown) {
+		fold(titled(c), func(d *mdown) {
 			for _, e := range c.Measures {
 				d.item(0, "%s", words.Markdown(e.Text))
 			}
@@ -263,17 +263,16 @@ func (d *mdown) tested(m *document.Model) {
 		d.item(0, "%s: %s × %s; %s", words.Markdown(s.Name), count(s.Inputs, "input", "inputs"),
 			count(len(s.Profile), "element", "elements"), words.Markdown(s.Reason))
 	}
-	d.item(0, "this audit scores itself %s", words.Markdown(m.Score.String()))
 	d.end()
 	d.row("check", "status", "asks")
 	d.row("---", "---", "---")
 	for i := range m.Checks {
 		c := &m.Checks[i]
 		status := string(c.Status)
-		if c.Verdict != "" {
+		if c.Judges() {
 			status += ", " + string(c.Verdict)
 		}
-		d.row(words.Markdown(c.Check), status, words.Markdown(c.Summary))
+		d.row(words.Markdown(titled(c)), status, words.Markdown(c.Summary))
 	}
 	d.end()
 }

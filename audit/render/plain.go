@@ -108,6 +108,9 @@ func (t *text) curve(c *document.Curve) {
 				i = k * (n - 1) / (mostDots - 1)
 			}
 			d := s.Y[i].String() + " at " + s.X[i].String()
+			if c.X.Unit == "deg" {
+				d += "°"
+			}
 			if i < len(s.Labels) && s.Labels[i] != "" {
 				d = s.Y[i].String() + " at " + s.Labels[i]
 			}

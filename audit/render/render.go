@@ -30,7 +30,7 @@ var JSON = Format{Name: "json", File: "audit.json", Doc: "everything, for progra
 var HTML = Format{Name: "html", File: "audit.html", Doc: "one page with plots, for a browser", Render: html.Write}
 
 // Formats are all forms, in the order in which they are listed.
-func Formats() []Format { return []Format{Text, Markdown, HTML, JSON, JUnit, SARIF, Badge} }
+func Formats() []Format { return []Format{Text, Markdown, HTML, JSON, JUnit, SARIF, Badge, Card} }
 
 // Find is the form of a name.
 func Find(name string) (Format, bool) {
@@ -40,6 +40,14 @@ func Find(name string) (Format, bool) {
 		}
 	}
 	return Format{}, false
+}
+
+// titled is a check with its name, by which it is chosen.
+func titled(c *document.Check) string {
+	if c.Title == "" {
+		return c.Check
+	}
+	return c.Title + " (" + c.Check + ")"
 }
 
 func count(n int, one, many string) string { return words.Plural(n, one, many) }

@@ -193,7 +193,7 @@ func (t *text) details(m *document.Model, named bool) {
 		if len(c.Measures) == 0 && len(c.Exhibits) == 0 {
 			continue
 		}
-		t.line(0, c.Check)
+		t.line(0, titled(c))
 		for _, e := range c.Measures {
 			t.line(2, e.Text)
 		}
@@ -210,7 +210,6 @@ func (t *text) details(m *document.Model, named bool) {
 	t.paragraph("certificate", m.Certificate)
 	t.paragraph("caveats", m.Caveats)
 	t.untested(m)
-	t.line(0, "this audit scores itself "+m.Score.String())
 	t.b.WriteString("\n")
 }
 
@@ -239,8 +238,8 @@ func (t *text) diagnoses(m *document.Model) {
 		for _, c := range d.Against {
 			t.line(4, "against: "+c.String())
 		}
-		if len(d.Missing) > 0 {
-			t.line(4, "not looked for, would decide: "+strings.Join(d.Missing, ", "))
+		if len(d.Settle) > 0 {
+			t.line(4, "a test that would settle it: "+strings.Join(d.Settle, "; "))
 		}
 		if d.Fix != "" {
 			t.line(4, "fix: "+d.Fix)

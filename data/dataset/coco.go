@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,8 +18,9 @@ var cocoFormat = &Format{
 	Sniff: Sniff{Folder: func(_ fs.FS, _, targets string) bool {
 		return strings.EqualFold(path.Ext(targets), ".json")
 	}},
-	Options: []Option{WithTargets, WithNoTargets, WithClasses, WithShape},
+	Options: []Option{WithTargets, WithNoTargets, WithClasses, WithShape, WithOrient},
 	Refuse:  noArray,
+	Pixels:  cocoMasksFormat,
 	Open: reads(func(o opener, s Spec) (Dataset, error) {
 		if s.Targets == none {
 			return o.openFolder(s)
@@ -38,15 +40,21 @@ type cocoFile struct {
 		Width    int    `json:"width"`
 		Height   int    `json:"height"`
 	} `json:"images"`
-	Annotations []struct {
-		ID       cocoID    `json:"id"`
-		Image    cocoID    `json:"image_id"`
-		Category cocoID    `json:"category_id"`
-		BBox     []float64 `json:"bbox"`
-		Crowd    cocoID    `json:"iscrowd"`
-	} `json:"annotations"`
-	Categories []cocoCategory `json:"categories"`
+	Annotations []cocoObject   `json:"annotations"`
+	Categories  []cocoCategory `json:"categories"`
 }
+
+// cocoObject is an object in a photo, without its outline.
+type cocoObject struct {
+	ID       cocoID    `json:"id"`
+	Image    cocoID    `json:"image_id"`
+	Category cocoID    `json:"category_id"`
+	BBox     []float64 `json:"bbox"`
+	Crowd    cocoID    `json:"iscrowd"`
+}
+
+// crowded tells whether the object stands for several that nobody told apart.
+func (x cocoObject) crowded() bool { return x.Crowd == "1" || x.Crowd == "true" }
 
 // cocoCategory is a class.
 type cocoCategory struct {
@@ -102,9 +110,36 @@ func parseCOCO(b []byte) (cocoFile, error) {
 	return c, nil
 }
 
-// openCOCO opens a folder of photos with the boxes of a file of COCO instances: Targets, or the one JSON file in the
-// folder. The photos are those that the file lists.
+// openCOCO opens a folder of photos with the boxes of a file of COCO instances.
 func (o opener) openCOCO(spec Spec) (Dataset, error) {
+	l, err := o.listCOCO(spec, "boxes")
+	if err != nil {
+		return nil, err
+	}
+	l.raw, l.d.known = nil, true
+	if err := l.boxes(spec); err != nil {
+		return nil, inFile(l.name, err)
+	}
+	if err := l.d.open(spec); err != nil {
+		return nil, err
+	}
+	return l.d, nil
+}
+
+// cocoListing is a file of COCO instances with the photos that it lists.
+type cocoListing struct {
+	d    *photos
+	name string
+	raw  []byte
+	c    cocoFile
+	// the photos by the ids of their images, and how what the file says of them is to be turned
+	where map[cocoID]*photo
+	turns map[cocoID]orientation
+}
+
+// listCOCO reads a file of COCO instances, Targets or the one JSON file in the folder, and the headers of the photos
+// that it lists. Messages call what it has of them so.
+func (o opener) listCOCO(spec Spec, what string) (*cocoListing, error) {
 	name := spec.Targets
 	if name == "" {
 		var err error
@@ -120,7 +155,7 @@ func (o opener) openCOCO(spec Spec) (Dataset, error) {
 	if err != nil {
 		return nil, inFile(name, err)
 	}
-	f := newFolder(o.fsys, spec.Images, spec.loose())
+	f := newFolder(o.fsys, spec)
 	image := map[string]int{} // position in c.Images by path
 	for i, m := range c.Images {
 		p := strings.ReplaceAll(m.FileName, `\`, "/")
@@ -143,60 +178,72 @@ func (o opener) openCOCO(spec Spec) (Dataset, error) {
 		return nil, inFile(f.root, err)
 	}
 	d := f.photos(o)
-	d.known, d.files = true, []string{name}
+	d.files = []string{name}
 	where := make(map[cocoID]*photo, len(d.items))
+	turns := make(map[cocoID]orientation, len(d.items))
 	for i := range d.items {
 		p := &d.items[i]
 		m := c.Images[image[f.paths[i]]]
-		if m.Width != 0 && m.Height != 0 && (m.Width != p.pic.w || m.Height != p.pic.h) {
+		turn, ok := p.stored(m.Height, m.Width)
+		if !ok {
 			return nil, fmt.Errorf(
-				"%s: has boxes for a photo of %d x %d px, but %s has %d x %d: they belong to another photo or to "+
-					"another size of it; take that one, or correct size and boxes",
-				name, m.Width, m.Height, p.file, p.pic.w, p.pic.h)
+				"%s: has %s for a photo of %d x %d px, but %s has %d x %d: they belong to another photo or to "+
+					"another size of it; take that one, or correct size and %s",
+				name, what, m.Width, m.Height, p.file, p.pic.w, p.pic.h, what)
 		}
 		if where[m.ID] != nil {
-			return nil, fmt.Errorf("%s: two images have the id %s: which has the boxes? Number them anew", name,
-				clip(string(m.ID)))
+			return nil, fmt.Errorf("%s: two images have the id %s: which has the %s? Number them anew", name,
+				clip(string(m.ID)), what)
 		}
-		where[m.ID] = p
+		where[m.ID], turns[m.ID] = p, turn
 	}
-	if err := d.coco(c, where, name, spec); err != nil {
-		return nil, inFile(name, err)
-	}
-	if err := d.open(spec); err != nil {
-		return nil, err
-	}
-	return d, nil
+	return &cocoListing{d: d, name: name, raw: b, c: c, where: where, turns: turns}, nil
 }
 
-// coco takes over the objects of a file.
-func (d *photos) coco(c cocoFile, where map[cocoID]*photo, name string, spec Spec) error {
+// named are the names of the categories.
+func (c cocoFile) named() (map[cocoID]string, error) {
 	category := map[cocoID]string{}
 	for _, k := range c.Categories {
 		if _, ok := category[k.ID]; ok {
-			return fmt.Errorf("two categories have the id %s: number them anew", clip(string(k.ID)))
+			return nil, fmt.Errorf("two categories have the id %s: number them anew", clip(string(k.ID)))
 		}
 		category[k.ID] = k.Name
 	}
-	a, err := newAnnotator(spec.Classes, func() []string { return c.classes() })
+	return category, nil
+}
+
+// object is the photo that an object is in and what it is called.
+func (l *cocoListing) object(key string, image, category cocoID, named map[cocoID]string) (*photo, string, error) {
+	p := l.where[image]
+	if p == nil {
+		return nil, "", fmt.Errorf("object %s is in the image %s, which is not listed: list it, or remove the object",
+			key, clip(string(image)))
+	}
+	class, ok := named[category]
+	if !ok {
+		return nil, "", fmt.Errorf("object %s is of the category %s, which is not listed: add it to categories, or "+
+			"remove the object", key, clip(string(category)))
+	}
+	return p, class, nil
+}
+
+// boxes takes over the boxes of the objects of a file.
+func (l *cocoListing) boxes(spec Spec) error {
+	d := l.d
+	category, err := l.c.named()
+	if err != nil {
+		return err
+	}
+	a, err := newAnnotator(spec.Classes, func() []string { return l.c.classes() })
 	if err != nil {
 		return err
 	}
 	d.names = a.names
-	for k, x := range c.Annotations {
-		key := string(x.ID)
-		if key == "" {
-			key = fmt.Sprintf("[%d]", k)
-		}
-		p := where[x.Image]
-		if p == nil {
-			return fmt.Errorf("object %s is in the image %s, which is not listed: list it, or remove the object", key,
-				clip(string(x.Image)))
-		}
-		class, ok := category[x.Category]
-		if !ok {
-			return fmt.Errorf("object %s is of the category %s, which is not listed: add it to categories, or remove "+
-				"the object", key, clip(string(x.Category)))
+	for k, x := range l.c.Annotations {
+		key := cmp.Or(string(x.ID), fmt.Sprintf("[%d]", k))
+		p, class, err := l.object(key, x.Image, x.Category, category)
+		if err != nil {
+			return err
 		}
 		if len(x.BBox) != 4 {
 			return fmt.Errorf("object %s (%s) has a bbox of %d numbers, want [x, y, width, height]: complete or "+
@@ -207,10 +254,10 @@ func (d *photos) coco(c cocoFile, where map[cocoID]*photo, name string, spec Spe
 		}
 		// Widths and heights below 0 give boxes that are turned inside out, and say so.
 		o, ok, err := a.object(annotated{
-			key: key, class: class, excused: x.Crowd == "1" || x.Crowd == "true",
+			key: key, class: class, excused: x.crowded(),
 			x1: x.BBox[0], y1: x.BBox[1], x2: x.BBox[0] + x.BBox[2], y2: x.BBox[1] + x.BBox[3],
 			shown: fmt.Sprintf("bbox %v", x.BBox),
-		}, fmt.Sprintf("image %q", p.id), p.pic.h, p.pic.w)
+		}, fmt.Sprintf("image %q", p.id), p, l.turns[x.Image])
 		if err != nil {
 			return err
 		}
@@ -219,7 +266,7 @@ func (d *photos) coco(c cocoFile, where map[cocoID]*photo, name string, spec Spe
 		}
 	}
 	if len(spec.Classes) == 0 {
-		d.note("classes are numbered in the order of %s: %s; set data.classes to the models' order", name,
+		d.note("classes are numbered in the order of %s: %s; set data.classes to the models' order", l.name,
 			list(d.names))
 	}
 	a.notes(d, "iscrowd")

@@ -14,7 +14,7 @@ import (
 var folderFormat = &Format{
 	Name: "folder", Doc: "Image files, labelled by folders, names or a table; or one image.",
 	Sniff:   Sniff{Head: func(head []byte) bool { return imageFormat(head) != "" }},
-	Options: []Option{WithPattern, WithLabels, WithShape},
+	Options: []Option{WithPattern, WithLabels, WithShape, WithOrient},
 	Refuse:  noArray,
 	Open:    reads(opener.openFolder),
 }
@@ -23,21 +23,26 @@ var folderFormat = &Format{
 type folder struct {
 	listing
 	// sizes may differ: something brings them to one later
-	loose  bool
+	loose bool
+	// what the files say of how they lie does not count
+	stored bool
+	turns  []orientation
+	// as they are shown
 	pics   []picture
 	common picture
 }
 
 // newFolder is the images below a root; files with the endings in skip are read by something else.
-func newFolder(fsys fs.FS, root string, loose bool, skip ...string) *folder {
+func newFolder(fsys fs.FS, spec Spec, skip ...string) *folder {
 	return &folder{
-		listing: listing{fsys: fsys, root: root, endings: imageEndings(), noun: "images", skip: skip}, loose: loose,
+		listing: listing{fsys: fsys, root: spec.Images, endings: imageEndings(), noun: "images", skip: skip},
+		loose:   spec.loose(), stored: spec.Orientation == Stored,
 	}
 }
 
 // openFolder opens the images below a folder, or a single image.
 func (o opener) openFolder(spec Spec) (Dataset, error) {
-	d := newFolder(o.fsys, spec.Images, spec.loose())
+	d := newFolder(o.fsys, spec)
 	if err := d.find(); err != nil {
 		return nil, inFile(spec.Images, err)
 	}
@@ -62,7 +67,9 @@ func (o opener) openFolder(spec Spec) (Dataset, error) {
 func (d *folder) photos(o opener) *photos {
 	p := &photos{o: o, root: d.root, common: d.common, notes: slices.Clone(d.notes)}
 	for i, name := range d.paths {
-		one := photo{id: d.id(name), file: d.name(name), pic: d.pics[i], label: -1, tags: d.tags(name)}
+		one := photo{
+			id: d.id(name), file: d.name(name), pic: d.pics[i], turn: d.turns[i], label: -1, tags: d.tags(name),
+		}
 		if d.labels != nil {
 			one.label = d.labels[i]
 		}
@@ -73,8 +80,11 @@ func (d *folder) photos(o opener) *photos {
 
 // imageEndings are the endings of files that are taken for images.
 func imageEndings() []string {
-	return []string{".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"}
+	return []string{".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"}
 }
+
+// IsImage tells whether the name of a file ends as those of images do.
+func IsImage(name string) bool { return endsIn(name, imageEndings()) }
 
 // measure reads all headers and settles the common size, channels and depth: those that most files have, of equals the
 // first. A file unlike the others is refused before anything of it is decoded.
@@ -87,8 +97,8 @@ func (d *folder) measure() error {
 	if d.loose {
 		return d.measureLoose()
 	}
-	if err := d.agree(d.pics, picture.String, "resize all as they are read with "+
-		"data.resize (--resize short=256,crop=224), or remove, crop or convert it"); err != nil {
+	if err := d.agree(d.pics, picture.String, "resize all as they are read with data.resize "+
+		"(--resize short=256,crop=224 for a model that reads 224 x 224), or remove or crop it"); err != nil {
 		return err
 	}
 	return checkSize(d.common.c, d.common.h, d.common.w)
@@ -107,35 +117,71 @@ func (d *folder) agree(pics []picture, say func(picture) string, remedy string) 
 		}
 	}
 	if strangers == 0 {
+		d.greys(pics)
 		return nil
 	}
-	err := d.inImage(first, fmt.Errorf(
-		"has %s, but most images in the folder have %s (%d of %d differ): all must agree; %s", say(pics[first]),
-		say(d.common), strangers, len(pics), remedy))
+	advised := func(remedy string) error {
+		return d.inImage(first, fmt.Errorf(
+			"has %s, but most images in the folder have %s (%d of %d differ): all must agree; %s", say(pics[first]),
+			say(d.common), strangers, len(pics), remedy+convert(pics[first], d.common)))
+	}
+	err := advised(remedy)
 	sizes := map[[2]int]bool{}
 	for _, p := range pics {
-		if p.c != d.common.c || p.depth != d.common.depth {
+		if same := (picture{p.c, d.common.h, d.common.w, p.depth, p.either}); !same.fits(d.common) {
 			return err
 		}
 		sizes[[2]int{p.h, p.w}] = true
 	}
 	if len(sizes) > 1 {
-		return &SizesError{Pictures: len(pics), Sizes: len(sizes), message: err}
+		return &SizesError{Pictures: len(pics), Sizes: len(sizes), message: err, remedy: advised}
 	}
 	return err
+}
+
+// convert is how an image becomes like the others, behind another remedy.
+func convert(p, want picture) string {
+	switch {
+	case p.depth != want.depth:
+		return fmt.Sprintf(", or bring it to %d bits: magick FILE -depth %d FILE", want.depth, want.depth)
+	case p.c > want.c:
+		return ", or make it grey: magick FILE -colorspace Gray FILE"
+	}
+	return ""
+}
+
+// greys notes grey images among colours.
+func (d *folder) greys(pics []picture) {
+	n, first := 0, 0
+	for i, p := range pics {
+		if p.c < d.common.c && !p.either {
+			if n == 0 {
+				first = i
+			}
+			n++
+		}
+	}
+	if n > 0 {
+		d.notes = append(d.notes, fmt.Sprintf("%s: %d of %d images are grey and are read as three equal channels, "+
+			"like the colors of the others, first %q", d.root, n, len(pics), d.id(d.paths[first])))
+	}
 }
 
 // peek reads all headers.
 func (d *folder) peek() error {
 	pics := make([]picture, len(d.paths))
 	errs := make([]error, len(d.paths))
+	turns, wrong := make([]orientation, len(d.paths)), make([]error, len(d.paths))
 	var g errgroup.Group
 	const batch = 64
 	g.SetLimit(2 * runtime.GOMAXPROCS(0)) // more than there are cores: most of the time goes into waiting for files
 	for lo := 0; lo < len(d.paths); lo += batch {
 		g.Go(func() error {
 			for i := lo; i < min(lo+batch, len(d.paths)); i++ {
-				pics[i], errs[i] = peekPicture(d.fsys, d.name(d.paths[i]))
+				name := d.name(d.paths[i])
+				if pics[i], errs[i] = peekPicture(d.fsys, name); errs[i] == nil {
+					turns[i], wrong[i], errs[i] = peekPhoto(d.fsys, name)
+				}
 			}
 			return nil
 		})
@@ -149,6 +195,7 @@ func (d *folder) peek() error {
 		}
 	}
 	d.pics = pics
+	d.orient(turns, wrong)
 	return nil
 }
 
@@ -161,7 +208,7 @@ func (d *folder) measureLoose() error {
 		}
 		pics[i].h, pics[i].w = 0, 0
 	}
-	return d.agree(pics, picture.kind, "remove or convert it")
+	return d.agree(pics, picture.kind, "remove it")
 }
 
 // inImage names image i, unless the error of the file system does so already.
@@ -207,10 +254,16 @@ func (d *folder) Labels() []int { return d.labels }
 // Info has the names of the folders as classes, or the words of pattern or table.
 func (d *folder) Info() Info {
 	c := d.common
-	return Info{
+	i := Info{
 		Space: imageSpec(c.c, c.h, c.w), Max: depthMax(c.depth),
 		Classes: slices.Clone(d.names), Notes: slices.Clone(d.notes),
 	}
+	for _, o := range d.turns {
+		if !o.upright() {
+			i.Turned++
+		}
+	}
+	return i
 }
 
 // Sample decodes image i.
@@ -219,7 +272,7 @@ func (d *folder) Sample(i int) (Sample, error) {
 		return Sample{}, fmt.Errorf("%s: image %d does not exist, want 0 to %d", d.root, i, len(d.paths)-1)
 	}
 	p := d.paths[i]
-	img, err := loadPicture(d.fsys, d.name(p), d.common)
+	img, err := loadPicture(d.fsys, d.name(p), d.common, d.turns[i])
 	if err != nil {
 		return Sample{}, inFile(d.name(p), err)
 	}

@@ -385,7 +385,7 @@ func TestFolderRefusesStrangers(t *testing.T) {
 	}{
 		{"bomb", bombPNG(20000, 20000), []string{
 			"20000 x 20000 pixels", "28 x 28 pixels, grey, 8 bits", "1 of 4",
-			"remove, crop or convert",
+			"remove or crop",
 		}},
 		{"size", greyPNG(t, 28, 27, 0), []string{"28 x 27 pixels"}},
 		{"channels", rgb, []string{"RGB", "grey"}},
@@ -632,7 +632,12 @@ func FuzzPicture(f *testing.F) {
 		if err != nil || checkSize(p.c, p.h, p.w) != nil || p.h*p.w > 1<<20 {
 			return
 		}
-		m, err := loadPicture(fsys, "x", p)
+		o, _, err := peekPhoto(fsys, "x")
+		if err != nil {
+			return
+		}
+		p = o.shown(p)
+		m, err := loadPicture(fsys, "x", p, o)
 		if err == nil && (m.C != p.c || m.H != p.h || m.W != p.w ||
 			slices.ContainsFunc(m.Pix, func(v float64) bool { return !(v >= 0 && v < math.Ldexp(1, p.depth)) })) {
 			t.Fatalf("%s gives %d x %d x %d", p, m.C, m.H, m.W)

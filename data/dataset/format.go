@@ -24,6 +24,8 @@ type Format struct {
 	Options []Option
 	// Refuse is why an option is refused, nil for the usual words; so is a Refuse of nil.
 	Refuse func(Option, Spec) error
+	// Pixels is the format that reads the same files for a class at every pixel; nil if none does.
+	Pixels *Format
 	// Numbered says that classes are numbers of their own, so that the names of a study are not for the reader.
 	Numbered bool
 	// Rendered says that samples are made from the settings and no file is read. Options are not looked at then.
@@ -58,10 +60,12 @@ const (
 	WithTargets   Option = "targets"       // targets that lie elsewhere
 	WithNoTargets Option = "targets: none" // targets that are left alone
 	WithSplit     Option = "split"
-	WithClasses   Option = "classes" // the targets are boxes, which have classes
+	WithClasses   Option = "classes" // of boxes or of the pixels of masks
+	WithMasks     Option = "masks"
 	WithTargetKey Option = "target_key"
 	WithUpward    Option = "upward"
 	WithShape     Option = "zoom, fit, cut"
+	WithOrient    Option = "orientation"
 	WithFields    Option = "fields" // more than one
 	WithCloud     Option = "cloud"
 	WithSound     Option = "sound"
@@ -74,7 +78,7 @@ func options() []struct {
 	given func(Spec) bool
 	words string
 } {
-	const targets = "targets are boxes of voc and coco and fields of pairs, this is %s: set format"
+	const targets = "targets are boxes of voc and coco, masks and fields of pairs, this is %s: set format"
 	return []struct {
 		Option
 		given func(Spec) bool
@@ -101,9 +105,16 @@ func options() []struct {
 		{WithNoTargets, func(s Spec) bool { return s.Targets == none }, targets},
 		{
 			WithSplit, func(s Spec) bool { return s.Split != "" },
-			"split is for voc, and for folders of clouds, signals and volumes, this is %s",
+			"split is for voc, masks, and for folders of clouds, signals and volumes, this is %s",
 		},
-		{WithClasses, func(s Spec) bool { return len(s.Classes) > 0 }, "classes are for voc and coco, this is %s"},
+		{
+			WithClasses, func(s Spec) bool { return len(s.Classes) > 0 },
+			"classes are for voc, coco, coco_masks and masks, this is %s",
+		},
+		{
+			WithMasks, func(s Spec) bool { return s.Masks.given() },
+			"masks says how masks of photos are read, this is %s: set format to masks or coco_masks",
+		},
 		{
 			WithTargetKey, func(s Spec) bool { return s.TargetKey != "" },
 			"the key of targets is for pairs, clouds, molecules, graphs and signals, this is %s",
@@ -113,6 +124,9 @@ func options() []struct {
 			"the direction of fields is for pairs, this is %s",
 		},
 		{WithShape, Spec.reshapes, "resize, zoom, fit and cut are for photos, this is %s"},
+		{
+			WithOrient, func(s Spec) bool { return s.Orientation != "" }, "orientation is for photos, this is %s",
+		},
 		{
 			WithFields, func(s Spec) bool { return len(s.Fields) > 1 }, // pictures are one field, whatever it is called
 			"several fields are for clouds, molecules, graphs and signals, this is %s: set format",
@@ -156,7 +170,10 @@ func (f *Format) check(s Spec) error {
 	if err := s.checkPlain(); err != nil {
 		return err
 	}
-	return s.checkShape(f.Takes(WithClasses) && s.Targets != none)
+	if s.Orientation != "" && s.Orientation != Stored && s.Orientation != "shown" {
+		return fmt.Errorf("orientation is %q, want shown or stored", s.Orientation)
+	}
+	return s.checkShape(f.Takes(WithClasses) && !f.Takes(WithMasks) && s.Targets != none)
 }
 
 // Formats are the formats that a program knows, in the order in which they are asked and listed.
@@ -165,8 +182,8 @@ type Formats []*Format
 // Builtin are the formats of this package.
 func Builtin() Formats {
 	return Formats{
-		idxFormat, npyFormat, npzFormat, folderFormat, vocFormat, cocoFormat, pairsFormat, cloudsFormat,
-		moleculesFormat, graphsFormat, signalsFormat, volumesFormat,
+		idxFormat, npyFormat, npzFormat, folderFormat, vocFormat, cocoFormat, cocoMasksFormat, masksFormat, pairsFormat,
+		cloudsFormat, moleculesFormat, graphsFormat, signalsFormat, volumesFormat,
 	}
 }
 
@@ -200,6 +217,9 @@ func (all Formats) OpenFS(fsys fs.FS, spec Spec) (Dataset, error) {
 		var err error
 		if f, err = all.guess(fsys, spec.Images, spec.Targets); err != nil {
 			return nil, err
+		}
+		if spec.Pixels && f.Pixels != nil {
+			f = f.Pixels
 		}
 	}
 	if err := f.check(spec); err != nil {
@@ -265,7 +285,7 @@ func (all Formats) guess(fsys fs.FS, name, targets string) (*Format, error) {
 		return format, nil
 	}
 	return nil, fmt.Errorf(
-		"%s: starts with bytes % x: not IDX, npy, npz, PNG, JPEG, TIFF, BMP or WebP; for points, molecules, "+
+		"%s: starts with bytes % x: not IDX, npy, npz, PNG, JPEG, TIFF, BMP, GIF or WebP; for points, molecules, "+
 			"graphs, recordings or volumes set format to clouds, molecules, graphs, signals or volumes", name,
 		b[:min(n, 6)])
 }

@@ -17,6 +17,16 @@ type Info struct {
 	Max float64
 	// Classes are the words that the labels stand for: class k is Classes[k]. Nil if labels are plain numbers.
 	Classes []string
+	// Turned is the number of photos that are turned as their EXIF says.
+	Turned int
+	// Room is how many rows and columns photos have beyond the crop of [Resize] at most, and Roomy how many photos have
+	// some; zeros where whole photos are shown.
+	Room  [2]int
+	Roomy int
+	// Margin is how many rows and columns around the crop every sample has, and Short how many photos have fewer, so
+	// that the rest is made up.
+	Margin [2]int
+	Short  int
 	// Notes are sentences for a person: what was guessed or left out when the data was opened.
 	Notes []string
 }

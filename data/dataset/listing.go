@@ -96,7 +96,7 @@ func (l *listing) walk(dir string, above []fs.FileInfo, others map[string]int) e
 	}
 	for _, e := range entries {
 		name := e.Name()
-		if strings.HasPrefix(name, ".") || name == "__MACOSX" {
+		if strings.HasPrefix(name, ".") || slices.Contains(leavings(), name) {
 			continue
 		}
 		p := path.Join(dir, name)
@@ -137,6 +137,9 @@ func (l *listing) walk(dir string, above []fs.FileInfo, others map[string]int) e
 	}
 	return nil
 }
+
+// leavings are what systems leave in folders beside hidden files, which nobody wants to read of.
+func leavings() []string { return []string{"__MACOSX", "Thumbs.db", "ehthumbs.db", "desktop.ini"} }
 
 // leads notes where a linked folder leads if that is outside of the root: what is read there is not what was named.
 func (l *listing) leads(p string) {

@@ -29,17 +29,25 @@ type Spec struct {
 	// them; "" guesses where there is no doubt
 	Layout string
 
-	// Targets are boxes (a folder of VOC XML, a COCO JSON) or fields (a folder, npy or npz) that do not lie beside the
-	// images; "none" leaves out those that do.
+	// Targets are boxes (a folder of VOC XML, a COCO JSON), masks (a folder of PNG, a COCO JSON) or fields (a folder,
+	// npy or npz) that do not lie beside the images; "none" leaves out those that do.
 	Targets string
-	// voc: name of a list in ImageSets/Main, such as "test"; "" takes all photos
+	// Pixels says that targets are wanted per pixel, where the format is to be guessed and files have boxes as well.
+	Pixels bool
+	// voc and masks: name of a list in ImageSets/Main or ImageSets/Segmentation, such as "test"; "" takes all photos
 	Split string
-	// voc, coco: names of the classes in the order of the models' numbers; none for those of the data
+	// voc, coco, coco_masks, masks: names of the classes in the order of the models' numbers; none for those of the
+	// data
 	Classes []string
+	// masks: how masks are called and what their pixels stand for
+	Masks Masks
 	// TargetKey is the name of the array of fields where Targets or Images is npz; "" takes flow, or the only array.
 	TargetKey string
 	// Upward says where y and v of OpenPIV text point: "up", "down" or "" for what the order of the rows says.
 	Upward string
+
+	// Orientation is shown ("" as well): photos are turned as their EXIF says; or stored: as they lie in the file.
+	Orientation string
 
 	// Zoom resizes photos and boxes when they are read, by area average where they shrink and bilinearly where they
 	// grow; 0 for 1.
@@ -165,8 +173,16 @@ type Cut struct {
 // Values are those of the file: 0 to 255 for 8-bit images, 0 to 65535 for 16-bit ones, the numbers themselves for
 // arrays. Images with fewer bits are spread over 0 to 255. Palettes are looked up; one that has greys alone counts as
 // grey. An alpha channel is dropped if every pixel is opaque and refused otherwise. CMYK becomes RGB. Of a TIFF file
-// the first page counts. The orientation that a camera notes in EXIF is not applied. JPEG and lossy WebP decoders
-// differ from each other by a few levels.
+// the first page counts. JPEG and lossy WebP decoders differ from each other by a few levels.
+//
+// Photos of a folder, of voc and of coco are turned as their EXIF says (JPEG, PNG, WebP, TIFF), as browsers, OpenCV and
+// Pillow's ImageOps.exif_transpose show them; the loaders of torchvision, timm and Keras do not turn them, and under
+// Orientation stored neither does this. Boxes are turned along: an annotation that gives the photo's size tells by it
+// whether it was made on the stored or on the shown photo; where the size does not tell, it counts as made on the
+// stored one, as pycocotools and torchvision, which turn nothing, read it. EXIF that cannot be read is passed over with
+// a note. Frames of pairs are read as they are stored.
+//
+// An animation (GIF, PNG, WebP) is refused. A grey image among colours has three equal channels, with a note.
 //
 // In a folder, hidden files are left out, links followed and samples sorted by the bytes of their path. Labels come
 // from the table, the pattern, or else the first folder below the root; names that all are non-negative integers are
@@ -193,6 +209,16 @@ type Cut struct {
 // label is the object's class, which is among the tags too; its target are the boxes that reach into the piece, in its
 // coordinates and not clipped, the key object first. Decoded photos are kept, up to 64 MiB, so that the objects of one
 // photo decode it once.
+//
+// Masks are PNG files called like the photos (see [Masks]), in Targets, in SegmentationClass or beside the photos, of
+// the photos' size. Grey masks and palettes hold the numbers of the classes, also with fewer than 8 bits; masks in
+// colors need a table of them. 255 is void, which counts for nothing, unless something else is said or 0 and 255 are
+// all there is. A resized photo has its mask resized by the nearest neighbor, and what a frame adds around it is void.
+//
+// Of coco_masks the mask is drawn from the objects of the JSON file: polygons, and run lengths as numbers or as text,
+// to the same pixels as pycocotools. Pixels in no object are of the class called background, which is put first where
+// Classes is empty, and void where there is none. Pixels that objects of two classes cover are void, or of the later
+// one in the file (see [Masks]); pixels of a crowd in which no other object lies are void.
 //
 // Pairs are sequences of frames of one size: files whose names end in a and b, 0 and 1, 1 and 2, img1 and
 // img2 or two other numbers that follow each other, or lie in folders called so; files that a Pattern groups, of any

@@ -60,7 +60,7 @@ func (o opener) openPairs(spec Spec) (Dataset, error) {
 			return o.openPairArrays(spec)
 		}
 	}
-	p := &pairFolder{folder: newFolder(o.fsys, spec.Images, false, ".flo", ".txt", ".npy", ".npz")}
+	p := &pairFolder{folder: newFolder(o.fsys, Spec{Images: spec.Images}, ".flo", ".txt", ".npy", ".npz")}
 	if err := p.find(); err != nil {
 		return nil, inFile(spec.Images, err)
 	}
@@ -399,7 +399,7 @@ func (p *pairFolder) load(i int) (*space.Frames, error) {
 	}
 	for _, k := range x.frames {
 		name := p.name(p.paths[k])
-		m, err := loadPicture(p.fsys, name, p.common)
+		m, err := loadPicture(p.fsys, name, p.common, 0)
 		if err != nil {
 			return nil, inFile(name, err)
 		}

@@ -23,9 +23,13 @@ type object struct {
 type photo struct {
 	id string
 	// path in the file system
-	file    string
-	pic     picture
+	file string
+	pic  picture
+	// how it lies in its file
+	turn    orientation
 	objects []object
+	// path of its mask, "" for none
+	mask string
 	// of the whole photo, -1 for none
 	label int
 	tags  []string
@@ -40,6 +44,8 @@ type photos struct {
 	common picture
 	// there are annotations, so that a photo without boxes is an empty set and not an unknown one
 	known bool
+	// of the masks of all photos; nil if there are none
+	masks truths
 	names []string
 	files []string
 	notes []string
@@ -47,11 +53,18 @@ type photos struct {
 	fit   [2]int
 	// in place of the two above; zero for none
 	resize Resize
-	cut    Cut
+	// what photos have beyond a crop at most, rows and columns
+	room [2]int
+	cut  Cut
 	// samples of a cut; nil if the photos are the samples
 	pieces  []piece
 	labels  []int
 	decoded *recent
+}
+
+// truths makes the mask of a photo as it is shown, of the photo's size.
+type truths interface {
+	truth(p *photo) (*space.Mask, error)
 }
 
 // piece is one sample of a cut.
@@ -122,6 +135,13 @@ func (s Spec) checkShape(boxes bool) error {
 func (d *photos) open(spec Spec) error {
 	d.zoom, d.fit, d.resize, d.cut = spec.Zoom, spec.Fit, spec.Resize, spec.Cut
 	d.decoded = newRecent(keepPhotos)
+	for i := range d.items {
+		room := d.resize.room(d.items[i].pic.h, d.items[i].pic.w)
+		d.room = [2]int{max(d.room[0], room[0]), max(d.room[1], room[1])}
+	}
+	for a, n := range d.room { // more would be made up for all of them, which whoever moves them does as well
+		d.resize.Margin[a] = min(d.resize.Margin[a], n)
+	}
 	for i := range d.items {
 		p := &d.items[i]
 		f := d.frame(p)
@@ -396,8 +416,8 @@ func (d *photos) size() (c, h, w int) {
 	case d.cut.Size != [2]int{}:
 		return d.common.c, d.cut.Size[0], d.cut.Size[1]
 	case d.resize != (Resize{}):
-		size := d.resize.size()
-		return d.common.c, size[0], size[1]
+		size, margin := d.resize.size(), d.resize.Margin
+		return d.common.c, size[0] + 2*margin[0], size[1] + 2*margin[1]
 	case d.fit != [2]int{}:
 		return d.common.c, d.fit[0], d.fit[1]
 	}
@@ -411,8 +431,25 @@ func (d *photos) Info() Info {
 		Space: imageSpec(d.size()), Max: depthMax(d.common.depth),
 		Classes: slices.Clone(d.names), Notes: slices.Clone(d.notes),
 	}
+	i.Room, i.Margin = d.room, d.resize.Margin
+	for _, p := range d.items {
+		if !p.turn.upright() {
+			i.Turned++
+		}
+		if room := d.resize.room(p.pic.h, p.pic.w); room != [2]int{} {
+			i.Roomy++
+			if room[0] < i.Margin[0] || room[1] < i.Margin[1] {
+				i.Short++
+			}
+		} else if i.Margin != [2]int{} {
+			i.Short++
+		}
+	}
 	if d.known {
 		i.Target = targetSpec(space.KindBoxes)
+	}
+	if d.masks != nil {
+		i.Target = targetSpec(space.KindMask)
 	}
 	return i
 }
@@ -436,6 +473,11 @@ func (d *photos) Sample(i int) (Sample, error) {
 		if d.known {
 			s.Target = d.boxes(p, piece{key: -1}, m.H, m.W)
 		}
+		if d.masks != nil {
+			if s.Target, err = d.mask(p, nil, m.H, m.W); err != nil {
+				return Sample{}, err
+			}
+		}
 		return s, nil
 	}
 	at := d.pieces[i]
@@ -455,6 +497,11 @@ func (d *photos) Sample(i int) (Sample, error) {
 	if d.known {
 		s.Target = d.boxes(p, at, h, w)
 	}
+	if d.masks != nil {
+		if s.Target, err = d.mask(p, &at, h, w); err != nil {
+			return Sample{}, err
+		}
+	}
 	return s, nil
 }
 
@@ -462,7 +509,7 @@ func (d *photos) Sample(i int) (Sample, error) {
 func (d *photos) load(p *photo) (*space.Image, error) {
 	want := d.common
 	want.h, want.w = p.pic.h, p.pic.w
-	m, err := loadPicture(d.o.fsys, p.file, want)
+	m, err := loadPicture(d.o.fsys, p.file, want, p.turn)
 	if err != nil {
 		return nil, inFile(p.file, err)
 	}
@@ -559,6 +606,19 @@ type annotated struct {
 	excused bool
 }
 
+// stored tells how the boxes of a photo are to be turned, whose annotation says that it has h x w pixels, zeros where
+// it says nothing; ok is false if the photo has another size both stored and shown.
+func (p *photo) stored(h, w int) (o orientation, ok bool) {
+	lies := p.turn.shown(p.pic)
+	switch {
+	case h == 0 || w == 0, h == lies.h && w == lies.w:
+		return p.turn, true
+	case h == p.pic.h && w == p.pic.w:
+		return 0, true
+	}
+	return 0, false
+}
+
 // annotator turns what annotation files say into objects, by the same rules for every format, and counts what it leaves
 // out.
 type annotator struct {
@@ -584,8 +644,10 @@ func newAnnotator(given []string, found func() []string) (*annotator, error) {
 	return a, nil
 }
 
-// object checks one object of a photo of h x w pixels; ok is false for one that is left out.
-func (a *annotator) object(in annotated, where string, h, w int) (o object, ok bool, err error) {
+// object checks one object of a photo whose boxes are to be turned; ok is false for one that is left out.
+func (a *annotator) object(in annotated, where string, p *photo, turn orientation) (o object, ok bool, err error) {
+	lies := turn.shown(p.pic)
+	h, w := lies.h, lies.w
 	label, known := a.class[in.class]
 	W, H := float64(w), float64(h)
 	at := fmt.Sprintf("object %s (%s)", in.key, clip(in.class))
@@ -630,7 +692,7 @@ func (a *annotator) object(in annotated, where string, h, w int) (o object, ok b
 		count(&a.clipped, 2)
 	}
 	a.kept++
-	return object{box: b, key: in.key}, true, nil
+	return object{box: turn.box(b, h, w), key: in.key}, true, nil
 }
 
 // notes say what was left out or changed. excuse is the format's word for objects that do not count.

@@ -417,7 +417,7 @@ func TestPhotosWithoutBoxes(t *testing.T) {
 	}
 	fsys["p/dogs/4.png"] = &fstest.MapFile{Data: pngOf(t, image.NewRGBA(image.Rect(0, 0, 5, 5)))}
 	_, err = OpenFS(fsys, Spec{Images: "p", Fit: [2]int{4, 4}})
-	if want := `p: image "dogs/4.png": has RGB, 8 bits, but most images in the folder have grey, 8 bits (1 of 4 differ): all must agree; remove or convert it`; err == nil || err.Error() != want {
+	if want := `p: image "dogs/4.png": has RGB, 8 bits, but most images in the folder have grey, 8 bits (1 of 4 differ): all must agree; remove it, or make it grey: magick FILE -colorspace Gray FILE`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"image/gif"
 	"image/jpeg"
 	"image/png"
 	"io"
@@ -42,9 +43,9 @@ func (p picture) kind() string {
 	return fmt.Sprintf("%s, %d bits", kind, p.depth)
 }
 
-// fits tells whether p can stand among images like want.
+// fits tells whether p can stand among images like want: a grey one among colours is one of three equal channels.
 func (p picture) fits(want picture) bool {
-	return p.h == want.h && p.w == want.w && p.depth == want.depth && (p.c == want.c || p.either)
+	return p.h == want.h && p.w == want.w && p.depth == want.depth && (p.c <= want.c || p.either)
 }
 
 // imageFormat tells image formats by their first bytes.
@@ -58,6 +59,8 @@ func imageFormat(b []byte) string {
 		return "TIFF"
 	case len(b) >= 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP":
 		return "WebP"
+	case bytes.HasPrefix(b, []byte("GIF87a")), bytes.HasPrefix(b, []byte("GIF89a")):
+		return "GIF"
 	case len(b) >= 10 && string(b[:2]) == "BM" && string(b[6:10]) == "\x00\x00\x00\x00": // four bytes that BMP reserves
 		return "BMP"
 	}
@@ -69,7 +72,7 @@ func errForeign(b []byte) error {
 	if len(b) == 0 {
 		return errors.New("is empty (0 bytes): fetch it again or remove it")
 	}
-	return fmt.Errorf("starts with bytes % x: not a PNG, JPEG, TIFF, BMP or WebP image; convert or remove it",
+	return fmt.Errorf("starts with bytes % x: not a PNG, JPEG, TIFF, BMP, GIF or WebP image; convert or remove it",
 		b[:min(len(b), 8)])
 }
 
@@ -114,6 +117,8 @@ func readPicture(format string, r io.Reader) (picture, error) {
 		cfg, err = webp.DecodeConfig(r)
 	case "BMP":
 		cfg, err = bmp.DecodeConfig(r)
+	case "GIF":
+		cfg, err = gif.DecodeConfig(r)
 	}
 	if err != nil {
 		return picture{}, fmt.Errorf("the %s header cannot be read: %w", format, err)
@@ -124,7 +129,7 @@ func readPicture(format string, r io.Reader) (picture, error) {
 	}
 	if pal, ok := cfg.ColorModel.(color.Palette); ok { // first: a palette cannot be compared
 		p.c, p.depth = 3, 8
-		if isGrey(pal) {
+		if len(pal) > 0 && isGrey(pal) {
 			p.c, p.either = 1, true
 		}
 		return p, nil
@@ -154,8 +159,9 @@ func isGrey(p color.Palette) bool {
 	return true
 }
 
-// loadPicture decodes an image file that must look like want.
-func loadPicture(fsys fs.FS, name string, want picture) (*space.Image, error) {
+// loadPicture decodes an image file that lies as o says and must look like want when it is shown.
+func loadPicture(fsys fs.FS, name string, want picture, o orientation) (*space.Image, error) {
+	want = o.shown(want) // exchanging twice is nothing
 	b, err := readWhole(fsys, name)
 	if err != nil {
 		return nil, err
@@ -184,6 +190,8 @@ func loadPicture(fsys fs.FS, name string, want picture) (*space.Image, error) {
 		m, err = webp.Decode(bytes.NewReader(b))
 	case "BMP":
 		m, err = bmp.Decode(bytes.NewReader(b))
+	case "GIF":
+		m, err = gif.Decode(bytes.NewReader(b))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the %s data are damaged: %w; fetch the file again or remove it", format, err)
@@ -192,7 +200,11 @@ func loadPicture(fsys fs.FS, name string, want picture) (*space.Image, error) {
 		return nil, fmt.Errorf("the %s data have %d x %d pixels, their header says %d x %d", format, r.Dx(), r.Dy(),
 			want.w, want.h)
 	}
-	return fromImage(m, want)
+	out, err := fromImage(m, want)
+	if err != nil {
+		return nil, err
+	}
+	return o.image(out), nil
 }
 
 // readWhole reads a file of at most maxFile bytes.
@@ -284,7 +296,7 @@ func fromImage(m image.Image, want picture) (*space.Image, error) {
 	case !solid:
 		return nil, errors.New(
 			"has transparent pixels, and nothing says what lies behind them: flatten the image onto the background " +
-				"that the model was trained with")
+				"that the model was trained with, such as white: magick FILE -background white -flatten FILE")
 	case depth != want.depth:
 		return nil, fmt.Errorf("decodes to %d bits, its header says %d", depth, want.depth)
 	case !grey:

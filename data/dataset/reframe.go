@@ -26,6 +26,12 @@ type Resize struct {
 	Fill float64
 	// Kernel is one of [Kernels]; "" for bilinear.
 	Kernel string
+	// Margin is how many rows and columns of the photo around Crop are kept on every side, for what reads beyond the
+	// piece that a model sees; no more than some photo has.
+	Margin [2]int
+	// Beyond is how a photo goes on in the margin where it has no more pixels: zero ("" as well), edge, circular or
+	// reflect, which is the true reflection c b | a b c | b a.
+	Beyond string
 	// Plain leaves a kernel as narrow as it is where the photo shrinks, so that pixels between are passed over, as
 	// OpenCV and Keras do. Pillow and torchvision widen it.
 	Plain bool
@@ -36,6 +42,15 @@ type SizesError struct {
 	// of how many pictures, and in how many sizes
 	Pictures, Sizes int
 	message         error
+	// remedy is the message with other advice.
+	remedy func(advice string) error
+}
+
+// For is the error for a model that reads pictures of h x w pixels, whose photos have the shorter side brought to short
+// before the middle is kept.
+func (e *SizesError) For(h, w, short int) error {
+	return e.remedy(fmt.Sprintf("the model reads %d x %d: resize all as they are read with data.resize (--resize "+
+		"short=%d,crop=%dx%d, or letterbox=%dx%d to keep all of each), or remove or crop it", w, h, short, h, w, h, w))
 }
 
 // Error names the first picture whose size is not that of most, and what to do.
@@ -156,6 +171,13 @@ func (r Resize) check() error {
 		return errors.New("resize.short is the shorter side before a crop: give crop too, or leave short out")
 	case r.Short < 0 || r.Short > 1<<16:
 		return fmt.Errorf("resize.short is %d, want 1 to 65536 px", r.Short)
+	case r.Margin != [2]int{} && r.Crop == [2]int{}:
+		return errors.New("resize.margin is what a photo has around its crop, and stretch and letterbox show all of " +
+			"it: give crop, or leave the margin out")
+	case min(r.Margin[0], r.Margin[1]) < 0 || max(r.Margin[0], r.Margin[1]) > 1<<16:
+		return fmt.Errorf("resize.margin is %v, want rows and columns from 0 to 65536 px", r.Margin)
+	case !slices.Contains([]string{"", "zero", "edge", "circular", "reflect"}, r.Beyond):
+		return fmt.Errorf("resize.beyond is %q, want zero, edge, circular or reflect", r.Beyond)
 	case !(r.Fill >= 0 && r.Fill <= math.MaxUint16):
 		return fmt.Errorf("resize.fill is %v, want a value of a pixel from 0 to 65535", r.Fill)
 	case r.Kernel != "" && !slices.Contains(Kernels(), r.Kernel):
@@ -181,7 +203,7 @@ func (r Resize) frame(h, w int) framing {
 	case r.Stretch != [2]int{}:
 		f = framing{h: r.Stretch[0], w: r.Stretch[1]}
 	case r.Letterbox != [2]int{}:
-		f = boxed(h, w, r.Letterbox)
+		f = boxed(h, w, r.Letterbox, true)
 	default:
 		f = framing{h: h, w: w}
 		if n := r.Short; n > 0 && h <= w {
@@ -192,13 +214,25 @@ func (r Resize) frame(h, w int) framing {
 		f.top, f.left = -middle(f.h-r.Crop[0]), -middle(f.w-r.Crop[1])
 	}
 	size := r.size()
-	f.H, f.W, f.fill, f.plain = size[0], size[1], r.Fill, r.Plain
+	f.H, f.W, f.fill, f.plain = size[0]+2*r.Margin[0], size[1]+2*r.Margin[1], r.Fill, r.Plain
+	f.top, f.left, f.margin, f.beyond = f.top+r.Margin[0], f.left+r.Margin[1], r.Margin, r.Beyond
 	for _, k := range kernels() {
 		if k.name == r.Kernel || k.name == "bilinear" && r.Kernel == "" {
 			f.kernel = &k
 		}
 	}
 	return f
+}
+
+// room is how many rows and columns of a photo of h x w pixels there are beyond the crop, on the side where that is
+// more; zeros where the whole photo is shown.
+func (r Resize) room(h, w int) [2]int {
+	if r.Crop == [2]int{} {
+		return [2]int{}
+	}
+	r.Margin = [2]int{}
+	f := r.frame(h, w)
+	return [2]int{max(-f.top, f.top+f.h-f.H, 0), max(-f.left, f.left+f.w-f.W, 0)}
 }
 
 // middle is half of n, a half rounded to the even number, as torchvision puts its crops.

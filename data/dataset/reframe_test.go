@@ -126,6 +126,11 @@ func TestResizeFrames(t *testing.T) {
 		{Resize{Stretch: [2]int{3, 9}}, [2]int{100, 50}, 3, 9, 0, 0, 3, 9},
 		{Resize{Letterbox: [2]int{640, 640}}, [2]int{480, 640}, 480, 640, 80, 0, 640, 640},
 		{Resize{Letterbox: [2]int{320, 320}}, [2]int{480, 640}, 240, 320, 40, 0, 320, 320},
+		// As LetterBox of ultralytics/data/augment.py has them: round(641/2) is 320, and the odd row goes below.
+		{Resize{Letterbox: [2]int{640, 640}}, [2]int{641, 1280}, 320, 640, 160, 0, 640, 640},
+		{Resize{Letterbox: [2]int{640, 640}}, [2]int{643, 1280}, 322, 640, 159, 0, 640, 640},
+		{Resize{Letterbox: [2]int{640, 640}}, [2]int{375, 500}, 480, 640, 80, 0, 640, 640},
+		{Resize{Letterbox: [2]int{640, 640}}, [2]int{427, 640}, 427, 640, 106, 0, 640, 640},
 	} {
 		f := c.r.frame(c.in[0], c.in[1])
 		got := [...]int{f.h, f.w, f.top, f.left, f.H, f.W}
@@ -157,6 +162,104 @@ func TestResizePlaces(t *testing.T) {
 			}
 		}
 	})
+}
+
+// With a margin the middle of a sample is what it is without, around it stands what the photo has there, and beyond the
+// photo the rule goes on.
+func TestMargin(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawImage(t, 2, 9)
+		most := func(n int) int { return min(n+2, 12) } // a crop may be larger than the photo
+		r := Resize{
+			Crop: [2]int{rapid.IntRange(1, most(m.H)).Draw(t, "h"), rapid.IntRange(1, most(m.W)).Draw(t, "w")},
+			Fill: 114, Beyond: rapid.SampledFrom([]string{"", "zero", "edge", "circular", "reflect"}).Draw(t, "rule"),
+		}
+		plain := r.frame(m.H, m.W).image(m, 255)
+		r.Margin = [2]int{rapid.IntRange(0, 5).Draw(t, "rows"), rapid.IntRange(0, 5).Draw(t, "columns")}
+		f := r.frame(m.H, m.W)
+		out := f.image(m, 255)
+		if out.H != plain.H+2*r.Margin[0] || out.W != plain.W+2*r.Margin[1] {
+			t.Fatalf("%d x %d", out.H, out.W)
+		}
+		// What is given, photo and crop together, and where it goes on by the rule.
+		lo := [2]int{min(f.top, r.Margin[0]), min(f.left, r.Margin[1])}
+		hi := [2]int{max(f.top+f.h, out.H-r.Margin[0]), max(f.left+f.w, out.W-r.Margin[1])}
+		for a, n := range [2]int{out.H, out.W} {
+			lo[a], hi[a] = max(lo[a], 0), min(hi[a], n)
+		}
+		from := func(i, lo, hi int) int {
+			switch n := hi - lo; {
+			case i >= lo && i < hi:
+				return i
+			case r.Beyond == "edge":
+				return max(lo, min(i, hi-1))
+			case r.Beyond == "circular":
+				return lo + ((i-lo)%n+n)%n
+			case r.Beyond == "reflect" && n > 1:
+				for i < lo || i >= hi {
+					if i < lo {
+						i = 2*lo - i
+					} else {
+						i = 2*(hi-1) - i
+					}
+				}
+				return i
+			case r.Beyond == "reflect":
+				return lo
+			}
+			return -1
+		}
+		for k := range out.C {
+			for y := range out.H {
+				for x := range out.W {
+					want, v, u := 0.0, from(y, lo[0], hi[0]), from(x, lo[1], hi[1])
+					if v >= 0 && u >= 0 {
+						want = 114
+						if py, px := v-f.top, u-f.left; py >= 0 && py < m.H && px >= 0 && px < m.W {
+							want = m.Plane(k)[py*m.W+px]
+						}
+					}
+					if got := out.Plane(k)[y*out.W+x]; got != want {
+						t.Fatalf("pixel %d, %d is %v, want %v: %+v of %d x %d", y, x, got, want, r, m.H, m.W)
+					}
+					inY, inX := y-r.Margin[0], x-r.Margin[1]
+					if inY >= 0 && inY < plain.H && inX >= 0 && inX < plain.W {
+						if got := plain.Plane(k)[inY*plain.W+inX]; got != want {
+							t.Fatalf("pixel %d, %d of the crop is %v, with a margin %v", inY, inX, got, want)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// Samples have no more margin than some photo has, and it is told how many have less.
+func TestMarginOfPhotos(t *testing.T) {
+	t.Parallel()
+	fsys := fstest.MapFS{
+		"p/a.png": &fstest.MapFile{Data: texturePNG(t, 20, 10)},
+		"p/b.png": &fstest.MapFile{Data: texturePNG(t, 12, 30)},
+		"p/c.png": &fstest.MapFile{Data: texturePNG(t, 8, 8)},
+	}
+	ds, err := OpenFS(fsys, Spec{Images: "p", Resize: Resize{Short: 8, Crop: [2]int{6, 6}, Margin: [2]int{9, 4}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := ds.Info()
+	if i.Room != [2]int{5, 7} || i.Roomy != 3 || i.Margin != [2]int{5, 4} || i.Short != 3 {
+		t.Errorf("room %v of %d, margin %v, short %d", i.Room, i.Roomy, i.Margin, i.Short)
+	}
+	if _, h, w := shapeOf(t, ds); h != 16 || w != 14 {
+		t.Errorf("%d x %d", h, w)
+	}
+	if ds, err = OpenFS(fsys, Spec{Images: "p", Resize: Resize{Stretch: [2]int{6, 6}}}); err != nil {
+		t.Fatal(err)
+	}
+	if i := ds.Info(); i.Room != [2]int{} || i.Roomy != 0 {
+		t.Errorf("a stretched photo has room %v", i.Room)
+	}
 }
 
 func TestPhotosOfAnySize(t *testing.T) {
@@ -210,6 +313,9 @@ func TestResizeRefuses(t *testing.T) {
 		`resize.kernel is "cubic"`:  {Crop: [2]int{5, 5}, Kernel: "cubic"},
 		"leave out resize":          {Crop: [2]int{5, 5}, Short: 6},
 		"resize.short is -1":        {Crop: [2]int{5, 5}, Short: -1},
+		"resize.margin is what":     {Stretch: [2]int{5, 5}, Margin: [2]int{1, 1}},
+		"resize.margin is [-1 1]":   {Crop: [2]int{5, 5}, Margin: [2]int{-1, 1}},
+		`resize.beyond is "black"`:  {Crop: [2]int{5, 5}, Beyond: "black"},
 	} {
 		spec := Spec{Images: "p", Resize: r}
 		if want == "leave out resize" {

@@ -88,6 +88,9 @@ func stencils(n, m int) []stencil {
 type framing struct {
 	h, w, top, left, H, W int
 	fill                  float64
+	// rows and columns around the picture proper, and how it goes on in them beyond the photo
+	margin [2]int
+	beyond string
 	// nil for [area] and its bilinear twin
 	kernel *kernel
 	plain  bool
@@ -100,13 +103,18 @@ func frame(h, w int, zoom float64, fit [2]int) framing {
 		f.H, f.W = f.h, f.w
 		return f
 	}
-	return boxed(h, w, fit)
+	return boxed(h, w, fit, false)
 }
 
-// boxed scales a photo to fit into a box and puts it into the middle.
-func boxed(h, w int, box [2]int) framing {
+// boxed scales a photo to fit into a box and puts it into the middle. A half pixel goes up, or to the even number, as
+// letterboxes of Python have it.
+func boxed(h, w int, box [2]int, even bool) framing {
 	s := math.Min(float64(box[0])/float64(h), float64(box[1])/float64(w))
-	f := framing{h: min(scaled(h, s), box[0]), w: min(scaled(w, s), box[1]), H: box[0], W: box[1]}
+	length := scaled
+	if even {
+		length = func(n int, s float64) int { return max(1, int(math.RoundToEven(float64(n)*s))) }
+	}
+	f := framing{h: min(length(h, s), box[0]), w: min(length(w, s), box[1]), H: box[0], W: box[1]}
 	f.top, f.left = (f.H-f.h)/2, (f.W-f.w)/2
 	return f
 }
@@ -147,16 +155,65 @@ func (f framing) image(m *space.Image, most float64) *space.Image {
 			}
 		}
 	}
+	f.goOn(out)
+	return out
+}
+
+// goOn fills what lies in the margin beyond photo and picture by the rule: what is filled inside the picture is part of
+// it.
+func (f framing) goOn(m *space.Image) {
+	if f.margin == [2]int{} {
+		return
+	}
+	rows := along(f.H, min(f.top, f.margin[0]), max(f.top+f.h, f.H-f.margin[0]), f.beyond)
+	cols := along(f.W, min(f.left, f.margin[1]), max(f.left+f.w, f.W-f.margin[1]), f.beyond)
+	for k := range m.C {
+		plane := m.Plane(k)
+		for r, y := range rows {
+			for c, x := range cols {
+				switch {
+				case y < 0 || x < 0:
+					plane[r*m.W+c] = 0
+				case y != r || x != c:
+					plane[r*m.W+c] = plane[y*m.W+x]
+				}
+			}
+		}
+	}
+}
+
+// along says of each of n places of an axis which one it shows, where from to to are given and a rule says how they go
+// on; -1 for none. What is given shows itself.
+func along(n, from, to int, rule string) []int {
+	from, to = max(from, 0), min(to, n)
+	out := make([]int, n)
+	for i := range out {
+		switch out[i] = i; {
+		case i >= from && i < to:
+		case rule == "edge":
+			out[i] = min(max(i, from), to-1)
+		case rule == "circular":
+			k := (i - from) % (to - from)
+			if k < 0 {
+				k += to - from
+			}
+			out[i] = from + k
+		case rule == "reflect":
+			out[i] = from + mirror(i-from, to-from)
+		default:
+			out[i] = -1
+		}
+	}
 	return out
 }
 
 // box takes a box of a photo of h x w pixels along: each axis by the factor that its rounded length gives.
 func (f framing) box(b space.Box, h, w int) space.Box {
 	// Multiplied first, so that the photo's edges come out exactly.
-	along := func(v float64, from, to, start int) float64 {
+	taken := func(v float64, from, to, start int) float64 {
 		return v*float64(to)/float64(from) + float64(start)
 	}
-	b.X1, b.X2 = along(b.X1, w, f.w, f.left), along(b.X2, w, f.w, f.left)
-	b.Y1, b.Y2 = along(b.Y1, h, f.h, f.top), along(b.Y2, h, f.h, f.top)
+	b.X1, b.X2 = taken(b.X1, w, f.w, f.left), taken(b.X2, w, f.w, f.left)
+	b.Y1, b.Y2 = taken(b.Y1, h, f.h, f.top), taken(b.Y2, h, f.h, f.top)
 	return b
 }

@@ -22,7 +22,7 @@ var vocFormat = &Format{
 		return !strings.EqualFold(path.Ext(targets), ".json") && o.isFolder(joined(fsys, name, "JPEGImages")) &&
 			o.isFolder(joined(fsys, name, "Annotations"))
 	}},
-	Options: []Option{WithTargets, WithNoTargets, WithSplit, WithClasses, WithShape},
+	Options: []Option{WithTargets, WithNoTargets, WithSplit, WithClasses, WithShape, WithOrient},
 	Refuse:  noArray,
 	Open:    reads(opener.openVOC),
 }
@@ -186,7 +186,7 @@ func (v *vocPhoto) element(at []string, text string, seen *[]string) error {
 // openVOC opens photos with annotations of Pascal VOC: a folder with JPEGImages, Annotations and ImageSets/Main, or any
 // folder of photos with an XML file of the same name beside each, or in the folder Targets.
 func (o opener) openVOC(spec Spec) (Dataset, error) {
-	f := newFolder(o.fsys, spec.Images, spec.loose(), ".xml")
+	f := newFolder(o.fsys, spec, ".xml")
 	notes := f.name("Annotations")
 	if !o.isFolder(notes) {
 		notes = ""
@@ -291,7 +291,8 @@ func (d *photos) voc(read []vocPhoto, files []string, spec Spec) error {
 	renamed, first := 0, ""
 	for i, v := range read {
 		p := &d.items[i]
-		if v.w != 0 && v.h != 0 && (v.w != p.pic.w || v.h != p.pic.h) {
+		turn, ok := p.stored(v.h, v.w)
+		if !ok {
 			return fmt.Errorf("%s: was written for a photo of %d x %d px, but %s has %d x %d: its boxes belong to "+
 				"another photo or to another size of it; take that one, or correct size and boxes",
 				files[i], v.w, v.h, p.file, p.pic.w, p.pic.h)
@@ -308,7 +309,7 @@ func (d *photos) voc(read []vocPhoto, files []string, spec Spec) error {
 				key: strconv.Itoa(k + 1), class: x.name, excused: x.difficult,
 				x1: vocEdge(x.edge[0], x.edge[2]), y1: vocEdge(x.edge[1], x.edge[3]), x2: x.edge[2], y2: x.edge[3],
 				shown: fmt.Sprintf("xmin %g, ymin %g, xmax %g, ymax %g", x.edge[0], x.edge[1], x.edge[2], x.edge[3]),
-			}, files[i], p.pic.h, p.pic.w)
+			}, files[i], p, turn)
 			if err != nil {
 				return err
 			}

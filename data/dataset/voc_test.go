@@ -337,7 +337,7 @@ func FuzzVOC(f *testing.F) {
 			o, ok, err := a.object(annotated{
 				class: "x", x1: vocEdge(x.edge[0], x.edge[2]),
 				y1: vocEdge(x.edge[1], x.edge[3]), x2: x.edge[2], y2: x.edge[3],
-			}, "f", 20, 30)
+			}, "f", &photo{pic: picture{h: 20, w: 30}}, 0)
 			if box := o.box; err == nil && ok && !(box.Area() > 0 && box.X1 >= 0 && box.Y1 >= 0 && box.X2 <= 30 &&
 				box.Y2 <= 20) {
 				t.Fatalf("%+v became %+v", x, box)

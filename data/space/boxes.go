@@ -141,3 +141,13 @@ func (b *Boxes) Top() int {
 	}
 	return b.Items[0].Label
 }
+
+// Key is the share of the window that the first box takes, and its middle from 0 to 1 from the left and the top; NaN
+// where there is no box, or no window.
+func (b *Boxes) Key() (size, x, y float64) {
+	if len(b.Items) == 0 || !(b.H > 0) || !(b.W > 0) {
+		return math.NaN(), math.NaN(), math.NaN()
+	}
+	x, y = b.Items[0].Center()
+	return b.Items[0].Area() / float64(b.H*b.W), x / b.W, y / b.H
+}

@@ -9,6 +9,8 @@ type Info struct {
 	Linear bool
 	// Planar says that values lie, or may lie, on the pixels of a plane.
 	Planar bool
+	// Labelled says that values have a class at every pixel: they are [Labelled].
+	Labelled bool
 	// Gridded says that values are sampled on a grid of another kind than pixels: moments of time, voxels.
 	Gridded bool
 	// Sequence says that values run along time: they are a [Sequence].

@@ -13,9 +13,13 @@ const KindMask Kind = "mask"
 
 var maskKind = Info{
 	Kind: KindMask, Doc: "class labels on a pixel grid: never averaged",
-	Planar: true,
-	Zero:   func(d []int) Value { return &Mask{H: d[0], W: d[1], Label: make([]int32, d[0]*d[1])} },
+	Planar: true, Labelled: true,
+	Zero: func(d []int) Value { return &Mask{H: d[0], W: d[1], Label: make([]int32, d[0]*d[1])} },
 }
+
+// Void is the label of a pixel of which nothing is known or that annotators left out: it counts for nothing where a
+// mask is a target. A model never answers it.
+const Void int32 = -2
 
 // Mask is a label per pixel, row-major: Label[r*W+c].
 type Mask struct {
@@ -90,3 +94,13 @@ func (m *Mask) Disturbed(c float64, order []float64) Value {
 
 // Grid is (1, H, W).
 func (m *Mask) Grid() (c, h, w int) { return 1, m.H, m.W }
+
+// Labelled is a value that has a class at every pixel.
+type Labelled interface {
+	Value
+	// Labels are the classes, row by row, and how many rows and columns there are. They must not be changed.
+	Labels() (h, w int, of []int32)
+}
+
+// Labels are the classes of a mask.
+func (m *Mask) Labels() (h, w int, of []int32) { return m.H, m.W, m.Label }

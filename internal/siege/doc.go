@@ -13,6 +13,7 @@
 //	NERO_SIEGE=100 go test ./internal/siege -run TestHostileStudies -v -timeout 0
 //	NERO_SIEGE=100 go test ./internal/siege -run 'TestFullDisks|TestFullOutput' -v -timeout 0
 //	go test -tags slow ./internal/siege -run TestHostileModels -v -timeout 0
+//	NERO_SIEGE=1 go test ./internal/siege -run TestCalls -v -timeout 0
 //	NERO_SIEGE=20000 go test -race ./internal/siege -run TestAPI -v -timeout 0
 //	NERO_SIEGE=1 go test ./internal/siege -run TestSlowClients -v -timeout 0
 package siege

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -22,21 +23,13 @@ import (
 
 	"nero/internal/slow"
 	"nero/model/engine/choose"
+	"nero/model/engine/remote/remotetest"
 )
 
 // lies are what an endpoint answers in place of n rows of three scores.
 func lies(elsewhere string) map[string]func(w http.ResponseWriter, n int) {
 	say := func(text string) func(http.ResponseWriter, int) {
 		return func(w http.ResponseWriter, n int) { _, _ = io.WriteString(w, scored(text, n, "0.5")) }
-	}
-	endless := func(w http.ResponseWriter, pause time.Duration, piece string) {
-		for {
-			if _, err := io.WriteString(w, piece); err != nil {
-				return
-			}
-			_ = http.NewResponseController(w).Flush() // the client has gone if it fails
-			time.Sleep(pause)
-		}
 	}
 	const right = `{"outputs":[{"name":"y","datatype":"FP32","shape":[N,3],"data":[DATA]}]}`
 	return map[string]func(w http.ResponseWriter, n int){
@@ -56,8 +49,10 @@ func lies(elsewhere string) map[string]func(w http.ResponseWriter, n int) {
 			w.Header().Set("Location", elsewhere)
 			w.WriteHeader(http.StatusTemporaryRedirect)
 		},
-		"a byte at a time": func(w http.ResponseWriter, _ int) { endless(w, 20*time.Millisecond, " ") },
-		"no answer":        func(http.ResponseWriter, int) { time.Sleep(10 * time.Second) },
+		"a byte at a time": func(w http.ResponseWriter, _ int) {
+			remotetest.Endless(w, 20*time.Millisecond, []byte(" "))
+		},
+		"no answer": func(http.ResponseWriter, int) { time.Sleep(10 * time.Second) },
 		"a length too long": func(w http.ResponseWriter, _ int) {
 			w.Header().Set("Content-Length", "999")
 			_, _ = io.WriteString(w, "{")
@@ -74,7 +69,13 @@ func lies(elsewhere string) map[string]func(w http.ResponseWriter, n int) {
 			_ = z.Close()
 			_, _ = w.Write(b.Bytes()) // the client has gone if it fails
 		},
-		"refusal":         func(w http.ResponseWriter, _ int) { http.Error(w, "\x1b[31mno\nno", http.StatusTeapot) },
+		"refusal":            func(w http.ResponseWriter, _ int) { http.Error(w, "\x1b[31mno\nno", http.StatusTeapot) },
+		"no end":             func(w http.ResponseWriter, _ int) { remotetest.Endless(w, 0, make([]byte, 1<<20)) },
+		"a list of nothings": say(`{"outputs":[{}` + strings.Repeat(",{}", 5<<20) + `]}`),
+		"a refusal without end": func(w http.ResponseWriter, _ int) {
+			w.WriteHeader(http.StatusInternalServerError)
+			remotetest.Endless(w, 0, make([]byte, 1<<20))
+		},
 		"another version": say(strings.Replace(right, "{", `{"model_version":"`+strings.Repeat("v", 9999)+`",`, 1)),
 	}
 }
@@ -83,6 +84,58 @@ func lies(elsewhere string) map[string]func(w http.ResponseWriter, n int) {
 func scored(text string, n int, number string) string {
 	data := strings.TrimSuffix(strings.Repeat(number+",", 3*n), ",")
 	return strings.NewReplacer("N,", strconv.Itoa(n)+",", "DATA", data).Replace(text)
+}
+
+// samples is of how many samples a request over HTTP is.
+func samples(r *http.Request) (int, error) {
+	b, err := io.ReadAll(r.Body)
+	if n, bad := strconv.Atoi(r.Header.Get("Inference-Header-Content-Length")); bad == nil {
+		b = b[:n]
+	}
+	var q struct{ Inputs []struct{ Shape []int } }
+	if err = errors.Join(err, json.Unmarshal(b, &q)); err != nil || len(q.Inputs) != 1 || len(q.Inputs[0].Shape) != 4 {
+		return 0, fmt.Errorf("%q: %w", b, err)
+	}
+	return q.Inputs[0].Shape[0], nil
+}
+
+// truth is what every endpoint here says of its model, which reads pictures and answers three scores.
+func truth() *remotetest.Bare {
+	return &remotetest.Bare{
+		Inputs:  []remotetest.Port{{Name: "x", Datatype: "FP32", Shape: []int64{-1, 1, side, side}}},
+		Outputs: []remotetest.Port{{Name: "y", Datatype: "FP32", Shape: []int64{-1, 3}}},
+	}
+}
+
+// asked has commands ask an endpoint, which they do within their limits: they end with a line that names it, unless
+// what it says may be taken.
+func asked(t *testing.T, name, dir, url string, taken bool, commands ...string) {
+	t.Helper()
+	for _, command := range commands {
+		args := []string{
+			command, "-q", "--model", "toy=" + url, "--data", "photos", "--group", "C4", "--invariant",
+			"--time-limit", "2s", "-o", "out-" + command,
+		}
+		if command == "audit" {
+			args = append(args, "--checks", "lattice", "--fail-on", "nothing")
+		}
+		begin := time.Now()
+		a := judged(t, name, dir, []string{url}, args...)
+		took := time.Since(begin)
+		if (a.code == 0) != taken {
+			t.Errorf("%s: %s ends with %d: %.300q", name, command, a.code, a.err)
+		}
+		if a.code != 0 && strings.Count(a.err, "\n") != 1 {
+			t.Errorf("%s: %s says more than a line: %q", name, command, a.err)
+		}
+		if took > 40*time.Second { // that of endpoints is 60 s
+			t.Errorf("%s: %s takes %v with a limit of 2 s for one answer", name, command, took)
+		}
+		t.Logf("%s: %s ends with %d after %v: %.260q", name, command, a.code, took.Round(100*time.Millisecond), a.err)
+		if err := os.RemoveAll(filepath.Join(dir, "out-"+command)); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // TestEndpoints asks endpoints that lie: with answers of other shapes, types and lengths, in drips, or elsewhere.
@@ -98,46 +151,17 @@ func TestEndpoints(t *testing.T) {
 	dir := t.TempDir()
 	pictures(t, filepath.Join(dir, "photos"), 6)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Method == http.MethodGet {
-				_, _ = fmt.Fprintf(w, `{"name":"m","inputs":[{"name":"x","datatype":"FP32","shape":[-1,1,%d,%[1]d]}],`+
-					`"outputs":[{"name":"y","datatype":"FP32","shape":[-1,3]}]}`, side)
+		b := truth()
+		b.Infer = func(w http.ResponseWriter, r *http.Request, _ bool) {
+			n, err := samples(r)
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusBadRequest)
 				return
 			}
-			b, err := io.ReadAll(r.Body)
-			n, bad := strconv.Atoi(r.Header.Get("Inference-Header-Content-Length"))
-			if bad == nil {
-				b = b[:n]
-			}
-			var q struct{ Inputs []struct{ Shape []int } }
-			if err != nil || json.Unmarshal(b, &q) != nil || len(q.Inputs) != 1 || len(q.Inputs[0].Shape) != 4 {
-				w.WriteHeader(http.StatusBadRequest)
-				return
-			}
-			all[name](w, q.Inputs[0].Shape[0])
-		}))
-		for _, command := range []string{"run", "audit"} {
-			args := []string{
-				command, "-q", "--model", "toy=" + web.URL + "/m", "--data", "photos", "--group", "C4", "--invariant",
-				"--time-limit", "2s", "-o", "out-" + command,
-			}
-			if command == "audit" {
-				args = append(args, "--checks", "lattice", "--fail-on", "nothing")
-			}
-			begin := time.Now()
-			a := judged(t, name, dir, []string{web.URL}, args...)
-			if a.code == 0 && name != "not numbers" && name != "another version" {
-				t.Errorf("%s: %s takes it", name, command)
-			}
-			if took := time.Since(begin); took > 40*time.Second { // that of endpoints is 60 s
-				t.Errorf("%s: %s takes %v with a limit of 2 s for one answer", name, command, took)
-			}
-			t.Logf("%s: %s ends with %d after %v: %.160q", name, command, a.code,
-				time.Since(begin).Round(100*time.Millisecond), a.err)
-			if err := os.RemoveAll(filepath.Join(dir, "out-"+command)); err != nil {
-				t.Fatal(err)
-			}
+			all[name](w, n)
 		}
+		web := b.Start()
+		asked(t, name, dir, web.URL+"/m", name == "not numbers" || name == "another version", "run", "audit")
 		web.CloseClientConnections()
 		web.Close()
 	}

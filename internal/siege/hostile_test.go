@@ -224,6 +224,14 @@ func breeds() map[string]breed {
 			`"annotations": [{"id": 7, "image_id": 1, "category_id": 3, "bbox": [1, 1, 2, 2]}],` + "\n" +
 			`"categories": [{"id": 3, "name": "spot"}]}`,
 	}, "", append([]string{"--data-format", "coco"}, square...)}
+	all["coco masks"] = breed{"grey", map[string]string{
+		"one.png": "@square",
+		"notes.json": `{"images": [{"id": 1, "file_name": "one.png", "width": 4, "height": 4}],` + "\n" +
+			`"annotations": [{"id": 7, "image_id": 1, "category_id": 3, "segmentation": [[0, 0, 3, 0, 3, 2.5]]},` + "\n" +
+			`{"id": 8, "image_id": 1, "category_id": 3, "segmentation": {"size": [4, 4], "counts": [3, 9, 4]}},` + "\n" +
+			`{"id": 9, "image_id": 1, "category_id": 3, "iscrowd": 1, "segmentation": {"size": [4, 4], "counts": "394"}}],` +
+			"\n" + `"categories": [{"id": 3, "name": "spot"}]}`,
+	}, "", append([]string{"--data-format", "coco_masks"}, square...)}
 	return all
 }
 

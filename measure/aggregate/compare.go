@@ -81,7 +81,7 @@ const (
 func (v Verdict) String() string {
 	switch v {
 	case NoEvidence:
-		return "no evidence"
+		return "no clear difference"
 	case Improved:
 		return "improved"
 	case Worse:

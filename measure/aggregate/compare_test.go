@@ -101,7 +101,7 @@ func TestCompare(t *testing.T) {
 		t.Errorf("nothing: %+v", c)
 	}
 	if s := NoEvidence.String() + Improved.String() + Worse.String() +
-		Verdict(5).String(); s != "no evidenceimprovedworseVerdict(5)" {
+		Verdict(5).String(); s != "no clear differenceimprovedworseVerdict(5)" {
 		t.Error(s)
 	}
 }

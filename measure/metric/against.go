@@ -33,13 +33,29 @@ func Against(m *Metric, ref Reference) (*Metric, error) {
 		return nil, fmt.Errorf(
 			"metric %s%s%s: %s is computed from matches with the target alone; against another reference take f1%s%s "+
 				"or set_iou", m.Name, at, ref, m.Name, at, ref)
+	case m.OfPixels:
+		return nil, fmt.Errorf(
+			"metric %s%s%s: %s is computed from counts of pixels against the target alone; against the model's own "+
+				"answer "+
+				"take mean_iou or pixel_agreement", m.Name, at, ref, m.Name)
 	case !m.Movable:
 		return nil, fmt.Errorf("metric %s%s%s: %s is defined by %s and has no other reference; %s", m.Name, at, ref,
 			m.Name, words(m.Ref), instead(m, ref))
 	}
 	n := *m
 	n.Name, n.Ref = m.Name+at+string(ref), ref
+	n.Title = m.Heading() + " against " + map[Reference]string{
+		Target: "the target", Self: "its own answer", Consensus: "the consensus",
+	}[ref]
 	n.Doc = m.Doc + "; the reference is " + words(ref)
+	switch {
+	case m.Says == "" || ref != Self || m.Better == Higher && !m.Binary:
+		n.Says = "" // the words are of another reference
+	case m.Binary:
+		n.Says = "answers as for the unmoved input on %s"
+	default:
+		n.Says = "differs from its own unmoved answer by %s"
+	}
 	switch {
 	case m.against != nil:
 		n.Measure = func(c Case) float64 { return m.against(c, ref) }

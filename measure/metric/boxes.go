@@ -155,6 +155,18 @@ func score(name, doc string, anyLabel bool, f func(s scene, b space.Box) float64
 // fits says whether a predicted box has the class of an object; an object without class fits all.
 func fits(b, object space.Box) bool { return object.Label < 0 || agree(b, object) }
 
+// titled gives a metric its [Metric.Title].
+func titled(text string, m *Metric) *Metric {
+	m.Title = text
+	return m
+}
+
+// says gives a metric the words of [Metric.Says].
+func says(text string, m *Metric) *Metric {
+	m.Says = text
+	return m
+}
+
 func confidence(_ scene, b space.Box) float64 { return min(max(b.Score, 0), 1) }
 
 func overlap(s scene, b space.Box) float64 { return IoU(b, s.key) }
@@ -180,21 +192,24 @@ const (
 // left, so the score limit is that of the study's output; see [EvidenceOf] for objects that the window cuts.
 var (
 	// BoxConfidence is the score of the most confident box.
-	BoxConfidence = score("box_confidence", docConfidence, false, confidence)
+	BoxConfidence = titled("confidence of the box", score("box_confidence", docConfidence, false, confidence))
 	// BoxIoU is the intersection over union of the most confident box and the key box.
-	BoxIoU = score("iou", docIoU, false, overlap)
+	BoxIoU = says("overlaps its object by %s (IoU)", titled("IoU", score("iou", docIoU, false, overlap)))
 	// ConfIoU is the product of confidence and IoU, and what a study of a detector shows first.
-	ConfIoU = score("conf_iou", docConfIoU, false, both)
+	ConfIoU = titled("confidence × IoU", score("conf_iou", docConfIoU, false, both))
 	// ConfIoUPrecision is the product of confidence, IoU and precision.
-	ConfIoUPrecision = score("conf_iou_precision", docPrecise, false, precise)
+	ConfIoUPrecision = titled("confidence × IoU × precision",
+		score("conf_iou_precision", docPrecise, false, precise))
 	// BoxConfidenceAny is BoxConfidence for any class.
-	BoxConfidenceAny = score("box_confidence", docConfidence, true, confidence)
+	BoxConfidenceAny = titled("confidence of the box, any class",
+		score("box_confidence", docConfidence, true, confidence))
 	// BoxIoUAny is BoxIoU for any class.
-	BoxIoUAny = score("iou", docIoU, true, overlap)
+	BoxIoUAny = titled("IoU, any class", score("iou", docIoU, true, overlap))
 	// ConfIoUAny is ConfIoU for any class.
-	ConfIoUAny = score("conf_iou", docConfIoU, true, both)
+	ConfIoUAny = titled("confidence × IoU, any class", score("conf_iou", docConfIoU, true, both))
 	// ConfIoUPrecisionAny is ConfIoUPrecision for any class of the most confident box.
-	ConfIoUPrecisionAny = score("conf_iou_precision", docPrecise, true, precise)
+	ConfIoUPrecisionAny = titled("confidence × IoU × precision, any class",
+		score("conf_iou_precision", docPrecise, true, precise))
 )
 
 // follow makes a metric of the box that covers the key object best, where windows hold several objects of a kind.
@@ -223,16 +238,17 @@ func follow(name, doc string, f func(s scene, b space.Box) float64) *Metric {
 
 var (
 	// KeyConfidence is the score of the box that covers the key object best.
-	KeyConfidence = follow("key_confidence", "score", confidence)
+	KeyConfidence = titled("confidence at the key object", follow("key_confidence", "score", confidence))
 	// KeyIoU is the IoU of the box that covers the key object best.
-	KeyIoU = follow("key_iou", "IoU", overlap)
+	KeyIoU = titled("IoU at the key object", follow("key_iou", "IoU", overlap))
 	// KeyConfIoU is the product of both.
-	KeyConfIoU = follow("key_conf_iou", "score x IoU", both)
+	KeyConfIoU = titled("confidence × IoU at the key object", follow("key_conf_iou", "score x IoU", both))
 )
 
 // Miss is 1 where a detector returns no box.
 var Miss = ofBoxes(Metric{
-	Name: "miss", Binary: true, Better: Lower, Range: [2]float64{0, 1},
+	Title: "no box at all",
+	Name:  "miss", Binary: true, Better: Lower, Range: [2]float64{0, 1},
 	Doc: "1 if there is no box at all, else 0; undefined if the reference has no box either",
 }, func(s scene) float64 {
 	if !s.keyed && len(s.pred) == 0 {
@@ -243,7 +259,8 @@ var Miss = ofBoxes(Metric{
 
 // WrongLabel is 1 where the most confident box has another class than the key object.
 var WrongLabel = ofBoxes(Metric{
-	Name: "wrong_label", Binary: true, Better: Lower, Range: [2]float64{0, 1},
+	Title: "wrong class",
+	Name:  "wrong_label", Binary: true, Better: Lower, Range: [2]float64{0, 1},
 	Doc: "1 if the class of the most confident box is not that of the key box, else 0; 0 for a miss, undefined if " +
 		"the reference has no box",
 }, func(s scene) float64 {
@@ -272,6 +289,7 @@ var Recall = ofBoxes(Metric{
 	Name: "recall", Better: Higher, Range: [2]float64{0, 1},
 	Doc: "TP / objects, TP of the right class at IoU >= 0.5, each object matched once, best score first; undefined " +
 		"without objects",
+	Says: "finds %s of the objects",
 }, func(s scene) float64 {
 	right, _, missed := s.counts()
 	return right / (right + missed)
@@ -279,7 +297,8 @@ var Recall = ofBoxes(Metric{
 
 // F1 is the harmonic mean of precision and recall.
 var F1 = ofBoxes(Metric{
-	Name: "f1", Better: Higher, Range: [2]float64{0, 1},
+	Title: "F1",
+	Name:  "f1", Better: Higher, Range: [2]float64{0, 1},
 	Doc: "2 TP / (boxes + objects), TP of the right class at IoU >= 0.5, each object matched once, best score first; " +
 		"undefined without both",
 }, func(s scene) float64 {
@@ -289,7 +308,8 @@ var F1 = ofBoxes(Metric{
 
 // CenterError is how far the most confident box is from the key box.
 var CenterError = ofBoxes(Metric{
-	Name: "center_error", Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "px",
+	Title: "distance of the centres",
+	Name:  "center_error", Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "px",
 	Doc: "distance of the centre of the most confident box from that of the key box, whatever its class; undefined " +
 		"for a miss, so read it beside miss",
 }, func(s scene) float64 {
@@ -326,9 +346,11 @@ var CountError = ofBoxes(Metric{
 
 // SetIoU compares all boxes at once.
 var SetIoU = ofBoxes(Metric{
-	Name: "set_iou", Ref: Self, Better: Higher, Range: [2]float64{0, 1},
+	Title: "IoU of all boxes with the unmoved answer",
+	Name:  "set_iou", Ref: Self, Better: Higher, Range: [2]float64{0, 1},
 	Doc: "sum of the IoU of matched boxes / number of objects in either set: matched within classes so that the sum " +
 		"is largest; undefined if both are empty",
+	Says: "overlaps its own unmoved boxes by %s (IoU)",
 }, func(s scene) float64 {
 	order := byScore(s.pred)
 	m := newMatcher(s.pred, order, s.truth)
@@ -345,7 +367,8 @@ var SetIoU = ofBoxes(Metric{
 
 // Extra is how many boxes have no object.
 var Extra = ofBoxes(Metric{
-	Name: "extra", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)},
+	Title: "boxes too many",
+	Name:  "extra", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)},
 	Doc: "number of boxes without a match of their class at IoU >= 0.5",
 }, func(s scene) float64 {
 	_, extra, _ := s.counts()
@@ -354,7 +377,8 @@ var Extra = ofBoxes(Metric{
 
 // Missed is how many objects have no box.
 var Missed = ofBoxes(Metric{
-	Name: "missed", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)},
+	Title: "objects missed",
+	Name:  "missed", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)},
 	Doc: "number of objects of the reference without a match of their class at IoU >= 0.5",
 }, func(s scene) float64 {
 	_, _, missed := s.counts()

@@ -2,7 +2,9 @@ package metric
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -80,8 +82,10 @@ func TopK(k int) *Metric {
 		panic("metric: top-k needs k >= 1")
 	}
 	return &Metric{
-		Name: fmt.Sprintf("top%d", k), Binary: true, Movable: true, Ref: Target, Better: Higher,
+		Title: fmt.Sprintf("right among the best %d", k),
+		Name:  fmt.Sprintf("top%d", k), Binary: true, Movable: true, Ref: Target, Better: Higher,
 		Range: [2]float64{0, 1}, Spaces: scores,
+		Says: fmt.Sprintf("has the right class among its %d best on %%s", k),
 		Doc: fmt.Sprintf("1 if fewer than %d classes are more probable than the true class (ties count for lower "+
 			"classes), else 0", k),
 		Measure: func(c Case) float64 {
@@ -104,7 +108,8 @@ func TopK(k int) *Metric {
 // p + q, which is never negative and sums to the divergence where p and q sum to 1: probabilities that a model has
 // rounded do not, and plain p ln(p/q) would then be below 0 for predictions that are nearly equal.
 var KL = &Metric{
-	Name: "kl", Normalized: true, Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "nat",
+	Title: "KL divergence from the unmoved answer",
+	Name:  "kl", Normalized: true, Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "nat",
 	Spaces: scores,
 	Doc: "sum over classes of p ln(p/q) - p + q, p the prediction at the identity, q at g; from logits by " +
 		"log-sum-exp",
@@ -130,7 +135,8 @@ var KL = &Metric{
 
 // Agreement is 1 where the predicted class is that at the identity.
 var Agreement = &Metric{
-	Name: "agreement", Binary: true, Ref: Self, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
+	Title: "same class as unmoved",
+	Name:  "agreement", Binary: true, Ref: Self, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
 	Doc: "1 if the most probable class is the same as at the identity, else 0; rises with accuracy, so read it " +
 		"beside it",
 	Says:    "keeps its class on %s",
@@ -139,16 +145,98 @@ var Agreement = &Metric{
 
 // Flip is 1 where the predicted class differs from that at the neighboring element of the plan.
 var Flip = &Metric{
-	Name: "flip", Binary: true, Ref: Self, Better: Lower, Range: [2]float64{0, 1}, Spaces: scores,
+	Title: "class flips along the orbit",
+	Name:  "flip", Binary: true, Ref: Self, Better: Lower, Range: [2]float64{0, 1}, Spaces: scores,
 	Doc: "1 if the most probable class differs from that at the preceding element of the plan (the last one for " +
 		"the first), else 0",
 	Measure: func(c Case) float64 { return 1 - same(c.Got, c.Prev) },
 }
 
+// EffectiveInvariance is how sure the model is of a class that it keeps.
+var EffectiveInvariance = &Metric{
+	Name: "effective_invariance", Normalized: true, Ref: Self, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
+	Doc: "√(p·q) with p and q the probabilities of the predicted class at the identity and at g if the class is " +
+		"the same, " +
+		"else 0 (Deng, Gould and Zheng 2022); of equal scores the lowest class counts",
+	Measure: func(c Case) float64 {
+		x, y, ok := space.Both[*space.Scores](c.Got, c.Want)
+		if !ok || len(x.Val) != len(y.Val) || !x.Probabilities || !y.Probabilities {
+			return math.NaN()
+		}
+		i, j := Top(x.Val), Top(y.Val)
+		switch {
+		case i < 0 || j < 0:
+			return math.NaN()
+		case i != j:
+			return 0
+		}
+		return math.Sqrt(float64(x.Val[i] * y.Val[j]))
+	},
+}
+
+// ClassAccuracy is the mean over classes of the share that is right, so that rare classes count as much as others.
+var ClassAccuracy = classAccuracy()
+
+func classAccuracy() *Metric {
+	m := ofPixels(Metric{
+		Name: "class_accuracy",
+		Doc: "mean over classes of the share that has its class: of scores of the samples of each class (balanced " +
+			"accuracy, Brodersen et al. 2010; of one sample 1 or 0), of masks of the pixels of each class in the " +
+			"truth, " +
+			"summed over samples first (mean accuracy of Long et al. 2015)",
+	}, -1, func(ts tallies) float64 { return ts.mean(tally.recall) })
+	ofMasks, pooled, sorted := m.Measure, m.Pooled, m.sorted
+	m.Spaces = slices.Concat(scores, masks)
+	m.Measure = func(c Case) float64 {
+		if _, ok := scoresOf(c.Got); ok {
+			return Accuracy.Measure(c)
+		}
+		return ofMasks(c)
+	}
+	m.Pooled = func(e []Evidence) float64 {
+		if len(e) > 0 && e[0].Pixels == nil {
+			return perClass(e)
+		}
+		return pooled(e)
+	}
+	m.sorted = func(e []Evidence) func(count []int) float64 {
+		if len(e) > 0 && e[0].Pixels == nil {
+			return func(count []int) float64 {
+				var drawn []Evidence
+				for i, n := range count {
+					for range n {
+						drawn = append(drawn, e[i])
+					}
+				}
+				return perClass(drawn)
+			}
+		}
+		return sorted(e)
+	}
+	return m
+}
+
+// perClass is the mean over the labels that there are of the mean value of the samples with it.
+func perClass(e []Evidence) float64 {
+	sum, n := map[int]float64{}, map[int]int{}
+	for _, x := range e {
+		sum[x.Label] += x.Value // NaN stays
+		n[x.Label]++
+	}
+	mean := 0.0
+	for _, l := range slices.Sorted(maps.Keys(n)) {
+		mean += sum[l] / float64(n[l])
+	}
+	return mean / float64(len(n))
+}
+
 // classification lists the metrics of scores: first those that need labels, then those that compare a model with
 // itself.
 func classification() []*Metric {
-	return []*Metric{Confidence, Accuracy, CrossEntropy, Margin, TopK(2), TopK(3), TopK(5), KL, Agreement, Flip}
+	return []*Metric{
+		Confidence, Accuracy, ClassAccuracy, WorstOf(Accuracy), CrossEntropy, Margin, TopK(2), TopK(3), TopK(5), KL,
+		Agreement, EffectiveInvariance, Flip,
+	}
 }
 
 // parseTopK reads "top7".

@@ -132,30 +132,35 @@ var (
 	// FieldRMSE is the root of the mean square of a component's error, and what a study of a flow shows first.
 	FieldRMSE = alsoOf(series,
 		ofField(Metric{
-			Name: "rmse", Unit: "px", OfOutput: "%",
+			Title: "root mean square error",
+			Name:  "rmse", Unit: "px", OfOutput: "%",
 			Doc: "√ of the mean over pixels of (du²+dv²)/2, of other outputs √ of the mean of the squared difference " +
 				"of a number; over samples the mean of these",
+			Says: "is off by %s",
 		}, rmse), diff.rmse)
 	// FieldRMSEPooled is FieldRMSE with another aggregate.
 	FieldRMSEPooled = pooledRMSE()
 	// FieldMSE is the mean square of a component's error.
 	FieldMSE = alsoOf(series,
 		ofField(Metric{
-			Name: "mse", Unit: "px²", OfOutput: "%²",
+			Title: "mean square error",
+			Name:  "mse", Unit: "px²", OfOutput: "%²",
 			Doc: "mean over pixels of (du²+dv²)/2, of other outputs mean of the squared difference of a number",
 		},
 			func(f flow) float64 { return f.mean(f.square) }), diff.mse)
 	// FieldMAE is the mean absolute error of a component.
 	FieldMAE = alsoOf(series,
 		ofField(Metric{
-			Name: "mae", Unit: "px", OfOutput: "%",
+			Title: "mean absolute error",
+			Name:  "mae", Unit: "px", OfOutput: "%",
 			Doc: "mean over pixels of (|du|+|dv|)/2, of other outputs mean of |difference| of a number",
 		},
 			func(f flow) float64 { return f.mean(f.absolute) }), diff.mae)
 	// EndPoint is the mean length of the error vectors.
 	EndPoint = alsoOf(series[:3],
 		ofField(Metric{
-			Name: "aee", Unit: "px", OfOutput: "%",
+			Title: "average end-point error",
+			Name:  "aee", Unit: "px", OfOutput: "%",
 			Doc: "average end-point error: mean over pixels of √(du²+dv²), of rows mean length of the difference of " +
 				"two vectors",
 		}, func(f flow) float64 { return f.mean(f.distance) }),
@@ -163,7 +168,8 @@ var (
 	// EndPoint95 is a large, not the largest, length of the error vectors.
 	EndPoint95 = alsoOf(series[:3],
 		ofField(Metric{
-			Name: "aee95", Unit: "px", OfOutput: "%",
+			Title: "end-point error, 95th percentile",
+			Name:  "aee95", Unit: "px", OfOutput: "%",
 			Doc: "end-point error that 95 % of the pixels or rows do not exceed",
 		},
 			func(f flow) float64 {
@@ -198,7 +204,8 @@ func rmse(f flow) float64 { return math.Sqrt(f.mean(f.square)) }
 // pooledRMSE is the root of the mean over the pixels of all samples, which have equally many.
 func pooledRMSE() *Metric {
 	m := ofField(Metric{
-		Name: "rmse_pooled", Unit: "px", OfOutput: "%",
+		Title: "root mean square error of all samples",
+		Name:  "rmse_pooled", Unit: "px", OfOutput: "%",
 		Doc: "as rmse, but over samples √ of the mean of their squares, which is the rmse of all pixels together " +
 			"where samples have equally many, and no less than the mean",
 	}, rmse)

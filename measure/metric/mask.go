@@ -13,6 +13,7 @@ var PixelAgreement = &Metric{
 	Name: "pixel_agreement", Ref: Self, Better: Higher, Range: [2]float64{0, 1}, Spaces: masks,
 	Doc: "share of the pixels that have the same label in the mask pulled back and in that at the identity; a large " +
 		"background raises it, so read mean_iou beside it",
+	Says: "keeps its answer at %s of the pixels",
 	Measure: func(c Case) float64 {
 		x, y, ok := pair(c)
 		if !ok {
@@ -30,9 +31,10 @@ var PixelAgreement = &Metric{
 
 // MeanIoU is the intersection over union of the pixels of a class, averaged over the classes that occur in either mask.
 var MeanIoU = &Metric{
-	Name: "mean_iou", Ref: Self, Better: Higher, Range: [2]float64{0, 1}, Spaces: masks,
+	Title: "mean IoU with the unmoved answer",
+	Name:  "mean_iou", Ref: Self, Better: Higher, Range: [2]float64{0, 1}, Spaces: masks,
 	Doc: "pixels of a class in both masks over pixels in either, the mask pulled back and that at the identity, " +
-		"averaged over the classes that occur",
+		"averaged over the classes that occur; against the truth take miou",
 	Measure: func(c Case) float64 {
 		x, y, ok := pair(c)
 		if !ok {

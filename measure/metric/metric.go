@@ -8,6 +8,9 @@
 // 0.5; an object that has left the window (no area) is none, one that the edge cuts counts with the part that is seen.
 // Against a model's own answers, what either window cuts or did not see counts for nothing.
 //
+// Masks are compared with the truth by counts of pixels of each class, which are summed over samples before anything is
+// divided; pixels that are void in the truth count for nothing.
+//
 // Fields are compared at every pixel; displacements and errors are in pixels, derivatives per frame.
 //
 // Rows, pairs, signals and frames are compared number by number, or row by row as vectors or rotations; errors are in
@@ -16,6 +19,10 @@
 package metric
 
 import (
+	"cmp"
+	"context"
+	"strings"
+
 	"nero/data/space"
 )
 
@@ -60,13 +67,23 @@ type Case struct {
 	// Truth is the reference in the frame of g: the target of the sample, the prediction at the identity or the
 	// consensus, moved by g, as the metric's Ref says; nil if the reference is a class alone, which is in Label.
 	Truth space.Value
+	// Element are the coordinates of g; nil where nobody says.
+	Element []float64
+	// Pixels are [PixelsOf] the case where somebody has counted them, else nil.
+	Pixels []Pixels
 }
+
+// Heading is what people read of a metric: its title, or its name with spaces.
+func (m *Metric) Heading() string { return cmp.Or(m.Title, strings.ReplaceAll(m.Name, "_", " ")) }
 
 // Metric is a named comparison. It is a documented constant value.
 type Metric struct {
 	Name, Doc string
-	// Says is what a mean of it says of a model, with a %s for the share of the inputs, such as "is right on %s"; ""
-	// for metrics that are no shares of inputs.
+	// Title is what people read in menus, legends and tables, such as "average end-point error"; "" for the name
+	// itself, with spaces. See [Metric.Heading].
+	Title string
+	// Says is what a mean of it says of a model, with a %s for the value, such as "is off by %s"; of a Binary metric
+	// for the share of the inputs, such as "is right on %s". "" for metrics of which no sentence is made.
 	Says string
 	// Port is the field of a record that the metric looks at, "" for the whole prediction; the name is then
 	// "Port.metric".
@@ -100,6 +117,21 @@ type Metric struct {
 	Pooled func(e []Evidence) float64
 	// OfHits says that Pooled reads the Hits and Truths of the evidence; otherwise it reads Value alone.
 	OfHits bool
+	// OfPixels says that Pooled reads the Pixels of the evidence.
+	OfPixels bool
+	// ByClass makes the metric of one class, whose name may be ""; nil for metrics that are not a family. In a study
+	// the family stands for one of each class.
+	ByClass func(class int, name string) *Metric
+	// Any says that it takes predictions of every kind.
+	Any bool
+	// Try measures as Measure does and says why there is no value; nil for metrics whose reasons are known.
+	Try func(c Case) (float64, error)
+	// Ask computes the number where that is done outside of this program and may fail, such as by a program of the
+	// user's; nil for all others. Measure is then not called. Calls may run at once.
+	Ask func(ctx context.Context, c Case) (float64, error)
+	// Round says that the value of a sample is the worst along its orbit, see [Metric.Worst]; Measure is then that of
+	// one element.
+	Round bool
 	// Measure returns NaN where the comparison has no value, such as a NaN in the prediction. It never hides one.
 	Measure func(c Case) float64
 
@@ -119,6 +151,10 @@ type Evidence struct {
 	Hits []Hit
 	// number of objects in the reference, by class
 	Truths []int32
+	// of masks: what their pixels are, see [PixelsOf]
+	Pixels []Pixels
+	// of the sample, -1 for none
+	Label int
 }
 
 // Hit is one predicted box and what it was matched with.

@@ -46,32 +46,34 @@ func average(name, doc string, s shape, lo, hi int) *Metric {
 }
 
 // AveragePrecision50 is the area under precision over recall at an IoU of 0.5.
-var AveragePrecision50 = average("ap50",
+var AveragePrecision50 = titled("average precision at IoU 0.5", average("ap50",
 	"average precision at IoU >= 0.5: area under the monotone envelope of precision over recall, all points", envelope,
-	0, 1)
+	0, 1))
 
 // AveragePrecision75 is the area under precision over recall at an IoU of 0.75.
-var AveragePrecision75 = average("ap75", "average precision at IoU >= 0.75, all points", envelope, 5, 6)
+var AveragePrecision75 = titled("average precision at IoU 0.75",
+	average("ap75", "average precision at IoU >= 0.75, all points", envelope, 5, 6))
 
 // AveragePrecision is the mean of the areas under precision over recall at ten thresholds.
-var AveragePrecision = average("ap", "average precision, the mean of IoU >= 0.50, 0.55, ..., 0.95, all points",
-	envelope, 0, Thresholds)
+var AveragePrecision = titled("average precision", average("ap",
+	"average precision, the mean of IoU >= 0.50, 0.55, ..., 0.95, all points",
+	envelope, 0, Thresholds))
 
 // CocoAP is AP as pycocotools computes it.
-var CocoAP = average("coco_ap",
+var CocoAP = titled("COCO AP", average("coco_ap",
 	"AP as pycocotools has it: precision at the recalls 0, 0.01, ..., 1, IoU >= 0.50 to 0.95, at most 100 boxes of a "+
-		"class in a picture", coco, 0, Thresholds)
+		"class in a picture", coco, 0, Thresholds))
 
 // CocoAP50 is AP50 as pycocotools computes it.
-var CocoAP50 = average("coco_ap50", "AP at IoU >= 0.50 as pycocotools has it", coco, 0, 1)
+var CocoAP50 = titled("COCO AP50", average("coco_ap50", "AP at IoU >= 0.50 as pycocotools has it", coco, 0, 1))
 
 // CocoAP75 is AP75 as pycocotools computes it.
-var CocoAP75 = average("coco_ap75", "AP at IoU >= 0.75 as pycocotools has it", coco, 5, 6)
+var CocoAP75 = titled("COCO AP75", average("coco_ap75", "AP at IoU >= 0.75 as pycocotools has it", coco, 5, 6))
 
 // CocoAR100 is AR100 as pycocotools computes it.
-var CocoAR100 = average("coco_ar100",
+var CocoAR100 = titled("COCO AR100", average("coco_ar100",
 	"AR100 as pycocotools has it: share of the objects found, the mean of IoU >= 0.50 to 0.95, at most 100 boxes of "+
-		"a class in a picture", recall, 0, Thresholds)
+		"a class in a picture", recall, 0, Thresholds))
 
 // Resampler prepares the metric of many resamples of one set of samples, for [nero/measure/aggregate.Resample]: count
 // says how often each sample is in the resample, 0 for not at all. Counts of 1 give what Pooled gives; of a sample that

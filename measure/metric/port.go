@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"context"
 	"strings"
 
 	"nero/data/space"
@@ -14,19 +15,27 @@ const dot = "."
 func OfField(field string, m *Metric) *Metric {
 	n := *m
 	n.Port, n.Name, n.inner = field, field+dot+m.Name, m
+	n.Title = field + ": " + m.Heading()
 	n.Doc = "of " + field + ": " + m.Doc
+	if m.Says != "" {
+		n.Says = m.Says + " in " + strings.ReplaceAll(field, "%", "%%")
+	}
 	if n.Unit == "px" || n.Unit == "px²" {
 		n.Unit = map[string]string{"px": "output", "px²": "output²"}[n.Unit]
 	}
-	inner := m.Measure
-	n.Measure = func(c Case) float64 {
+	within := func(c Case) Case {
 		if c.Nodes == 0 {
 			c.Nodes = nodes(c)
 		}
 		c.Scale = scaleIn(c.Scales, field)
 		c.Got, c.Want, c.Prev = space.FieldOf(c.Got, field), space.FieldOf(c.Want, field), space.FieldOf(c.Prev, field)
 		c.At, c.Truth = space.FieldOf(c.At, field), space.FieldOf(c.Truth, field)
-		return inner(c)
+		return c
+	}
+	inner, ask := m.Measure, m.Ask
+	n.Measure = func(c Case) float64 { return inner(within(c)) }
+	if ask != nil {
+		n.Ask = func(ctx context.Context, c Case) (float64, error) { return ask(ctx, within(c)) }
 	}
 	return &n
 }

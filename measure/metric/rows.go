@@ -153,12 +153,14 @@ func ofRows(m Metric, kinds []space.Kind, f func(d diff) float64) *Metric {
 // row where rows are vectors; rmse, mse, mae, aee and aee95 are those of fields.
 var (
 	// MaxError is the largest error of a number.
-	MaxError = ofRows(Metric{Name: "max_error", Unit: "output", OfOutput: "%", Doc: "largest |difference| of a number"},
-		series[1:],
-		diff.largest)
+	MaxError = ofRows(Metric{
+		Title: "largest error",
+		Name:  "max_error", Unit: "output", OfOutput: "%", Doc: "largest |difference| of a number",
+	}, series[1:], diff.largest)
 	// Cosine is the mean cosine of the angle between vectors.
 	Cosine = ofRows(Metric{
-		Name: "cosine", Better: Higher, Range: [2]float64{-1, 1},
+		Title: "cosine similarity",
+		Name:  "cosine", Better: Higher, Range: [2]float64{-1, 1},
 		Doc: "mean over rows of the cosine of the angle between the vectors; rows where the reference is 0 have no " +
 			"angle and are left out, an answer of 0 counts as 90°",
 	}, rowed, func(d diff) float64 {
@@ -166,7 +168,8 @@ var (
 	})
 	// Angle is the mean angle between vectors.
 	Angle = ofRows(Metric{
-		Name: "angle", Unit: "°", Range: [2]float64{0, 180},
+		Title: "angle between the vectors",
+		Name:  "angle", Unit: "°", Range: [2]float64{0, 180},
 		Doc: "mean over rows of the angle between the vectors, whatever their lengths; rows where the reference is 0 " +
 			"have no angle and are left out, an answer of 0 counts as 90°",
 	}, rowed, func(d diff) float64 {
@@ -174,7 +177,8 @@ var (
 	})
 	// NormError is the mean error of the lengths of vectors.
 	NormError = ofRows(Metric{
-		Name: "norm_error", Unit: "output", OfOutput: "%",
+		Title: "error of the length",
+		Name:  "norm_error", Unit: "output", OfOutput: "%",
 		Doc: "mean over rows of the difference of the lengths of the vectors, whatever their directions",
 	}, rowed,
 		func(d diff) float64 {
@@ -195,7 +199,8 @@ var (
 	}, rowed[:1], diff.rotations)
 	// IoU3D is the mean intersection over union of boxes in space.
 	IoU3D = ofRows(Metric{
-		Name: "iou3d", Better: Higher, Range: [2]float64{0, 1},
+		Title: "IoU in space",
+		Name:  "iou3d", Better: Higher, Range: [2]float64{0, 1},
 		Doc: "mean over rows of the intersection over union of upright boxes x, y, z of the centre, length along the " +
 			"yaw, width, height, yaw in radians from x to y; row i is compared with row i",
 	}, rowed[:1], diff.solids)
@@ -212,7 +217,8 @@ var (
 // perAtom divides by the nodes of the case.
 func perAtom() *Metric {
 	m := ofRows(Metric{
-		Name: "mae_per_atom", Unit: "output", OfOutput: "%/atom",
+		Title: "mean absolute error per atom",
+		Name:  "mae_per_atom", Unit: "output", OfOutput: "%/atom",
 		Doc: "mean |difference| over the number of atoms; undefined where nothing says how many there are",
 	}, rowed[:1],
 		diff.mae)

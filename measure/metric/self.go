@@ -11,7 +11,8 @@ import (
 
 // Absolute is the Euclidean norm of the defect.
 var Absolute = &Metric{
-	Name: "absolute", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "output", OfOutput: "%",
+	Title: "absolute equivariance error",
+	Name:  "absolute", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "output", OfOutput: "%",
 	Spaces:  numeric,
 	Doc:     "Euclidean norm of z(g,x) - f(x) over the model's own numbers, z the prediction pulled back",
 	Measure: func(c Case) float64 { d, _ := defect(c); return d },
@@ -19,7 +20,8 @@ var Absolute = &Metric{
 
 // MaxAbsolute is the largest component of the defect.
 var MaxAbsolute = &Metric{
-	Name: "max_absolute", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "output", OfOutput: "%",
+	Title: "largest equivariance error of a number",
+	Name:  "max_absolute", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "output", OfOutput: "%",
 	Spaces:  numeric,
 	Doc:     "largest component of |z(g,x) - f(x)| over the model's own numbers",
 	Measure: func(c Case) float64 { _, m := defect(c); return m },
@@ -27,9 +29,11 @@ var MaxAbsolute = &Metric{
 
 // Relative is the Euclidean norm of the defect over the centred scale of the output.
 var Relative = &Metric{
-	Name: "relative", Scaled: true, Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Spaces: numeric,
+	Title: "relative equivariance error",
+	Name:  "relative", Scaled: true, Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Spaces: numeric,
 	Doc: "absolute / s, s the RMS distance of f(x) from its mean over the samples: an offset of the output cannot " +
 		"shrink it",
+	Says: "changes its answers by %s times their spread",
 	Measure: func(c Case) float64 {
 		d, _ := defect(c)
 		if !(c.Scale > 0) {
@@ -40,11 +44,11 @@ var Relative = &Metric{
 }
 
 // Builtin lists every metric that a program knows by name, in the order in which they are documented. Any top-k is
-// known beyond those listed, every [Metric.Movable] one against the other references, and all of them of a field of a
-// record.
+// known beyond those listed, every [Metric.Movable] one against the other references, the worst along the orbit of
+// those that are not pooled, those by class of one, and all of them of a field of a record.
 func Builtin() []*Metric {
 	return slices.Concat(classification(), []*Metric{Absolute, MaxAbsolute, Relative, PixelAgreement, MeanIoU},
-		detection(), velocimetry(), geometric())
+		segmentation(), detection(), velocimetry(), geometric())
 }
 
 // List is metrics that a program knows, in the order in which they are listed.
@@ -79,6 +83,30 @@ func (all List) With(kinds space.List) List {
 // Find returns the metric called name, or, of a name such as iou@consensus, the metric against that reference, and of a
 // name such as forces.rmse or forces.rmse@self that of a field of a record. The error lists what there is.
 func (all List) Find(name string) (*Metric, error) {
+	if m, ok := all.ofClass(name); ok {
+		return m, nil
+	}
+	if of, ok := strings.CutPrefix(name, worst); ok {
+		before, ref, against := strings.Cut(of, at)
+		m, err := all.Find(before)
+		if err != nil {
+			return nil, err
+		}
+		if against && m.inner != nil { // of a field
+			if m, err = Against(m, Reference(ref)); err != nil {
+				return nil, err
+			}
+			against = false
+		}
+		if n := WorstOf(m); n != nil && against {
+			return Against(n, Reference(ref))
+		} else if n != nil {
+			return n, nil
+		}
+		return nil, fmt.Errorf("metric %q: %s is computed of all samples together, so that no sample has a worst "+
+			"value of "+
+			"it; its worst along the orbit stands in every report", name, of)
+	}
 	if k := strings.LastIndex(name, dot); k >= 0 {
 		field, rest := name[:k], name[k+len(dot):]
 		if field == "" {
@@ -88,10 +116,9 @@ func (all List) Find(name string) (*Metric, error) {
 		if err != nil {
 			return nil, fmt.Errorf("of the field %s: %w", field, err)
 		}
-		if m.OfHits {
-			return nil, fmt.Errorf(
-				"metric %s: %s is computed from the boxes of all samples, and only where boxes are all that a model "+
-					"returns", name, rest)
+		if m.OfHits || m.OfPixels {
+			return nil, fmt.Errorf("metric %s: %s is computed from the boxes or pixels of all samples, and only where "+
+				"they are all that a model returns", name, rest)
 		}
 		return OfField(field, m), nil
 	}
@@ -116,11 +143,11 @@ func (all List) Find(name string) (*Metric, error) {
 	}
 	return nil, fmt.Errorf(
 		"unknown metric %q: want one of %s, or topK for any K from 1 to 1000; with @self or @consensus for another "+
-			"reference", name, strings.Join(names, ", "))
+			"reference, with worst: before for the worst along the orbit", name, strings.Join(names, ", "))
 }
 
 // Understands reports whether the metric can compare predictions of kind k.
-func (m *Metric) Understands(k space.Kind) bool { return slices.Contains(m.Spaces, k) }
+func (m *Metric) Understands(k space.Kind) bool { return m.Any || slices.Contains(m.Spaces, k) }
 
 // Numbers are the components of a prediction on which errors are measured, without copying but for frames; nil for a
 // value that has none, and for records, whose fields are measured one by one.

@@ -40,7 +40,10 @@ var usual = map[space.Kind][]choice{
 		{Given.labeled, "rmse aee angular_error rmse@consensus rmse@self relative"},
 		{Given.any, "rmse@consensus aee@consensus rmse@self relative"},
 	},
-	space.KindMask: {{Given.any, "pixel_agreement mean_iou"}},
+	space.KindMask: {
+		{Given.labeled, "miou class_iou pixel_accuracy pixel_agreement mean_iou"},
+		{Given.any, "pixel_agreement mean_iou"},
+	},
 	space.KindScores: {
 		{Given.certain, "confidence accuracy relative absolute agreement"},
 		{Given.normal, "relative absolute agreement"},

@@ -109,11 +109,16 @@ func (c *codec) In() space.Spec { return c.in }
 
 func (c *codec) Out() space.Spec { return c.d.spec() }
 
-// Classes is how many classes the boxes of a detector may have, without the background; 0 if its file and the study do
-// not say.
+// Classes is how many classes the boxes of a detector may have, without the background, or the pixels of a mask; 0 if
+// the file and the study do not say.
 func (c *codec) Classes() int {
-	if b, ok := c.d.(*boxes); ok {
-		return b.classes
+	switch d := c.d.(type) {
+	case *boxes:
+		return d.classes
+	case *decoder:
+		if of := d.k.decoded.classes; of != nil {
+			return of(d)
+		}
 	}
 	return 0
 }

@@ -695,6 +695,24 @@ func TestDecodeGrids(t *testing.T) {
 	if k, ok := got[0].(*space.Mask); !ok || !slices.Equal(k.Label, []int32{7, 0}) {
 		t.Errorf("%+v, want the labels as they are", got[0])
 	}
+	for _, c := range []struct {
+		limit float64
+		want  []int32
+	}{{0, []int32{1, 0, 1, -1}}, {0.5, []int32{0, 0, 1, -1}}} {
+		got, err = decoded(t, decode.OutputSpec{Space: space.KindMask, Decode: "threshold", Threshold: c.limit}, "",
+			tensor.FromFloat32([]float32{0.5, 0, 0.75, nan}, 1, 1, 1, 4), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k, ok := got[0].(*space.Mask); !ok || !slices.Equal(k.Label, c.want) {
+			t.Errorf("above %g: %+v, want %v", c.limit, got[0], c.want)
+		}
+	}
+	if _, err := decoded(t, decode.OutputSpec{Space: space.KindMask, Decode: "threshold"}, "",
+		tensor.FromFloat32(make([]float32, 6), 1, 2, 1, 3), 1); err == nil ||
+		!strings.Contains(err.Error(), "set output.decode: argmax") {
+		t.Errorf("a threshold of two channels: %v", err)
+	}
 	if _, err := decoded(t, decode.OutputSpec{Space: space.KindMask}, "",
 		tensor.FromFloat32([]float32{0.5, 0}, 1, 1, 2), 1); err == nil ||
 		!strings.Contains(err.Error(), "is no label") {

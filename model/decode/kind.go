@@ -107,6 +107,8 @@ type decoded struct {
 	spec func(d *decoder, s []int, o *space.Spec)
 	// split makes n values of the numbers of a batch.
 	split func(d *decoder, val []float64, s []int, n int, what string) ([]space.Value, error)
+	// classes is how many classes a value has, 0 if that is not known; nil for values without.
+	classes func(d *decoder) int
 	// plain is the word for the model's own numbers, "" for what was asked for.
 	plain string
 	// raw is the inverse of split for one value of these numbers and dims; nil where there is none.

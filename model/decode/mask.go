@@ -12,7 +12,8 @@ var maskKind = kind{
 	of:  space.KindMask,
 	one: readDecoded,
 	decoded: &decoded{
-		ways:    []string{argmax, raw},
+		ways:    []string{argmax, threshold, raw},
+		classes: masked,
 		batched: func(shape []int) bool { return len(shape) == 4 },
 		fits: func(d *decoder, s []int, what string) error {
 			if len(s) != 2 && len(s) != 3 {
@@ -20,9 +21,10 @@ var maskKind = kind{
 					"scores or tensor", what, len(s))
 			}
 			if c := d.classes(s); d.how == argmax && c == 1 {
-				return fmt.Errorf("%s has one class, whose argmax is always 0; set output.decode: raw if it holds "+
-					"labels, or output.space: image", what)
-			} else if d.how == raw && c > 1 {
+				return fmt.Errorf("%s has one class, whose argmax is always 0; set output.decode: threshold with "+
+					"output.threshold if it holds scores of an object, raw if it holds labels, or output.space: image",
+					what)
+			} else if (d.how == raw || d.how == threshold) && c > 1 {
 				return fmt.Errorf("%s has %d classes; set output.decode: argmax", what, c)
 			}
 			return nil
@@ -51,6 +53,18 @@ func (d *decoder) classes(s []int) int {
 	return s[0]
 }
 
+// masked is how many classes masks have, 0 if that is not known.
+func masked(d *decoder) int {
+	s := d.sampleShapeOrNil()
+	switch {
+	case d.how == threshold:
+		return 2
+	case s == nil || d.classes(s) < 2:
+		return 0
+	}
+	return d.classes(s)
+}
+
 // mask finds the label of every pixel; -1 where a score or a label is NaN, the lowest label where several tie.
 func (d *decoder) mask(v []float64, s []int) (*space.Mask, error) {
 	c, h, w := d.grid(s)
@@ -60,9 +74,14 @@ func (d *decoder) mask(v []float64, s []int) (*space.Mask, error) {
 			switch {
 			case math.IsNaN(x):
 				m.Label[i] = -1
+			case d.how == threshold:
+				if x > d.threshold {
+					m.Label[i] = 1
+				}
 			case x != math.RoundToEven(x) || math.Abs(x) > math.MaxInt32:
 				return nil, fmt.Errorf(
-					"pixel %d holds %g, which is no label; set output.space: image if these are scores", i, x)
+					"pixel %d holds %g, which is no label; set output.decode: threshold if these are scores of an "+
+						"object, or output.space: image", i, x)
 			default:
 				m.Label[i] = int32(x)
 			}

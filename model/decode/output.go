@@ -24,6 +24,8 @@ type decoder struct {
 	batched bool
 	shape   []int
 	ranked  bool
+	// of masks that are made by one
+	threshold float64
 }
 
 // readOutputs fits the specification to the model's outputs; win is the height and width of what the model sees, -1
@@ -110,7 +112,7 @@ func readDecoded(k *kind, x onnx.Port, out OutputSpec, p port, _ [2]int) (output
 func readOutput(k *kind, x onnx.Port, out OutputSpec, p port) (*decoder, error) {
 	d := &decoder{
 		name: x.Name, k: k, how: strings.ToLower(out.Decode), typ: out.Type, nhwc: p.nhwc,
-		shape: x.Sizes(), ranked: x.Ranked,
+		shape: x.Sizes(), ranked: x.Ranked, threshold: out.Threshold,
 	}
 	d.batched = p.axes.n >= 0
 	if !d.batched && x.Ranked && k.decoded.batched != nil {

@@ -55,9 +55,12 @@ type OutputSpec struct {
 	// scores, image, mask, tensor, boxes, field, frames, rows (of the sample), pairs or signal; "" for scores
 	Space space.Kind
 	// Decode turns the array into the value. For scores: "softmax" (default), "probabilities" (checked), "logits" or
-	// "raw". For masks: "argmax" over the channels, "raw" for labels as they are; the default is argmax if there are
-	// channels. For all others: "raw".
+	// "raw". For masks: "argmax" over the channels, "threshold" for class 1 where the only channel is above Threshold
+	// and class 0 elsewhere, "raw" for labels as they are; the default is argmax if there are channels. For all others:
+	// "raw".
 	Decode string
+	// of decode threshold
+	Threshold float64
 	// of the space, for tensors: the representation of the channels
 	Type string
 	// for boxes
@@ -196,6 +199,7 @@ const (
 	logits        = "logits"
 	raw           = "raw"
 	argmax        = "argmax"
+	threshold     = "threshold"
 )
 
 // axes says where an array keeps the parts of an image or of a sequence of images; -1 for an axis that it has not.

@@ -50,8 +50,8 @@ type TimeError struct {
 
 // Error says the limit, and how to change it.
 func (e *TimeError) Error() string {
-	return fmt.Sprintf("no answer within %v, the time limit; raise it with --time-limit, or look for a loop without "+
-		"end in the model", e.Limit)
+	return fmt.Sprintf("no answer within %v, the time limit; raise it with --time-limit or the model's timeout in the "+
+		"study, or look for a loop without end in the model", e.Limit)
 }
 
 // Limit is an engine whose models have to answer within a time: one that has not is stopped, and its call ends with a

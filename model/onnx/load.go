@@ -225,12 +225,14 @@ func foreign(b []byte) string {
 	return text(b)
 }
 
-// zipped tells PyTorch, Keras and NumPy archives apart by the names in their first bytes.
+// zipped tells PyTorch, Keras and NumPy archives apart by the names in their first and last bytes.
 func zipped(b []byte) string {
-	head := b[:min(len(b), 4096)]
+	const begins, ends = 4096, 1 << 16
+	head := b[:min(len(b), begins)]
+	list := b[max(0, len(b)-ends):] // the names of all files stand at the end: those of TorchScript begin with weights
 	switch {
 	case bytes.Contains(head, []byte("/data.pkl")) || bytes.Contains(head, []byte("/byteorder")) ||
-		bytes.Contains(head, []byte("constants.pkl")):
+		bytes.Contains(head, []byte("constants.pkl")) || bytes.Contains(list, []byte("/data.pkl")):
 		return "it is a PyTorch file (.pt, .pth); export the model with torch.onnx.export"
 	case bytes.Contains(head, []byte("model.weights.h5")) || bytes.Contains(head, []byte("metadata.json")):
 		return "it is a Keras model (.keras); convert it with tf2onnx"

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/gonum"
-
 	"nero/data/tensor"
 	"nero/model/onnx/facts"
 )
@@ -48,7 +46,7 @@ const narrow = 16
 // multiply adds the product of a (m rows of k) and b (k rows of n) to out (m rows of n). In a run that rounds, products
 // and sums are float32, in which machines add up products of narrower numbers too.
 func (r *runner) multiply(m, n, k int, a, b, out []float64) {
-	blas := gonum.Implementation{}
+	blas := library()
 	if r.round == Float64 {
 		multiply64(m, n, k, a[:m*k], b[:k*n], out[:m*n])
 		return
@@ -62,7 +60,7 @@ func (r *runner) multiply(m, n, k int, a, b, out []float64) {
 
 // multiply64 is multiply in float64.
 func multiply64(m, n, k int, a, b, out []float64) {
-	blas := gonum.Implementation{}
+	blas := library()
 	if n < narrow && k >= narrow {
 		mulAdd(m, n, k, a, b, out, blas.Daxpy, blas.Ddot)
 		return

@@ -83,7 +83,7 @@ func (p *page) label(k int) string {
 
 func (p *page) model(i int) string { return words.Markdown(p.s.Models[i]) }
 
-func (p *page) words(m int) string { return words.Markdown(words.Name(p.s.Metrics[m].Name)) }
+func (p *page) words(m int) string { return words.Markdown(p.s.Metrics[m].Heading()) }
 
 func (p *page) target(m int) bool { return p.s.Metrics[m].Ref == string(metric.Target) }
 
@@ -105,6 +105,9 @@ func (p *page) markdown(figures []*view.Figure) string {
 	w.p("%s, %s (%s) each, %s. All intervals are %g %% intervals of a mean over samples; n counts samples.",
 		words.Plural(s.Samples-s.Failed, "sample", "samples"), elements(len(s.Elements)), words.Markdown(s.Measure),
 		words.Plural(len(s.Models), "model", "models"), 100*s.Confidence)
+	for _, t := range p.gist() {
+		w.p("%s", words.Markdown(t))
+	}
 	w.p("## Findings")
 	p.findings(w)
 	if c := p.allCaveats(); len(c) > 0 {
@@ -117,6 +120,8 @@ func (p *page) markdown(figures []*view.Figure) string {
 		p.metricSection(w, m, figures)
 	}
 	p.samplesSection(w, figures)
+	p.worstSection(w)
+	p.takenSection(w)
 	p.selfSection(w)
 	w.p("## How to read the pictures")
 	w.list(p.howToRead(figures))
@@ -128,6 +133,26 @@ func (p *page) markdown(figures []*view.Figure) string {
 	}
 	p.reproduce(w)
 	return strings.TrimRight(w.b.String(), "\n") + "\n"
+}
+
+// gist is what the study says of itself, and what was found of each model in a few sentences.
+func (p *page) gist() []string {
+	var out []string
+	if t := p.in.Job.Study.About; t != "" {
+		out = append(out, t)
+	}
+	out = append(out, p.in.Warnings...)
+	if len(p.s.Slices) == 0 {
+		return out
+	}
+	sayer := view.SayerOf(p.s, p.label)
+	for k, model := range p.s.Models {
+		says := sayer.Says(model, false, func(i int) *fold.Curve { return p.s.Curve(k, i, 0) })
+		if says != "" {
+			out = append(out, says)
+		}
+	}
+	return out
 }
 
 func elements(n int) string { return words.Plural(n, "element", "elements") }
@@ -169,7 +194,7 @@ func (p *page) findings(w *writer) {
 
 // title is the name of a metric at the beginning of a line.
 func (p *page) title(m int) string {
-	return words.Markdown(words.Capital(words.Name(p.s.Metrics[m].Name)))
+	return words.Markdown(words.Capital(p.s.Metrics[m].Heading()))
 }
 
 func (p *page) against(m int) string {
@@ -710,8 +735,11 @@ func (p *page) samplesSection(w *writer, figures []*view.Figure) {
 			continue
 		}
 		w.p("## Single samples")
-		w.p("Chosen by the mean %s over the orbit. The small picture is the input at the identity; a cross marks an "+
-			"element at which the model names the wrong class.", p.words(p.lead))
+		text := "Chosen by the mean %s over the orbit. The small picture is the input at the identity"
+		if (&drawing{f: f}).contents().wrong { // masks and boxes have no class of their own
+			text += "; a cross marks an element at which the model names the wrong class"
+		}
+		w.p(text+".", p.words(p.lead))
 		picture(w, f)
 		word := p.lowest(p.lead)
 		var rows [][]string

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"image"
 	"iter"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -36,8 +37,15 @@ type Input struct {
 	// Picture returns the input of the sample at a position of the job, as it is at the identity. It may be nil, and is
 	// called for the few samples that are drawn singly.
 	Picture func(index int) (image.Image, error)
+	// Worst are the worst inputs by the leading metric (see [Lead]), moved, with what every model says; Taken what
+	// moved samples are taken for, and Confusion that as a table in CSV. All may be empty.
+	Worst     []Case
+	Taken     []Taken
+	Confusion []byte
 	// a finished audit as Markdown, "" if there was none
 	Audit string
+	// Warnings are sentences that stand before what was found.
+	Warnings []string
 	// of this program
 	Version string
 	// Layouts are those to choose from; nil for [view.Layouts].
@@ -52,7 +60,8 @@ const (
 	mostPlots = 6
 )
 
-// Write writes report.md, curves.csv, files.csv and pictures/*.svg and *.png below dir, which it makes, and returns
+// Write writes report.md, curves.csv, files.csv, pictures/*.svg and *.png, and worst.csv and confusion.csv where there
+// are worst inputs and classes, below dir, which it makes, and returns
 // their names relative to dir, with slashes. Each file is complete or not there; report.md comes last. Files of an
 // earlier report with the same names are replaced. The error names the file or the row.
 func Write(ctx context.Context, dir string, in Input) ([]string, error) {
@@ -121,6 +130,26 @@ func write(ctx context.Context, dir string, in Input,
 	if err := put("files.csv", b.Bytes()); err != nil {
 		return nil, err
 	}
+	shown, err := p.cases(put)
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, shown...)
+	tables := map[string][]byte{}
+	if len(in.Worst) > 0 {
+		if tables["worst.csv"], err = p.worstCSV(); err != nil {
+			return nil, err
+		}
+	}
+	if len(in.Confusion) > 0 {
+		tables["confusion.csv"] = in.Confusion
+	}
+	for _, name := range slices.Sorted(maps.Keys(tables)) {
+		if err := put(name, tables[name]); err != nil {
+			return nil, err
+		}
+		files = append(files, name)
+	}
 	// What the page names is durable before the page.
 	if err := errors.Join(settle("pictures"), settle(".")); err != nil {
 		return nil, err
@@ -169,6 +198,9 @@ func newPage(in Input) (*page, error) {
 	}
 	return p, nil
 }
+
+// Lead is the index of the metric that comes first on the page and chooses samples.
+func Lead(s *fold.Summary) int { return lead(s) }
 
 // lead is the first metric against the target whose values are more than 0 and 1, else the first against the target,
 // else the first.

@@ -93,12 +93,12 @@ func TestFindingsByHand(t *testing.T) {
 		"- **Confidence** (against the label; higher is better)",
 		"**original**: confidence falls from 0.975",
 		"to 0.375", "at 270°",
-		"**worse when moved** (change of the orbit mean against the identity -0.300",
+		"**worse when moved** (change of the orbit mean against the identity −0.300",
 		"**augmented\\|&lt;i&gt;**: confidence is 0.925", "and nowhere on the orbit worse",
 		"differs by +0.250 [+0.250, +0.250] (n = 6, paired by sample)",
 		// Exact besides the identity: 180 and 270 degrees, (0.4+0.6)/2; resampled: 90 degrees.
-		"mean relative 0.500 [0.500, 0.500] at the 2 exact elements besides the identity (n = 6), 0.200 [0.200, " +
-			"0.200] at the 1 resampled element (n = 6)",
+		"mean relative equivariance error 0.500 [0.500, 0.500] at the 2 exact elements besides the identity (n = 6), " +
+			"0.200 [0.200, 0.200] at the 1 resampled element (n = 6)",
 		// Over all four elements: (0+0.2+0.4+0.6)/4. The two means differ by what they count, and say so.
 		"; mean over the whole orbit, identity included 0.300 [0.300, 0.300] (n = 6); highest 0.600",
 		"| model | at identity | mean over the whole orbit, identity included | lowest mean |",

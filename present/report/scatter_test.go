@@ -105,7 +105,7 @@ func TestDenseStrip(t *testing.T) {
 	if n := bytes.Count(b, []byte(">rotate ")); n < 10 || n > 20 {
 		t.Errorf("%d elements are named, want 10 to 20", n)
 	}
-	if !strings.Contains(string(b), ">rotate -180°, scale ×0.579<") || bytes.Contains(b, []byte("…")) {
+	if !strings.Contains(string(b), ">rotate −180°, scale ×0.579<") || bytes.Contains(b, []byte("…")) {
 		t.Error("names are cut off or have other than three digits")
 	}
 }

@@ -197,7 +197,7 @@ type choice struct {
 func (p *page) choose() []choice {
 	models := len(p.s.Models)
 	v := p.seen
-	name := words.Name(p.s.Metrics[p.lead].Name)
+	name := p.s.Metrics[p.lead].Heading()
 	type candidate struct {
 		index int
 		mid   float64

@@ -210,7 +210,7 @@ func whole(c *fold.Curve, n int) error {
 func (b *builder) figure() *Figure {
 	s := b.s
 	f := &Figure{
-		Name: Slug(b.m.Name), Title: words.Capital(words.Name(b.m.Name)) + " along the orbit of " + s.Group,
+		Name: Slug(b.m.Name), Title: words.Capital(b.m.Heading()) + " along the orbit of " + s.Group,
 		Layout: b.layout,
 		Metric: b.m.Name, Unit: b.m.Unit, Better: b.m.Better, Group: s.Group, Axes: s.Chart,
 		// Errors against the model's own answer are the harm that resampling does too, so elements without it stand
@@ -303,7 +303,7 @@ func (b *builder) finish(f *Figure) {
 
 // scale covers everything that is drawn. Bounded metrics always get their whole range, so that pictures compare.
 func (b *builder) scale(f *Figure) Scale {
-	label := words.Name(b.m.Name)
+	label := b.m.Heading()
 	if b.m.Unit != "" {
 		label += " in " + b.m.Unit
 	}

@@ -123,7 +123,7 @@ func (m *mover) flip(mirror int) {
 	}
 	e := slices.Clone(m.g.Identity())
 	e[mirror], e[turn] = 1, 180
-	m.put(e, "flip top and bottom", "flip")
+	m.put(e, "flip top and bottom", "flip ↕")
 }
 
 // turns are the angles of buttons on a circle whose angles come in steps, 0 for any angle.

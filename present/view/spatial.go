@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"nero/present/words"
 	"nero/symmetry/group"
 )
 
@@ -61,7 +62,7 @@ func compare(a, b float64) int {
 	return 0
 }
 
-// words says a motion of space: "90° about x, inverted, shifted by (1, 0, -2)"; "identity" for that.
+// words says a motion of space: "90° about x, inverted, shifted by (1, 0, −2)"; "identity" for that.
 func (s SpaceAxes) words(e group.Element, number func(float64) string) string {
 	var parts []string
 	if t := s.Turn(e); t > flat {
@@ -69,13 +70,13 @@ func (s SpaceAxes) words(e group.Element, number func(float64) string) string {
 		for i := range 3 {
 			if v := e[s.R+i] / t; math.Abs(math.Abs(v)-1) < 1e-9 {
 				if axis = "xyz"[i : i+1]; v < 0 {
-					axis = "-" + axis
+					axis = "−" + axis
 				}
 			}
 		}
 		if axis == "" {
 			axis = triple(e[s.R]/t, e[s.R+1]/t, e[s.R+2]/t,
-				func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) })
+				func(v float64) string { return words.Minus(strconv.FormatFloat(v, 'g', 3, 64)) })
 		}
 		parts = append(parts, strconv.FormatFloat(t, 'g', 4, 64)+"° about "+axis)
 	}

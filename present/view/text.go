@@ -24,9 +24,9 @@ func distinct(elements []group.Element, axis int) []float64 {
 }
 
 // Label is an element for people, as [group.Format] says it but shorter: "90°", "90° mirrored", "×1.25", "dx 3 px, dy
-// -1 px"; in words where time is reversed, too: "mirror in / and time reversed".
+// −1 px"; in words where time is reversed, too: "mirror in / and time reversed".
 func Label(g group.Group, e group.Element) string {
-	return named(g, e, func(v float64) string { return strconv.FormatFloat(v+0, 'g', 6, 64) })
+	return named(g, e, func(v float64) string { return words.Minus(strconv.FormatFloat(v+0, 'g', 6, 64)) })
 }
 
 // tick is [Label] with three significant digits, as there is room for beside an axis; whole degrees and pixels keep
@@ -34,9 +34,9 @@ func Label(g group.Group, e group.Element) string {
 func tick(g group.Group, e group.Element) string {
 	return named(g, e, func(v float64) string {
 		if math.Abs(v) >= 99.95 && math.Abs(v) < 1e6 {
-			return strconv.FormatFloat(v, 'f', 0, 64)
+			return words.Minus(strconv.FormatFloat(v, 'f', 0, 64))
 		}
-		return strconv.FormatFloat(v+0, 'g', 3, 64)
+		return words.Minus(strconv.FormatFloat(v+0, 'g', 3, 64))
 	})
 }
 
@@ -49,10 +49,10 @@ func named(g group.Group, e group.Element, number func(float64) string) string {
 		return s.words(e, number)
 	}
 	if _, n := group.Places(chart); n > 0 {
-		return strings.ReplaceAll(group.Title(g, e), " deg", "°")
+		return group.Title(g, e)
 	}
 	if _, ok := group.Number(g, e); ok && len(e) == 3 {
-		return strings.ReplaceAll(group.Title(g, e), " deg", "°")
+		return group.Title(g, e)
 	}
 	if len(e) == 1 {
 		switch chart[0].Form() { //nolint:exhaustive // others as they are
@@ -61,7 +61,7 @@ func named(g group.Group, e group.Element, number func(float64) string) string {
 		case group.FormAngle:
 			return number(e[0]) + "°"
 		}
-		return strings.ReplaceAll(group.Format(g, e), " deg", "°")
+		return group.Format(g, e)
 	}
 	turn, mirror := group.First(chart, group.KindTurn), group.First(chart, group.KindMirror)
 	mirrored := ""

@@ -176,7 +176,7 @@ func TestMapByHand(t *testing.T) {
 			t.Errorf("dx %g, dy %g: %v, want %g", q.X, q.Y, q.Value, want)
 		}
 	}
-	if s := p.Stats[0]; s.At != "dx -1 px, dy 0 px" {
+	if s := p.Stats[0]; s.At != "dx −1 px, dy 0 px" {
 		t.Errorf("worst at %s", s.At)
 	}
 }
@@ -450,8 +450,8 @@ func TestTicksHaveThreeDigits(t *testing.T) {
 		{
 			"SE(2)",
 			group.Element{137.25, -4.13443, 1234},
-			"137°, dx -4.13 px, dy 1234 px",
-			"137.25°, dx -4.13443 px, dy 1234 px",
+			"137°, dx −4.13 px, dy 1234 px",
+			"137.25°, dx −4.13443 px, dy 1234 px",
 		},
 		{"SE(2)", group.Element{0, 0, math.Copysign(0, -1)}, "0°, dx 0 px, dy 0 px", "0°, dx 0 px, dy 0 px"},
 	} {

@@ -6,8 +6,17 @@ import (
 	"strings"
 )
 
-// Figures is an error or another measured size with three significant digits: "0.0123", "412", "1.2e-07". A number that
-// is NaN is "undefined", and +Inf is "infinite".
+// Minus is a number that was written with a hyphen, with a true minus before it: "−0.5". The hyphen of an exponent
+// stays, as in "1.2e-07", which is copied into other programs.
+func Minus(n string) string {
+	if rest, negative := strings.CutPrefix(n, "-"); negative {
+		return "−" + rest
+	}
+	return n
+}
+
+// Figures is an error or another measured size with three significant digits: "0.0123", "412", "0.0001", "1.2e-07". A
+// number that is NaN is "undefined", and +Inf is "infinite".
 func Figures(x float64) string {
 	switch {
 	case math.IsNaN(x):
@@ -16,10 +25,10 @@ func Figures(x float64) string {
 		return "infinite"
 	case x == 0:
 		return "0"
-	case math.Abs(x) >= 0.01 && math.Abs(x) < 1000:
-		return strconv.FormatFloat(x, 'g', 3, 64)
+	case math.Abs(x) >= 1e-4 && math.Abs(x) < 1000:
+		return Minus(strconv.FormatFloat(x, 'g', 3, 64))
 	}
-	return strconv.FormatFloat(x, 'e', 1, 64)
+	return Minus(strconv.FormatFloat(x, 'e', 1, 64))
 }
 
 // Percent is a share with one decimal: 0.123 is "12.3%"; "undefined" for NaN.
@@ -27,7 +36,7 @@ func Percent(x float64) string {
 	if math.IsNaN(x) {
 		return "undefined"
 	}
-	return strconv.FormatFloat(100*x, 'f', 1, 64) + "%"
+	return Minus(strconv.FormatFloat(100*x, 'f', 1, 64)) + "%"
 }
 
 // Number is a value of a metric in a sentence, with up to three decimals: "0.983", "12.41", "1.2e-07"; "none" for NaN.
@@ -37,19 +46,19 @@ func Number[T ~float32 | ~float64](of T) string {
 	case math.IsNaN(v):
 		return "none"
 	case math.IsInf(v, 0):
-		return strconv.FormatFloat(v, 'g', -1, 64)
+		return Minus(strconv.FormatFloat(v, 'g', -1, 64))
 	case a == 0:
 		return "0"
 	case a < 1e-3 || a >= 1e5:
-		return strconv.FormatFloat(v, 'e', 1, 64)
+		return Minus(strconv.FormatFloat(v, 'e', 1, 64))
 	case a < 9.9995:
-		return strconv.FormatFloat(v, 'f', 3, 64)
+		return Minus(strconv.FormatFloat(v, 'f', 3, 64))
 	case a < 99.995:
-		return strconv.FormatFloat(v, 'f', 2, 64)
+		return Minus(strconv.FormatFloat(v, 'f', 2, 64))
 	case a < 999.95:
-		return strconv.FormatFloat(v, 'f', 1, 64)
+		return Minus(strconv.FormatFloat(v, 'f', 1, 64))
 	}
-	return strconv.FormatFloat(v, 'f', 0, 64)
+	return Minus(strconv.FormatFloat(v, 'f', 0, 64))
 }
 
 // Column is a value of a metric in a column of a terminal, with four decimals, so that the points stand below each
@@ -62,9 +71,9 @@ func Column[T ~float32 | ~float64](of T) string {
 	case a == 0:
 		return "0"
 	case a < 1e-3 || a >= 1e5:
-		return strconv.FormatFloat(v, 'e', 1, 64)
+		return Minus(strconv.FormatFloat(v, 'e', 1, 64))
 	}
-	return strconv.FormatFloat(v, 'f', 4, 64)
+	return Minus(strconv.FormatFloat(v, 'f', 4, 64))
 }
 
 // Cell is a value of a metric in a table of a page, with four significant digits; "–" for what is not finite.
@@ -73,7 +82,7 @@ func Cell[T ~float32 | ~float64](of T) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "–"
 	}
-	return strconv.FormatFloat(v, 'g', 4, 64)
+	return Minus(strconv.FormatFloat(v, 'g', 4, 64))
 }
 
 // Tick is a number of an axis with as few digits as it needs, and at most so many, which cuts off what arithmetic left:
@@ -89,9 +98,9 @@ func Tick(v float64, digits int) string {
 	case a == 0:
 		return "0"
 	case a < 1e-4 || a >= 1e6:
-		return strings.Replace(strconv.FormatFloat(v, 'e', -1, 64), "e-0", "e-", 1)
+		return Minus(strings.Replace(strconv.FormatFloat(v, 'e', -1, 64), "e-0", "e-", 1))
 	}
-	return strconv.FormatFloat(v, 'f', -1, 64)
+	return Minus(strconv.FormatFloat(v, 'f', -1, 64))
 }
 
 // Count is a whole number with commas between thousands: "60,000".
@@ -104,7 +113,7 @@ func Count(n int) string {
 	for i := len(s) - 3; i > from; i -= 3 {
 		s = s[:i] + "," + s[i:]
 	}
-	return s
+	return Minus(s)
 }
 
 // Plural is a number of things, with the word for one or for any other number: "1 sample", "2,000 samples".

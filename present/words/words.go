@@ -98,6 +98,11 @@ func Block(language, s string) string {
 // Name is an identifier for people: underscores are spaces.
 func Name(id string) string { return strings.ReplaceAll(id, "_", " ") }
 
+// Unit is a unit for people: degrees are a sign, "°" and "1/°".
+func Unit(unit string) string { return degrees.ReplaceAllString(unit, "°") }
+
+var degrees = regexp.MustCompile(`\bdeg\b`)
+
 // List joins names as a sentence does: "a", "a and b", "a, b and c".
 func List(names []string) string {
 	if len(names) < 2 {

@@ -15,9 +15,9 @@ from typing import Any
 import cv2
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))  # where the package is not installed
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "src"))  # where the package is not installed
 
-from nero_bridge import serve  # noqa: E402
+from nero.bridge import serve  # noqa: E402
 
 
 def farneback(

@@ -1,4 +1,4 @@
-"""Tests of nero_bridge. Run them in the folder above: python3 -m unittest"""
+"""Tests of nero.bridge. Run them in the folder above: PYTHONPATH=src python3 -m unittest"""
 
 import contextlib
 import io
@@ -19,9 +19,9 @@ from unittest import mock
 
 import numpy as np
 
-from nero_bridge import BadRequest, Layers, Model, Server, _server, functions, torch_layers, torch_vjp
-from nero_bridge._model import DATATYPES, fits
-from nero_bridge._wire import HEADER
+from nero.bridge import BadRequest, Layers, Model, Server, _server, functions, torch_layers, torch_vjp
+from nero.bridge._model import DATATYPES, fits
+from nero.bridge._wire import HEADER
 
 try:
     import torch
@@ -344,7 +344,7 @@ class ServerTest(unittest.TestCase):
 
     def test_three_lines(self) -> None:
         code = (
-            "from nero_bridge import serve\n"
+            "from nero.bridge import serve\n"
             "serve(lambda x: x.mean((2, 3)), inputs={'x': ('FP32', [-1, 1, 28, 28])}, outputs={'y': ('FP32', [-1, 1])}, port=0)\n"
         )
         p = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
@@ -366,7 +366,7 @@ class GRPCTest(unittest.TestCase):
     """The messages against those that protoc generates are tested from the Go side; here only what grpcio does."""
 
     def test_calls(self) -> None:
-        from nero_bridge._grpc import fields, put
+        from nero.bridge._grpc import fields, put
 
         with Server([Model("twice", lambda x: 2 * x, {"x": VEC}, {"y": VEC})], port=0, grpc_port=0) as s:
             with grpc.insecure_channel(f"127.0.0.1:{s.grpc_port}") as channel:

@@ -36,7 +36,7 @@ func TestACrashNamesSampleAndElement(t *testing.T) {
 			if err == nil {
 				t.Fatal("a crash is no error")
 			}
-			for _, want := range []string{"sample p1:", "element 90 deg", "model m0", failure.Error()} {
+			for _, want := range []string{"sample p1:", "element 90°", "model m0", failure.Error()} {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("batch %d: %v, want %q in it", batch, err, want)
 				}

@@ -38,6 +38,8 @@ type Evaluation struct {
 	// Target moves the targets of samples into the frame of the moved input; nil if there are none or no metric reads
 	// them.
 	Target action.Action
+	// Pixels says that rows hold counts of pixels; [Evaluation.Prepare] finds it.
+	Pixels bool
 	// Averaging says how the model's own answers become the reference of metrics against the consensus.
 	Averaging consensus.Options
 	// LeaveOut compares the answer at each element with the consensus of the others.
@@ -131,6 +133,8 @@ func (e *Evaluation) Prepare() error {
 	}
 	e.labeled = slices.ContainsFunc(e.Metrics, func(m *metric.Metric) bool { return m.Ref == metric.Target })
 	e.refs = needs(e.Metrics)
+	e.Pixels = slices.ContainsFunc(e.Metrics, func(m *metric.Metric) bool { return m.OfPixels }) &&
+		e.Target != nil
 	if e.first = e.Plan.Identity(); e.first < 0 {
 		return errors.New("the orbit does not visit the identity")
 	}
@@ -487,7 +491,7 @@ func (w *worker) fail(p *pending, err error) {
 				c[k] = float32(math.NaN())
 			}
 		}
-		r.Top, r.Boxes, r.Truths, r.Err = nil, nil, nil, err.Error()
+		r.Top, r.Boxes, r.Truths, r.Pixels, r.Err = nil, nil, nil, nil, err.Error()
 		if w.e.refs.consensus {
 			r.Support, r.Agreement = float32(math.NaN()), float32(math.NaN())
 		}
@@ -548,7 +552,7 @@ func (w *worker) answer(ctx context.Context, m int) error {
 		at := 0
 		err := s.run(ctx, values, func(y space.Value) error {
 			at++
-			return w.measure(w.owner[rest[at-1]], m, y)
+			return w.measure(ctx, w.owner[rest[at-1]], m, y)
 		})
 		switch {
 		case err == nil:
@@ -593,7 +597,7 @@ func Failed(err error) bool {
 }
 
 // measure takes in the next prediction of model m for a sample; they come in the order of the evaluation.
-func (w *worker) measure(p *pending, m int, at space.Value) error {
+func (w *worker) measure(ctx context.Context, p *pending, m int, at space.Value) error {
 	e, t := w.e, &p.tracks[m]
 	k, n := e.order[t.n], len(e.order)
 	y, err := e.back(m, e.Plan.Elements[k], e.inv[k], at)
@@ -608,6 +612,11 @@ func (w *worker) measure(p *pending, m int, at space.Value) error {
 	}
 	if b, ok := at.(*space.Boxes); ok {
 		if err := w.boxes(p, t, k, b); err != nil {
+			return err
+		}
+	}
+	if e.Pixels {
+		if err := w.pixels(p, t, k, at); err != nil {
 			return err
 		}
 	}
@@ -633,27 +642,42 @@ func (w *worker) measure(p *pending, m int, at space.Value) error {
 	t.last = y
 	t.n++
 	if prev != nil {
-		if err := w.compare(p, m, k, metric.Case{Got: y, Want: t.want, Prev: prev}); err != nil {
+		if err := w.compare(ctx, p, m, k, metric.Case{Got: y, Want: t.want, Prev: prev}); err != nil {
 			return err
 		}
 	}
 	// The elements that came before their predecessors have waited for them.
 	switch next := (k + 1) % n; {
 	case next == e.first:
-		err = w.compare(p, m, next, metric.Case{Got: t.want, Want: t.want, Prev: y})
+		err = w.compare(ctx, p, m, next, metric.Case{Got: t.want, Want: t.want, Prev: y})
 	case next == 0 && t.begin != nil:
-		err = w.compare(p, m, 0, metric.Case{Got: t.begin, Want: t.want, Prev: y})
+		err = w.compare(ctx, p, m, 0, metric.Case{Got: t.begin, Want: t.want, Prev: y})
 	}
 	if err == nil && t.n == n {
-		err = w.settle(p, m)
+		if err = w.settle(ctx, p, m); err == nil {
+			e.round(t.row.Curves)
+		}
 	}
 	return err
 }
 
+// round gives metrics of whole orbits their one value.
+func (e *Evaluation) round(curves [][]float32) {
+	for i, m := range e.Metrics {
+		if !m.Round {
+			continue
+		}
+		v := float32(m.Worst(curves[i]))
+		for k := range curves[i] {
+			curves[i][k] = v
+		}
+	}
+}
+
 // compare fills in the metrics of one element, all but those against the consensus, which is not known yet.
-func (w *worker) compare(p *pending, m, k int, c metric.Case) error {
+func (w *worker) compare(ctx context.Context, p *pending, m, k int, c metric.Case) error {
 	e, t := w.e, &p.tracks[m]
-	c.At = t.at[k]
+	c.At, c.Element = t.at[k], e.Plan.Elements[k]
 	if t.mean == nil {
 		delete(t.at, k)
 	}
@@ -668,16 +692,24 @@ func (w *worker) compare(p *pending, m, k int, c metric.Case) error {
 		}
 	}
 	c.Label = p.sample.Label
-	e.each(m, c, r, func(i int, v float64) {
-		if e.Metrics[i].Ref != metric.Consensus {
-			t.row.Curves[i][k] = float32(v)
-		}
-	})
+	err = e.each(ctx, m, c, r, func(m *metric.Metric) bool { return m.Ref != metric.Consensus },
+		func(i int, v float64) { t.row.Curves[i][k] = float32(v) })
+	if err != nil {
+		return w.asked(p, k, err)
+	}
 	return nil
 }
 
-// each measures one comparison under a model by every metric.
-func (e *Evaluation) each(model int, c metric.Case, r References, give func(metric int, v float64)) {
+// asked says of which sample and element a metric could not be computed.
+func (w *worker) asked(p *pending, k int, err error) error {
+	return fmt.Errorf("sample %s at %s: %w", p.sample.ID, group.Format(w.e.Plan.Group, w.e.Plan.Elements[k]), err)
+}
+
+// each measures one comparison under a model by every metric that is wanted. The error is that of a metric that
+// somebody else computes.
+func (e *Evaluation) each(ctx context.Context, model int, c metric.Case, r References,
+	wanted func(*metric.Metric) bool, give func(metric int, v float64),
+) error {
 	c.Scale, c.Scales = math.NaN(), nil
 	if e.Scales != nil {
 		c.Scale = scaleOf(e.Scales[model], c.Got)
@@ -698,6 +730,9 @@ func (e *Evaluation) each(model int, c metric.Case, r References, give func(metr
 	}
 	label := c.Label
 	for i, m := range e.Metrics {
+		if !wanted(m) {
+			continue
+		}
 		c.Label = label
 		switch m.Ref {
 		case metric.Target:
@@ -709,8 +744,26 @@ func (e *Evaluation) each(model int, c metric.Case, r References, give func(metr
 		}
 		at := c
 		at.At, at.Truth = space.Common(c.At, c.Truth)
-		give(i, m.Measure(at))
+		if e.Pixels && m.OfPixels {
+			if c.Pixels == nil {
+				c.Pixels = metric.PixelsOf(at) // once for all of them
+			}
+			at.Pixels = c.Pixels
+		}
+		if m.Ask == nil {
+			give(i, m.Measure(at))
+			continue
+		}
+		v, err := m.Ask(ctx, at)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("the metric %s: %w", m.Name, err)
+		}
+		give(i, v)
 	}
+	return nil
 }
 
 // back carries the prediction at g to the frame of the identity.
@@ -734,17 +787,22 @@ func (e *Evaluation) Back(model int, g group.Element, y space.Value) (space.Valu
 
 // Compare is the value of every metric, in the order of Metrics, for one comparison under a model with references in
 // the frame of the element. The scale of c is overwritten by that of the model, its truth by the references. Values of
-// a row are these, rounded to float32; those against a consensus that is not given are NaN.
-func (e *Evaluation) Compare(model int, c metric.Case, r References) []float64 {
+// a row are these, rounded to float32; those against a consensus that is not given are NaN. The error is that of a
+// metric that somebody else computes.
+func (e *Evaluation) Compare(ctx context.Context, model int, c metric.Case, r References) ([]float64, error) {
 	out := make([]float64, len(e.Metrics))
 	if r.Consensus == nil {
 		r.Label = -1
 	}
-	e.each(model, c, r, func(i int, v float64) { out[i] = v })
-	return out
+	err := e.each(ctx, model, c, r, func(*metric.Metric) bool { return true }, func(i int, v float64) {
+		if out[i] = v; e.Metrics[i].Round {
+			out[i] = math.NaN() // one element does not say what the worst is
+		}
+	})
+	return out, err
 }
 
 // Measure is [Evaluation.Compare] where no other reference is known than c.Truth, taken as the target.
-func (e *Evaluation) Measure(model int, c metric.Case) []float64 {
-	return e.Compare(model, c, References{Target: c.Truth, Label: -1})
+func (e *Evaluation) Measure(ctx context.Context, model int, c metric.Case) ([]float64, error) {
+	return e.Compare(ctx, model, c, References{Target: c.Truth, Label: -1})
 }

@@ -381,7 +381,11 @@ func TestMeasureAlone(t *testing.T) {
 			if k == 0 {
 				want = y
 			}
-			for i, v := range ev.Measure(r.Model, metric.Case{Got: y, Want: want, Label: s.Label}) {
+			values, err := ev.Measure(t.Context(), r.Model, metric.Case{Got: y, Want: want, Label: s.Label})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range values {
 				if float32(v) != r.Curves[i][k] {
 					t.Errorf("%s of sample %s under model %d at %v is %v, the row has %v", ev.Metrics[i].Name, s.ID,
 						r.Model, g, v, r.Curves[i][k])

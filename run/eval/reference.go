@@ -150,6 +150,25 @@ func (w *worker) boxes(p *pending, t *track, k int, b *space.Boxes) error {
 	return nil
 }
 
+// pixels puts the counts of the pixels of element k into the row.
+func (w *worker) pixels(p *pending, t *track, k int, at space.Value) error {
+	if t.row.Pixels == nil {
+		t.row.Pixels = make([][]job.Pixels, len(w.e.order))
+	}
+	truth, err := w.truth(p, k)
+	if err != nil {
+		return err
+	}
+	counts := metric.PixelsOf(metric.Case{At: at, Truth: truth})
+	if counts == nil { // masks of other sizes: the row has its NaN
+		counts = []metric.Pixels{{Class: -1}}
+	}
+	for _, c := range counts {
+		t.row.Pixels[k] = append(t.row.Pixels[k], job.Pixels(c))
+	}
+	return nil
+}
+
 // Detections are boxes as they are stored, with the matches of hits, which may be nil.
 func Detections(b *space.Boxes, hits []metric.Hit) []job.Detection {
 	ds := make([]job.Detection, len(b.Items))
@@ -217,7 +236,7 @@ func (e *Evaluation) weight(k int) float64 {
 }
 
 // settle measures a sample against its consensus once all its predictions are there.
-func (w *worker) settle(p *pending, m int) error {
+func (w *worker) settle(ctx context.Context, p *pending, m int) error {
 	e, t := w.e, &p.tracks[m]
 	if t.mean == nil {
 		return nil
@@ -239,11 +258,12 @@ func (w *worker) settle(p *pending, m int) error {
 				return err
 			}
 		}
-		e.each(m, metric.Case{Got: got, At: t.at[k], Want: t.want, Label: res.Label}, r, func(i int, v float64) {
-			if e.Metrics[i].Ref == metric.Consensus {
-				t.row.Curves[i][k] = float32(v)
-			}
-		})
+		c := metric.Case{Got: got, At: t.at[k], Want: t.want, Label: res.Label, Element: g}
+		err = e.each(ctx, m, c, r, func(m *metric.Metric) bool { return m.Ref == metric.Consensus },
+			func(i int, v float64) { t.row.Curves[i][k] = float32(v) })
+		if err != nil {
+			return w.asked(p, k, err)
+		}
 	}
 	t.row.Agreement = float32(e.agreement(t.row.Curves))
 	t.mean, t.at = nil, nil

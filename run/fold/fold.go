@@ -93,9 +93,9 @@ func Fold(in Input) (*Summary, error) {
 	if in.Confidence == 0 {
 		in.Confidence = 0.95
 	}
-	known := in.Metrics
-	if known == nil {
-		known = metric.Builtin()
+	known, err := in.Job.Study.KnownMetrics(in.Metrics)
+	if err != nil {
+		return nil, err
 	}
 	metrics := make([]*metric.Metric, len(in.Job.Metrics))
 	for i, name := range in.Job.Metrics {
@@ -124,7 +124,7 @@ func Fold(in Input) (*Summary, error) {
 		}
 	}
 	s := f.summary()
-	s.KnowMetrics(in.Metrics)
+	s.KnowMetrics(known)
 	if _, err := s.Open(); err != nil {
 		s.Know(in.Group) // no name leads to it
 	}

@@ -114,7 +114,7 @@ func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		model, metric int
 		want          string
-	}{{0, 0, "worse when moved"}, {1, 0, "better when moved"}, {0, 1, "above 1e-04"}, {1, 1, "below 1e-04"}} {
+	}{{0, 0, "worse when moved"}, {1, 0, "better when moved"}, {0, 1, "above 0.0001"}, {1, 1, "below 0.0001"}} {
 		if got := s.Verdict(s.Curve(c.model, c.metric, 0), 1e-4); got != c.want {
 			t.Errorf("model %d, metric %d: %q, want %q", c.model, c.metric, got, c.want)
 		}

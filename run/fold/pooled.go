@@ -75,6 +75,9 @@ func (f *folder) evidence(model, i, lo, hi int) ([][][]metric.Evidence, error) {
 		if r.Err != "" {
 			continue
 		}
+		if f.metrics[i].OfPixels && f.in.Job.Pixels && r.Pixels == nil {
+			return nil, fmt.Errorf("metric %s: the row of sample %s has no pixels to pool", f.metrics[i].Name, r.Sample)
+		}
 		if f.metrics[i].OfHits && (r.Boxes == nil || r.Truths == nil) {
 			return nil, fmt.Errorf("metric %s: the row of sample %s has no boxes to pool", f.metrics[i].Name, r.Sample)
 		}
@@ -93,7 +96,14 @@ func (f *folder) evidence(model, i, lo, hi int) ([][][]metric.Evidence, error) {
 // EvidenceOf is what a row adds at an element to a metric of a set. A box with a place that is not finite has a score
 // of NaN, for which [Pooled] gives no value.
 func EvidenceOf(r *job.Row, e int) metric.Evidence {
-	ev := metric.Evidence{Value: float64(r.Curves[0][e])}
+	ev := metric.Evidence{Value: float64(r.Curves[0][e]), Label: r.Label}
+	if r.Pixels != nil {
+		ev.Pixels = make([]metric.Pixels, len(r.Pixels[e]))
+		for i, p := range r.Pixels[e] {
+			ev.Pixels[i] = metric.Pixels(p)
+		}
+		return ev
+	}
 	if r.Boxes == nil || r.Truths == nil {
 		return ev
 	}
@@ -204,7 +214,8 @@ func (p *pool) fill(c *Curve, m *metric.Metric, weights []float64, identity int)
 		}
 	}
 	n := c.Orbit.N
-	if m.OfHits { // a picture without objects has no value of its own and is pooled all the same
+	// a picture without objects, or without a class, has no value of its own and is pooled all the same
+	if m.OfHits || m.OfPixels {
 		n = p.n
 		broken := false
 		for k, v := range p.value {

@@ -88,6 +88,14 @@ type Metric struct {
 	Pooled bool `json:"pooled,omitempty"`
 }
 
+// Heading is what people read of the metric. Of one that only another program knows it is the name.
+func (m Metric) Heading() string {
+	if known, err := metric.Find(m.Name); err == nil {
+		return known.Heading()
+	}
+	return strings.ReplaceAll(m.Name, "_", " ")
+}
+
 // Slice is a subset of the samples.
 type Slice struct {
 	// "all", or the class
@@ -212,9 +220,9 @@ func (s *Summary) Verdict(c *Curve, limit float64) string {
 	case m.Name == metric.Relative.Name || strings.HasSuffix(m.Name, "."+metric.Relative.Name):
 		switch lo, hi := float64(c.Orbit.Lo), float64(c.Orbit.Hi); {
 		case lo > limit:
-			return fmt.Sprintf("above %.0e", limit)
+			return fmt.Sprintf("above %g", limit)
 		case hi < limit:
-			return fmt.Sprintf("below %.0e", limit)
+			return fmt.Sprintf("below %g", limit)
 		}
 		return "undecided"
 	case m.Ref == string(metric.Target):

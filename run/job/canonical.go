@@ -90,8 +90,8 @@ func keyOf(f reflect.StructField) string {
 }
 
 // Hash is the SHA-256 of the job in lower-case hexadecimal: the name of everything that the job makes. Every field
-// decides it but the paths of files and the ways to endpoints, whose digests count instead: moving models or data does
-// not orphan a run.
+// decides it but what the run is called and says of itself, the paths of files and the ways to endpoints, whose digests
+// count instead: moving models or data does not orphan a run, nor does a better sentence.
 func (j *Job) Hash() (string, error) {
 	b, err := canonical(j.withoutPaths())
 	if err != nil {
@@ -101,7 +101,7 @@ func (j *Job) Hash() (string, error) {
 	return hex.EncodeToString(h[:]), nil
 }
 
-// withoutPaths is a copy that names no place on a disk.
+// withoutPaths is a copy that names no place on a disk, and has no name itself.
 func (j *Job) withoutPaths() *Job {
 	c := *j
 	// Appending to something that is not nil makes nil and empty lists the same, so that the hash does not tell them
@@ -119,6 +119,17 @@ func (j *Job) withoutPaths() *Job {
 		// where it is and how it is reached; what it is says its digest
 		c.Study.Models[i] = Model{Name: c.Study.Models[i].Name}
 	}
+	if len(j.Asked) > 0 {
+		c.Asked, c.Study.Measures = slices.Clone(j.Asked), slices.Clone(j.Study.Measures)
+		for i := range c.Asked {
+			c.Asked[i].Path = ""
+		}
+		for i := range c.Study.Measures {
+			m := &c.Study.Measures[i]
+			m.Program, m.Endpoint, m.Dir, m.Workers, m.TokenEnv, m.Timeout = nil, "", "", 0, "", 0
+		}
+	}
+	c.Study.Name, c.Study.About = "", ""
 	c.Study.Data.Images, c.Study.Data.Labels = "", ""
 	if c.Study.Data.Targets != "none" {
 		c.Study.Data.Targets = ""
@@ -228,6 +239,15 @@ func (j *Job) validateModels() error {
 		}
 		if !isDigest(m.SHA256) {
 			return fmt.Errorf("models[%d].sha256 is %q, expected 64 hexadecimal digits", i, clip(m.SHA256))
+		}
+	}
+	if len(j.Asked) != len(j.Study.Measures) {
+		return fmt.Errorf("asked has %d entries for %d measures of the study, expected one for each", len(j.Asked),
+			len(j.Study.Measures))
+	}
+	for i, f := range j.Asked {
+		if !isDigest(f.SHA256) {
+			return fmt.Errorf("asked[%d].sha256 is %q, expected 64 hexadecimal digits", i, clip(f.SHA256))
 		}
 	}
 	for i, f := range j.Files {

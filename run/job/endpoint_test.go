@@ -2,6 +2,7 @@ package job
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -29,14 +30,22 @@ func TestParseEndpoint(t *testing.T) {
 		"{endpoint: 'grpc://h/m', token_env: T, headers_env: H, insecure: true}": {
 			Name: "m", Endpoint: "grpc://h/m", TokenEnv: "T", HeadersEnv: "H", Insecure: true,
 		},
-		"ftp:/m.onnx": {Name: "m", ONNX: "ftp:/m.onnx"},
+		"ftp:/m.onnx":                    {Name: "m", ONNX: "ftp:/m.onnx"},
+		"{onnx: a.onnx, timeout: 0.5}":   {Name: "a", ONNX: "a.onnx", Timeout: 0.5},
+		"exec:./model":                   {Name: "model", Program: []string{"./model"}},
+		`'exec:python3 "a b/net.py" -x'`: {Name: "net", Program: []string{"python3", "a b/net.py", "-x"}},
+		"builtin:piv?window=16":          {Name: "piv", Builtin: "piv?window=16"},
+		"{program: ./model}":             {Name: "model", Program: []string{"./model"}},
+		"{program: [bin/m.exe, --flag], dir: d, workers: 2, timeout: 3, batch: 4}": {
+			Name: "m", Program: []string{"bin/m.exe", "--flag"}, Dir: "d", Workers: 2, Timeout: 3, Batch: 4,
+		},
 	} {
 		s, err := ParseStudy("s.yaml", []byte("models: "+text+"\ndata: x\n"))
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if s.Models[0] != want {
+		if !reflect.DeepEqual(s.Models[0], want) {
 			t.Errorf("%s\ngives %+v\nwant  %+v", text, s.Models[0], want)
 		}
 		if err := s.Validate(); err != nil { // writes it as JSON and reads that
@@ -48,11 +57,11 @@ func TestParseEndpoint(t *testing.T) {
 func TestParseEndpointRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"{name: a}": "s.yaml:1:9: models[0].onnx: missing; add onnx: " +
-			"FILE.onnx, or endpoint: grpc://HOST:PORT/MODEL",
-		"{onnx: a.onnx, endpoint: 'grpc://h/m'}": "models[0].endpoint: a model has a file (onnx) or an " +
-			"endpoint; keep one of them",
-		"{onnx: a.onnx, timeout: 3}": "s.yaml:1:9: models[0].timeout: is for a model behind " +
-			"an endpoint",
+			"FILE.onnx, endpoint: grpc://HOST:PORT/MODEL, or program: [PROGRAM, ARGUMENT]",
+		"{onnx: a.onnx, endpoint: 'grpc://h/m'}": "models[0].endpoint: a model has a file (onnx), an " +
+			"endpoint, a program or a method (builtin); keep one of them",
+		"{onnx: a.onnx, batch: 3}":            "s.yaml:1:9: models[0].batch: is for a model behind an endpoint",
+		"{onnx: a.onnx, timeout: 0}":          "models.timeout: 0 is out of range",
 		"{onnx: a.onnx, insecure: true}":      "models[0].insecure: is for a model behind an endpoint",
 		"{endpoint: 'ftp://h/m'}":             `the scheme is "ftp"; expected SCHEME://HOST:PORT/MODEL`,
 		"{endpoint: 'localhost:9000/m'}":      `the scheme is "localhost"`,
@@ -93,7 +102,7 @@ func TestModelJSON(t *testing.T) {
 			t.Errorf("got  %s (%v)\nwant %s", b, err, want)
 		}
 		var back Model
-		if err := json.Unmarshal([]byte(want), &back); err != nil || back != m {
+		if err := json.Unmarshal([]byte(want), &back); err != nil || !reflect.DeepEqual(back, m) {
 			t.Errorf("%s reads as %+v (%v)", want, back, err)
 		}
 	}

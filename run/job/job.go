@@ -5,6 +5,7 @@ package job
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 
 	"nero/symmetry/group"
 )
@@ -19,11 +20,16 @@ const StudyVersion = 1
 //
 // The tags are the one place where the file's rules are written down: [ParseStudy] checks them and the published schema
 // is made from them. In a jsonschema tag stand the permitted values and ranges; study:"single" lets a list of one be
-// written without its brackets, and a mapping whose field has study:"short" may be written as the text of that field
-// alone. The shortest study is two lines: models: m.onnx and data: FOLDER.
+// written without its brackets, study:"whole" a text be written as a whole number, and a mapping whose field has
+// study:"short" may be written as the text of that field alone. The shortest study is two lines: models: m.onnx and
+// data: FOLDER.
 type Study struct {
 	// version of the file format; default 1
 	Version int `json:"version,omitempty" yaml:"version,omitempty" jsonschema:"enum=1"`
+	// what the run is called where runs are listed; it decides no number; default the name of its folder
+	Name string `json:"name,omitempty" yaml:"name,omitempty" jsonschema:"minLength=1"`
+	// what it shows, in a sentence or two, for the head of tables, reports and pages; default nothing
+	About string `json:"about,omitempty" yaml:"about,omitempty"`
 	// what the models do; sets the default of output.space: scores, mask, boxes, field, image, tensor, rows, record,
 	// signal
 	Task string `json:"task,omitempty" yaml:"task,omitempty" jsonschema:"enum=classification,enum=segmentation,enum=detection,enum=flow,enum=image,enum=tensor,enum=regression,enum=molecules,enum=sequence"`
@@ -39,6 +45,11 @@ type Study struct {
 	Group Group `json:"group,omitzero" yaml:"group,omitempty"`
 	// names of metrics, or one name; default the usual ones of the output space
 	Metrics []string `json:"metrics,omitempty" yaml:"metrics,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"`
+	// metrics of one's own, by expressions; metrics names those that are wanted, by default all of them
+	Formulas []Formula `json:"formulas,omitempty" yaml:"formulas,omitempty" jsonschema:"minItems=1,maxItems=100" study:"single"`
+	// metrics of one's own that a program or a model behind an endpoint computes (docs/METRICS.md); metrics names those
+	// that are wanted, by default all of them
+	Measures []Measure `json:"measures,omitempty" yaml:"measures,omitempty" jsonschema:"minItems=1,maxItems=100" study:"single"`
 	// how metrics with @consensus get their reference
 	Consensus Consensus `json:"consensus,omitzero" yaml:"consensus,omitempty"`
 	// thresholds of an audit
@@ -50,7 +61,64 @@ type Study struct {
 	src *source
 }
 
-// Model names one model: an ONNX file, or a model that a server runs. Exactly one of ONNX and Endpoint is set.
+// Formula is a metric by an expression over named arrays.
+type Formula struct {
+	// small letters, digits and _; no name of a metric that there is
+	Name string `json:"name" yaml:"name" jsonschema:"minLength=1"`
+	// one number of prediction, reference, back, identity, label and element, such as mean(abs(prediction - reference))
+	Expression string `json:"expression" yaml:"expression" jsonschema:"minLength=1"`
+	// such as px; default a pure number
+	Unit string `json:"unit,omitempty" yaml:"unit,omitempty" jsonschema:"minLength=1"`
+	// which way is better
+	Better string `json:"better" yaml:"better" jsonschema:"enum=higher,enum=lower"`
+	// smallest and largest value; a value outside is none; default any number
+	Range []float64 `json:"range,omitempty" yaml:"range,omitempty" jsonschema:"minItems=2,maxItems=2"`
+	// what reference is: the target of the data, the answer at the identity or the consensus; default target
+	Against string `json:"against,omitempty" yaml:"against,omitempty" jsonschema:"enum=target,enum=self,enum=consensus"`
+	// what it says, for tables; default the expression
+	Doc string `json:"doc,omitempty" yaml:"doc,omitempty" jsonschema:"minLength=1"`
+}
+
+// Measure is a metric that a program or a model behind an endpoint computes: it reads arrays that have the names of
+// those of expressions, and returns one number. Exactly one of Program and Endpoint is set.
+type Measure struct {
+	// small letters, digits and _; no name of a metric that there is
+	Name string `json:"name" yaml:"name" jsonschema:"minLength=1"`
+	// a program and its arguments that answers frames over its standard streams (docs/PROGRAMS.md); it is run only with
+	// --allow-program
+	Program []string `json:"program,omitempty" yaml:"program,omitempty" jsonschema:"minItems=1,maxItems=1000,minLength=1" study:"single"`
+	// in place of program: where a server of the Open Inference Protocol v2 runs it, SCHEME://HOST:PORT/MODEL
+	Endpoint string `json:"endpoint,omitempty" yaml:"endpoint,omitempty" jsonschema:"minLength=1"`
+	// program: folder that it runs in; default that of the study
+	Dir string `json:"dir,omitempty" yaml:"dir,omitempty" jsonschema:"minLength=1"`
+	// program: how many of it run at once; default 1
+	Workers int `json:"workers,omitempty" yaml:"workers,omitempty" jsonschema:"minimum=1,maximum=256"`
+	// endpoint: name of the environment variable that holds a bearer token; default none
+	TokenEnv string `json:"token_env,omitempty" yaml:"token_env,omitempty" jsonschema:"minLength=1"`
+	// seconds that one answer may take; default 60
+	Timeout float64 `json:"timeout,omitempty" yaml:"timeout,omitempty" jsonschema:"exclusiveMinimum=0,maximum=86400"`
+	// such as px; default a pure number
+	Unit string `json:"unit,omitempty" yaml:"unit,omitempty" jsonschema:"minLength=1"`
+	// which way is better
+	Better string `json:"better" yaml:"better" jsonschema:"enum=higher,enum=lower"`
+	// smallest and largest value; another answer ends the run; default any number
+	Range []float64 `json:"range,omitempty" yaml:"range,omitempty" jsonschema:"minItems=2,maxItems=2"`
+	// what reference is: the target of the data, the answer at the identity or the consensus; default target
+	Against string `json:"against,omitempty" yaml:"against,omitempty" jsonschema:"enum=target,enum=self,enum=consensus"`
+	// what it says, for tables
+	Doc string `json:"doc,omitempty" yaml:"doc,omitempty" jsonschema:"minLength=1"`
+}
+
+// Model is the program or the endpoint as a model of a study is written.
+func (m Measure) Model() Model {
+	return Model{
+		Name: m.Name, Program: m.Program, Endpoint: m.Endpoint, Dir: m.Dir, Workers: m.Workers, TokenEnv: m.TokenEnv,
+		Timeout: m.Timeout,
+	}
+}
+
+// Model names one model: an ONNX file, a model that a server runs, a program that is a model, or a method that is
+// built in. Exactly one of ONNX, Endpoint, Program and Builtin is set.
 //
 // Secrets do not belong into a study: it names the environment variables that hold them.
 type Model struct {
@@ -59,23 +127,37 @@ type Model struct {
 	Name string `json:"name,omitempty" yaml:"name,omitempty" jsonschema:"minLength=1"`
 	// path of the ONNX file
 	ONNX string `json:"onnx,omitempty" yaml:"onnx,omitempty" jsonschema:"minLength=1" study:"short"`
+	// onnx: an npz file of inputs and of the answers to them that the model gave before it was exported, as arrays
+	// input.NAME and output.NAME; a file that answers otherwise is refused; default none
+	Witness string `json:"witness,omitempty" yaml:"witness,omitempty" jsonschema:"minLength=1"`
 	// in place of onnx: where a server of the Open Inference Protocol v2 runs the model, SCHEME://HOST:PORT/MODEL with
 	// scheme grpc, grpcs, http or https
 	Endpoint string `json:"endpoint,omitempty" yaml:"endpoint,omitempty" jsonschema:"minLength=1"`
+	// in place of onnx: a program and its arguments that answers frames over its standard streams, in any language
+	// (docs/PROGRAMS.md); it is run only with --allow-program
+	Program []string `json:"program,omitempty" yaml:"program,omitempty" jsonschema:"minItems=1,maxItems=1000,minLength=1" study:"single"`
+	// program: folder that it runs in; default that of the study
+	Dir string `json:"dir,omitempty" yaml:"dir,omitempty" jsonschema:"minLength=1"`
+	// program: how many of it run at once; default 1
+	Workers int `json:"workers,omitempty" yaml:"workers,omitempty" jsonschema:"minimum=1,maximum=256"`
+	// in place of onnx: a classical method that the program brings, with its parameters: piv?window=16&overlap=0.5 is
+	// windowed cross-correlation (docs/FLOW.md)
+	Builtin string `json:"builtin,omitempty" yaml:"builtin,omitempty" jsonschema:"minLength=1"`
 	// endpoint: version of the model; default the one that the server chooses
 	Version string `json:"version,omitempty" yaml:"version,omitempty" jsonschema:"minLength=1"`
 	// endpoint: name of the environment variable that holds a bearer token; default none
 	TokenEnv string `json:"token_env,omitempty" yaml:"token_env,omitempty" jsonschema:"minLength=1"`
 	// endpoint: name of the environment variable that holds more headers, one "Name: value" a line; default none
 	HeadersEnv string `json:"headers_env,omitempty" yaml:"headers_env,omitempty" jsonschema:"minLength=1"`
-	// endpoint: seconds that one answer may take; default 60
+	// seconds that one answer may take, of a batch; default 60 for an endpoint or a program, any time for a file.
+	// --time-limit takes its place
 	Timeout float64 `json:"timeout,omitempty" yaml:"timeout,omitempty" jsonschema:"exclusiveMinimum=0,maximum=86400"`
 	// endpoint: path of a PEM file with the certificates to trust; default those of the system
 	CA string `json:"ca,omitempty" yaml:"ca,omitempty" jsonschema:"minLength=1"`
 	// endpoint: accept any certificate, and send token and headers unencrypted where the scheme is grpc or http;
 	// default false
 	Insecure bool `json:"insecure,omitempty" yaml:"insecure,omitempty"`
-	// endpoint: inputs of one request; default 8, or what the model's batch axis is fixed at
+	// endpoint, program: inputs of one request; default 8, or what the model's batch axis is fixed at
 	Batch int `json:"batch,omitempty" yaml:"batch,omitempty" jsonschema:"minimum=1,maximum=1024"`
 	// endpoint: requests under way at once; default 4
 	Concurrency int `json:"concurrency,omitempty" yaml:"concurrency,omitempty" jsonschema:"minimum=1,maximum=1024"`
@@ -86,7 +168,7 @@ type Model struct {
 func (m Model) MarshalJSON() ([]byte, error) {
 	type plain Model // without this method
 	var v any = plain(m)
-	if m == (Model{Name: m.Name, ONNX: m.ONNX}) {
+	if reflect.DeepEqual(m, Model{Name: m.Name, ONNX: m.ONNX}) {
 		v = struct {
 			Name string `json:"name,omitempty"`
 			ONNX string `json:"onnx"`
@@ -102,7 +184,7 @@ func (m Model) MarshalJSON() ([]byte, error) {
 // Data names the samples.
 type Data struct {
 	// default guessed from the path
-	Format string `json:"format,omitempty" yaml:"format,omitempty" jsonschema:"enum=idx,enum=folder,enum=npy,enum=npz,enum=voc,enum=coco,enum=pairs,enum=particles,enum=phantoms,enum=clouds,enum=molecules,enum=graphs,enum=signals,enum=volumes" more:"format"`
+	Format string `json:"format,omitempty" yaml:"format,omitempty" jsonschema:"enum=idx,enum=folder,enum=npy,enum=npz,enum=voc,enum=coco,enum=coco_masks,enum=masks,enum=pairs,enum=particles,enum=phantoms,enum=clouds,enum=molecules,enum=graphs,enum=signals,enum=volumes" more:"format"`
 	// path of the image file, or of the folder
 	Images string `json:"images,omitempty" yaml:"images,omitempty" jsonschema:"minLength=1" study:"short"`
 	// path of the labels: IDX, npy, or CSV with columns file,label
@@ -123,10 +205,10 @@ type Data struct {
 	// of the choice of samples; default 0
 	Seed uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`
 
-	// path of boxes (folder of VOC XML, COCO JSON) or of fields (folder or npz), where they are not beside the images;
-	// "none" ignores them
+	// path of boxes (folder of VOC XML, COCO JSON), of masks (folder of PNG, COCO JSON) or of fields (folder or npz),
+	// where they are not beside the images; "none" ignores them
 	Targets string `json:"targets,omitempty" yaml:"targets,omitempty" jsonschema:"minLength=1"`
-	// voc: name of a list in ImageSets/Main; default all photos
+	// voc: name of a list in ImageSets/Main, masks: in ImageSets/Segmentation; default all photos
 	Split string `json:"split,omitempty" yaml:"split,omitempty" jsonschema:"minLength=1"`
 	// names of the classes in the order of the models' numbers; default those of the data: of VOC in alphabetical
 	// order, of COCO by the number of the category
@@ -137,11 +219,23 @@ type Data struct {
 	TargetKey string `json:"target_key,omitempty" yaml:"target_key,omitempty" jsonschema:"minLength=1"`
 	// where y and v of OpenPIV text point; default what the order of the rows says
 	Upward string `json:"upward,omitempty" yaml:"upward,omitempty" jsonschema:"enum=up,enum=down"`
+	// photos as they are shown, turned as their EXIF says, or as they are stored, which the loaders of torchvision,
+	// timm and Keras take; default shown
+	Orientation string `json:"orientation,omitempty" yaml:"orientation,omitempty" jsonschema:"enum=shown,enum=stored"`
 	// pictures and boxes are resized by this factor when they are read, before anything moves; default 1
 	Zoom float64 `json:"zoom,omitempty" yaml:"zoom,omitempty" jsonschema:"exclusiveMinimum=0,maximum=16"`
+	// how a known network of photos is fed, such as torchvision/resnet50, as 'nero presets' lists them: it fills in
+	// data.resize and input.channels, scale, mean and std where the study leaves them open
+	Preset string `json:"preset,omitempty" yaml:"preset,omitempty" jsonschema:"minLength=1"`
 	// how photos of any size are brought to one, before anything moves; default: if the models read one size and the
 	// photos of a folder have another, the shorter side gets 8/7 of it and the middle is kept, with a note
 	Resize Resize `json:"resize,omitzero" yaml:"resize,omitempty"`
+	// what the group may read of the photo around data.resize.crop, which becomes the window: auto for what its
+	// elements reach, a number of pixels on every side, HEIGHTxWIDTH for rows and columns, or none; default none, with
+	// a note where photos have more
+	Margin string `json:"margin,omitempty" yaml:"margin,omitempty" jsonschema:"minLength=1" study:"whole"`
+	// formats masks and coco_masks: how masks are called and what their pixels stand for
+	Masks Masks `json:"masks,omitzero" yaml:"masks,omitempty"`
 	// one sample per key object instead of one per photo
 	Cut Cut `json:"cut,omitzero" yaml:"cut,omitempty"`
 	// format particles: image pairs rendered from known flows
@@ -154,6 +248,28 @@ type Data struct {
 	Sound Sound `json:"sound,omitzero" yaml:"sound,omitempty"`
 	// format molecules: symbols of the atoms that the models know; others are refused; default all
 	Elements []string `json:"elements,omitempty" yaml:"elements,omitempty" jsonschema:"minItems=1,maxItems=118,uniqueItems"`
+}
+
+// Masks says how the masks of photos are called and what their pixels stand for.
+type Masks struct {
+	// name of a photo without ending, {name} for what it shares with its mask, such as "{name}_leftImg8bit"; default
+	// {name}
+	Photo string `json:"photo,omitempty" yaml:"photo,omitempty" jsonschema:"minLength=1"`
+	// name of a mask likewise, such as "{name}_gtFine_labelIds"; default {name}, or with _mask or another usual word
+	File string `json:"file,omitempty" yaml:"file,omitempty" jsonschema:"minLength=1"`
+	// number in the files of each class, in the order of the models' numbers; default the models' numbers
+	Values []int `json:"values,omitempty" yaml:"values,omitempty" jsonschema:"minItems=1,maxItems=256,minimum=0,maximum=255"`
+	// red, green and blue of each class, in the order of the models' numbers
+	Colors [][]int `json:"colors,omitempty" yaml:"colors,omitempty" jsonschema:"minItems=1,maxItems=100000"`
+	// numbers that count for nothing; default 255
+	Void []int `json:"void,omitempty" yaml:"void,omitempty" jsonschema:"minItems=1,maxItems=256,minimum=0,maximum=255" study:"single"`
+	// colors that count for nothing
+	VoidColors [][]int `json:"void_colors,omitempty" yaml:"void_colors,omitempty" jsonschema:"minItems=1,maxItems=100000"`
+	// void: numbers, colors and categories that are no class count for nothing; default they are refused
+	Rest string `json:"rest,omitempty" yaml:"rest,omitempty" jsonschema:"enum=void"`
+	// format coco_masks: what counts where objects of two classes overlap, nothing or the last one of the file; default
+	// void
+	Overlap string `json:"overlap,omitempty" yaml:"overlap,omitempty" jsonschema:"enum=void,enum=last"`
 }
 
 // Resize brings photos to one size: to crop (after short), stretch or letterbox.
@@ -302,8 +418,11 @@ type Output struct {
 	Space string `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=scores,enum=image,enum=mask,enum=tensor,enum=boxes,enum=field,enum=frames,enum=rows,enum=signal,enum=volume,enum=record" more:"kind"`
 	// which output of the model; default the first
 	Name string `json:"name,omitempty" yaml:"name,omitempty" jsonschema:"minLength=1"`
-	// default softmax for scores; argmax for masks with a channel per class, else raw; raw for images and tensors
-	Decode string `json:"decode,omitempty" yaml:"decode,omitempty" jsonschema:"enum=softmax,enum=probabilities,enum=argmax,enum=raw"`
+	// default softmax for scores; argmax for masks with a channel per class, else raw; raw for images and tensors;
+	// threshold makes two classes of one channel
+	Decode string `json:"decode,omitempty" yaml:"decode,omitempty" jsonschema:"enum=softmax,enum=probabilities,enum=argmax,enum=threshold,enum=raw"`
+	// decode threshold: a pixel is of class 1 where its number is above; such as 0.5 for probabilities, 0 for logits
+	Threshold []float64 `json:"threshold,omitempty" yaml:"threshold,omitempty" jsonschema:"minItems=1,maxItems=1" study:"single"`
 	// how the group should move the output; default invariant for scores, same for the others
 	Action string `json:"action,omitempty" yaml:"action,omitempty" jsonschema:"enum=invariant,enum=same"`
 	// tensor: representation that the channels carry; default trivial
@@ -613,6 +732,8 @@ type Job struct {
 	// with every default filled in
 	Study  Study      `json:"study"`
 	Models []ModelRef `json:"models"`
+	// Asked are the programs and endpoints that compute metrics, in the order of the study.
+	Asked []Ref `json:"asked,omitempty"`
 	// of the data
 	Files []Ref `json:"files"`
 	// indexes into the data set; nil for all
@@ -630,7 +751,9 @@ type Job struct {
 	Weights []float64 `json:"weights,omitempty"`
 	Measure string    `json:"measure"`
 	Metrics []string  `json:"metrics"`
-	Engine  Engine    `json:"engine"`
+	// Pixels says that rows hold counts of pixels, of which metrics are computed.
+	Pixels bool   `json:"pixels,omitempty"`
+	Engine Engine `json:"engine"`
 	// samples per shard
 	Shard int    `json:"shard"`
 	Seed  uint64 `json:"seed"`
@@ -669,6 +792,14 @@ func (j *Job) Shards() []Shard {
 	return s
 }
 
+// Pixels are those of one class in one answer and its truth.
+type Pixels struct {
+	// -1 in place of all counts if the answer has a pixel without a class
+	Class int32
+	// in both, in the answer, in the truth
+	Both, Got, Want int32
+}
+
 // Row is one sample under one model: the individual NERO curves.
 type Row struct {
 	// index into Job.Models
@@ -689,6 +820,8 @@ type Row struct {
 	// Truths are the numbers of objects per element and class in the reference, element by element; nil if there is
 	// none.
 	Truths [][]int32
+	// Pixels are the counts of pixels by class per element against the target; nil if the job has none.
+	Pixels [][]Pixels
 	// Support is the share of elements that contributed to the consensus, Agreement the agreement of the consensus with
 	// the target by the first metric that has both references. They mean something in runs with a metric against the
 	// consensus alone; NaN where a sample has none.

@@ -34,7 +34,10 @@ func anyJob(t *rapid.T) *Job {
 		Seed: rapid.Uint64().Draw(t, "seed"),
 		Study: Study{
 			Version: 1, Task: str("task"), Models: []Model{{
-				str("name"), str("onnx"), str("endpoint"), str("version"), str("token"), str("headers"),
+				str("name"), str("onnx"), str("witness"), str("endpoint"),
+				[]string{str("program")},
+				str("dir"),
+				whole.Draw(t, "workers"), str("builtin"), str("version"), str("token"), str("headers"),
 				rapid.Float64Range(1, 100).Draw(t, "timeout"), str("ca"), true,
 				whole.Draw(t, "batch"), whole.Draw(t, "concurrency"),
 			}},
@@ -216,6 +219,7 @@ func TestHashEveryField(t *testing.T) {
 			defer undo()
 			after := mustHash(t, j)
 			isPath := strings.HasPrefix(path, "study.models[0].") && path != "study.models[0].name" ||
+				path == "study.name" || path == "study.about" ||
 				path == "study.data.images" || path == "study.data.labels" || path == "study.data.targets" ||
 				path == "files[0].path" || strings.HasPrefix(path, "models[") && strings.HasSuffix(path, ".path")
 			if (before == after) != isPath {

@@ -17,6 +17,8 @@ type rules struct {
 	required bool
 	// a list of one may be written without brackets
 	single bool
+	// a text may be written as a whole number
+	whole bool
 	// no two items of a list are equal
 	unique bool
 	enum   []string
@@ -58,6 +60,7 @@ func fieldsOf(t reflect.Type) []field {
 		ru.required = ru.required || !strings.Contains(options, "omit")
 		ru.more = f.Tag.Get("more")
 		ru.single = f.Tag.Get("study") == "single"
+		ru.whole = f.Tag.Get("study") == "whole"
 		fs = append(fs, field{name: name, index: i, short: f.Tag.Get("study") == "short", rules: ru})
 	}
 	return fs

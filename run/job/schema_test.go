@@ -54,7 +54,9 @@ func makeSchema(t *testing.T) []byte {
 		"Output": reflect.TypeFor[Output](),
 		"Group":  reflect.TypeFor[Group](), "Orbit": reflect.TypeFor[Orbit](), "Audit": reflect.TypeFor[Audit](),
 		"Contract": reflect.TypeFor[Contract](),
-		"Cut":      reflect.TypeFor[Cut](), "Phantoms": reflect.TypeFor[Phantoms](),
+		"Cut":      reflect.TypeFor[Cut](), "Masks": reflect.TypeFor[Masks](),
+		"Formula": reflect.TypeFor[Formula](), "Measure": reflect.TypeFor[Measure](),
+		"Phantoms":  reflect.TypeFor[Phantoms](),
 		"Particles": reflect.TypeFor[Particles](),
 		"Boxes":     reflect.TypeFor[Boxes](),
 		"BoxesPart": reflect.TypeFor[BoxesPart](),
@@ -72,8 +74,8 @@ func makeSchema(t *testing.T) []byte {
 		}
 		refine(t, d, typ)
 	}
-	if len(s.Definitions) != 25 {
-		t.Fatalf("%d definitions, expected 25: add the new one above", len(s.Definitions))
+	if len(s.Definitions) != 28 {
+		t.Fatalf("%d definitions, expected 28: add the new one above", len(s.Definitions))
 	}
 	orbit := s.Definitions["Orbit"]
 	var pairs []*jsonschema.Schema
@@ -130,6 +132,16 @@ func refine(t *testing.T, s *jsonschema.Schema, typ reflect.Type) {
 		}
 		if p.Description == "" && p.Ref == "" {
 			t.Errorf("%v.%s has no description", typ, f.name)
+		}
+		if f.rules.whole {
+			p.Pattern, p.MinLength = "^(auto|none|[0-9]{1,5}(x[0-9]{1,5})?)$", nil
+			description := p.Description
+			p.Description = ""
+			number := &jsonschema.Schema{Type: "integer", Minimum: "0", Maximum: "65536"}
+			s.Properties.Set(f.name, &jsonschema.Schema{
+				Description: description,
+				AnyOf:       []*jsonschema.Schema{p, number},
+			})
 		}
 		if p.Type != "array" {
 			continue
@@ -246,7 +258,7 @@ func TestSchemaRules(t *testing.T) {
 	if n < 40 {
 		t.Errorf("only %d permitted values", n)
 	}
-	if c := strings.Count(text, `"additionalProperties": false`); c != 26 {
-		t.Errorf("%d of 26 mappings refuse unknown keys", c)
+	if c := strings.Count(text, `"additionalProperties": false`); c != 29 {
+		t.Errorf("%d of 29 mappings refuse unknown keys", c)
 	}
 }

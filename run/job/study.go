@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/url"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -62,10 +62,12 @@ func ParseStudy(name string, b []byte, more ...Words) (*Study, error) {
 	set(&s.Version, StudyVersion)
 	for i := range s.Models {
 		m := &s.Models[i]
-		if m.Endpoint == "" && IsEndpoint(m.ONNX) { // the text of a model alone
-			m.ONNX, m.Endpoint = "", m.ONNX
+		if at := m.place(); m.IsFile() { // the text of a model alone
+			if err := m.Put(m.ONNX); err != nil {
+				r.report(fmt.Sprintf("models[%d].%s", i, at), err.Error())
+			}
 		}
-		set(&m.Name, NameOf(m.ONNX+m.Endpoint))
+		set(&m.Name, NameOf(m.Text()))
 	}
 	if o := &s.Group.Orbit; s.src.has("group.orbit.slices") { // slices: {} means the usual ones, and not none
 		usual := UsualSlices()
@@ -87,32 +89,6 @@ const DefaultGroup = "SO(2)"
 
 // UsualSlices are the slices of an orbit that asks for some and does not say which.
 func UsualSlices() Slices { return Slices{Axis: 5, Angle: 15, Planes: []string{"xy", "xz", "yz"}} }
-
-// schemes are those of endpoints.
-var schemes = []string{"grpc", "grpcs", "http", "https"}
-
-// IsEndpoint reports whether a text that stands for a model is the URL of an endpoint, and not the path of a file.
-func IsEndpoint(model string) bool {
-	scheme, _, ok := strings.Cut(model, "://")
-	return ok && slices.Contains(schemes, strings.ToLower(scheme))
-}
-
-// NameOf is the name that a model has by default: that of its file, without the extension, or the last part of its
-// endpoint.
-func NameOf(path string) string {
-	if IsEndpoint(path) {
-		if u, err := url.Parse(path); err == nil {
-			if name := strings.Trim(u.Path, "/"); name != "" {
-				return name[strings.LastIndex(name, "/")+1:]
-			}
-		}
-	}
-	base := filepath.Base(filepath.FromSlash(path))
-	if name := strings.TrimSuffix(base, filepath.Ext(base)); name != "" {
-		return name
-	}
-	return base
-}
 
 // Validate holds a study that was not read from a file, or was changed since, against the rules that [ParseStudy] holds
 // files against, with the words that the program adds. The error joins one [FieldError] for each thing wrong. A study
@@ -217,6 +193,33 @@ func DataFormats() []string {
 	return parseRules(f.Tag.Get("jsonschema")).enum
 }
 
+// What a margin may be beside numbers.
+const (
+	MarginAuto = "auto"
+	MarginNone = "none"
+)
+
+// Around is the margin in rows and columns: zeros for none, and where the study says nothing of it or leaves it to the
+// program. It is false for what is no margin.
+func (d Data) Around() (margin [2]int, ok bool) {
+	switch d.Margin {
+	case "", MarginAuto, MarginNone:
+		return margin, true
+	}
+	a, b, two := strings.Cut(d.Margin, "x")
+	if !two {
+		b = a
+	}
+	for i, t := range []string{a, b} {
+		n, err := strconv.Atoi(t)
+		if err != nil || n < 0 || n > 1<<16 {
+			return [2]int{}, false
+		}
+		margin[i] = n
+	}
+	return margin, true
+}
+
 // Rendered tells whether the samples are made from the settings, so that there is no file of them.
 func (d Data) Rendered() bool { return d.Format == "particles" || d.Format == "phantoms" }
 
@@ -237,9 +240,19 @@ func (s *Study) checkData(report func(path, message string)) {
 			report("data."+x.name, "is for format "+x.name+"; set data.format: "+x.name+", or leave it out")
 		}
 	}
-	if d.Split != "" && d.Format != "voc" {
+	if d.Split != "" && d.Format != "voc" && d.Format != "masks" {
 		report("data.split",
-			"is for format voc, whose folder has ImageSets/Main; leave it out, or set data.format: voc")
+			"is for formats voc and masks, whose folder has ImageSets; leave it out, or set data.format: voc or masks")
+	}
+	if m := d.Margin; m != "" {
+		switch _, ok := d.Around(); {
+		case !ok:
+			report("data.margin", fmt.Sprintf("%q is no margin; expected auto, none, a number of pixels from 0 to "+
+				"65536, or rows and columns such as 16x46", clip(m)))
+		case m != MarginAuto && m != MarginNone && len(d.Resize.Crop) == 0 && d.Preset == "" && m != "0":
+			report("data.margin", "is what photos have around data.resize.crop, and there is none; add "+
+				"resize: {short: 256, crop: [224, 224]}, say auto, or leave it out")
+		}
 	}
 	if len(d.Cut.Size) == 0 && !reflect.ValueOf(d.Cut).IsZero() {
 		report("data.cut.size", "missing; add size: [HEIGHT, WIDTH] of the piece around each key object")
@@ -248,63 +261,6 @@ func (s *Study) checkData(report func(path, message string)) {
 		report("data.cut.area", fmt.Sprintf("%v; expected [smallest, largest]", a))
 	}
 }
-
-// check reports what is wrong with a model by itself: neither or both of file and endpoint, a URL that none can be, and
-// what is said of an endpoint where there is none.
-func (m Model) check(report func(field, message string)) {
-	switch {
-	case m.ONNX == "" && m.Endpoint == "":
-		report("onnx", "missing; add onnx: FILE.onnx, or endpoint: grpc://HOST:PORT/MODEL")
-		return
-	case m.ONNX != "" && m.Endpoint != "":
-		report("endpoint", "a model has a file (onnx) or an endpoint; keep one of them")
-		return
-	case m.Endpoint == "":
-		for _, f := range []struct {
-			name string
-			set  bool
-		}{
-			{"version", m.Version != ""},
-			{"token_env", m.TokenEnv != ""},
-			{"headers_env", m.HeadersEnv != ""},
-			{"timeout", m.Timeout != 0},
-			{"ca", m.CA != ""},
-			{"insecure", m.Insecure},
-			{"batch", m.Batch != 0},
-			{"concurrency", m.Concurrency != 0},
-		} {
-			if f.set {
-				report(f.name, "is for a model behind an endpoint, and this one is a file; leave it out")
-			}
-		}
-		return
-	}
-	const want = "expected SCHEME://HOST:PORT/MODEL with scheme grpc, grpcs, http or https, such as " +
-		"grpc://127.0.0.1:9000/digits"
-	u, err := url.Parse(m.Endpoint)
-	switch {
-	case err != nil: // its text shows the URL, and somebody may have put a password there
-		report("endpoint", "not a URL; "+want)
-	case !IsEndpoint(m.Endpoint):
-		report("endpoint", fmt.Sprintf("the scheme is %q; %s", clip(u.Scheme), want))
-	case u.User != nil:
-		report("endpoint", "a study is no place for passwords; put a token into an environment variable and name it "+
-			"with token_env")
-	case u.Hostname() == "" || strings.Trim(u.Path, "/") == "":
-		report("endpoint", fmt.Sprintf("%q names no host or no model; %s", clip(m.Endpoint), want))
-	case u.RawQuery != "" || u.Fragment != "":
-		report("endpoint", "neither ? nor # belongs there; "+want)
-	}
-	for _, f := range []struct{ name, value string }{{"token_env", m.TokenEnv}, {"headers_env", m.HeadersEnv}} {
-		if f.value != "" && !variable.MatchString(f.value) {
-			report(f.name, "not the name of an environment variable: letters, digits and _; the secret itself does "+
-				"not belong into a study")
-		}
-	}
-}
-
-// variable is how the name of an environment variable looks.
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func (s *Study) checkOutput(report func(path, message string)) {
 	space := s.Output.Space
@@ -319,10 +275,18 @@ func (s *Study) checkOutput(report func(path, message string)) {
 		report("output.decode",
 			fmt.Sprintf("%q is for output space scores, but the space is %s; use raw or leave it out", d, space))
 	}
-	if s.Output.Decode == "argmax" && space != "mask" {
+	if d := s.Output.Decode; (d == "argmax" || d == "threshold") && space != "mask" {
 		report("output.decode",
-			fmt.Sprintf("\"argmax\" is for output space mask, but the space is %s; leave it out, or set "+
-				"output.space: mask", space))
+			fmt.Sprintf("%q is for output space mask, but the space is %s; leave it out, or set output.space: mask", d,
+				space))
+	}
+	if given := len(s.Output.Threshold) > 0; given != (s.Output.Decode == "threshold") {
+		if given {
+			report("output.threshold", "is for decode: threshold; set that, or leave the number out")
+		} else {
+			report("output.threshold", "missing; add threshold: 0.5 where the model answers probabilities, 0 for "+
+				"logits")
+		}
 	}
 	if s.Output.Type != "" && space != "tensor" {
 		report("output.type", fmt.Sprintf("only an output of space tensor has one, but the space is %s; leave it out",
@@ -445,7 +409,23 @@ func (s *Study) Resolve(dir string) {
 	}
 	s.Models = slices.Clone(s.Models)
 	for i := range s.Models {
-		s.Models[i].ONNX, s.Models[i].CA = join(s.Models[i].ONNX), join(s.Models[i].CA)
+		m := &s.Models[i]
+		m.ONNX, m.CA, m.Witness = join(m.ONNX), join(m.CA), join(m.Witness)
+		if len(m.Program) > 0 {
+			set(&m.Dir, ".")
+			if m.Dir = join(m.Dir); m.Dir == "." {
+				m.Dir = ""
+			}
+		}
+	}
+	s.Measures = slices.Clone(s.Measures)
+	for i := range s.Measures {
+		if m := &s.Measures[i]; len(m.Program) > 0 {
+			set(&m.Dir, ".")
+			if m.Dir = join(m.Dir); m.Dir == "." {
+				m.Dir = ""
+			}
+		}
 	}
 	s.Data.Images, s.Data.Labels = join(s.Data.Images), join(s.Data.Labels)
 	s.Group.File = join(s.Group.File)

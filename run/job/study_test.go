@@ -161,7 +161,7 @@ func changes(beyond bool) []change {
 		},
 		{
 			"format", "format: idx", "format: parquet",
-			`study.yaml:8:16: data.format: "parquet" is not one of idx, folder, npy, npz, voc, coco, pairs, particles, phantoms, clouds, molecules, graphs, signals, volumes; choose one of them`,
+			`study.yaml:8:16: data.format: "parquet" is not one of idx, folder, npy, npz, voc, coco, coco_masks, masks, pairs, particles, phantoms, clouds, molecules, graphs, signals, volumes; choose one of them`,
 		},
 		{
 			"layout", "format: idx", "layout: HWN",
@@ -181,7 +181,7 @@ func changes(beyond bool) []change {
 		},
 		{
 			"decoder", "decode: softmax", "decode: sigmoid",
-			`study.yaml:10:33: output.decode: "sigmoid" is not one of softmax, probabilities, argmax, raw; choose one of them`,
+			`study.yaml:10:33: output.decode: "sigmoid" is not one of softmax, probabilities, argmax, threshold, raw; choose one of them`,
 		},
 		{
 			"border", "resample: bicubic", "border: mirror",
@@ -199,8 +199,8 @@ func changes(beyond bool) []change {
 		{"unknown deep", "limit:", "limits:", `study.yaml:8:69: data.limits: unknown key; did you mean "limit"?`},
 		{
 			"unknown far", "audit:", "colour:",
-			"study.yaml:16:1: colour: unknown key; known keys are version, task, models, data, input, output, group, " +
-				"metrics, consensus, audit, seed",
+			"study.yaml:16:1: colour: unknown key; known keys are version, name, about, task, models, data, input, " +
+				"output, group, metrics, formulas, measures, consensus, audit, seed",
 		},
 		{"no group name", "  name: SO(2)\n", "", "study.yaml:11:1: group.name: missing; add name: ..."},
 		{"no models", "models:\n  - {name: original, onnx: models/digits-original.onnx}\n  - name: augmented\n    " +
@@ -367,7 +367,7 @@ func TestParseStudyReportsAll(t *testing.T) {
 			"1\ndata: {limit: -1}\n"))
 	want := `s.yaml:2:29: group.resample: "cubic" is not one of nearest, bilinear, bicubic, lanczos, spline, quintic, area, fourier, up3-bilinear; did you mean "bicubic"?
 s.yaml:3:41: models[0].batch: 0 is out of range; expected a number at least 1 and at most 1024
-s.yaml:4:1: what: unknown key; known keys are version, task, models, data, input, output, group, metrics, consensus, audit, seed
+s.yaml:4:1: what: unknown key; known keys are version, name, about, task, models, data, input, output, group, metrics, formulas, measures, consensus, audit, seed
 s.yaml:5:15: data.limit: -1 is out of range; expected a number at least 0 and at most 1000000000`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
@@ -631,8 +631,9 @@ func TestParseStudyShort(t *testing.T) {
 			"text of its images, got 5",
 		"models: ''\ndata: x": "s.yaml:1:9: models.onnx: empty; give it a value or leave " +
 			"the key out",
-		"models:\ndata: x":                    "s.yaml:1:8: models: expected a list, got nothing",
-		"models: [a.onnx, b/a.onnx]\ndata: x": `s.yaml:1:18: models[1].name: "a" is already the name of models[0]; give each model its own`,
+		"models:\ndata: x": "s.yaml:1:8: models: expected a list, got nothing",
+		"models: [a.onnx, b/a.onnx]\ndata: " +
+			"x": `s.yaml:1:18: models[1].name: "a" is already the name of models[0]; give each model its own`,
 		"models: [a.onnx, 7]\ndata: x": "s.yaml:1:18: models[1]: expected a mapping (key: value) or " +
 			"the text of its onnx, got 7",
 		"models: a.onnx\ndata: x\ngroup: [C4]": "s.yaml:3:8: group: expected a mapping (key: value) or the " +

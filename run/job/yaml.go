@@ -185,6 +185,9 @@ func (r *reader) value(n ast.Node, v reflect.Value, path string, ru rules) {
 		r.list(n, v, path, ru)
 	case reflect.String:
 		s, ok := text(n)
+		if x, isNumber := n.(*ast.IntegerNode); isNumber && ru.whole {
+			s, ok = fmt.Sprint(x.Value), true
+		}
 		if !ok {
 			r.mismatch(n, path, "text")
 			return

@@ -29,7 +29,7 @@ import (
 // Options of the workload are its engine and rules; the rest is as the run needs it. Reading the checksums of large
 // data takes as long as reading the data.
 func OpenRun(ctx context.Context, run *store.Run, wo workload.Options, o Options) (*Service, error) {
-	j := rooted(run.Job(), run.Dir())
+	j := locate(run.Job(), run.Dir(), o.Roots)
 	wo.KeepGoing, wo.Audit = true, false // a sample that cannot be read is of no concern to the others
 	reasons := make([]string, len(j.Models))
 	study := j.Study
@@ -39,7 +39,7 @@ func OpenRun(ctx context.Context, run *store.Run, wo workload.Options, o Options
 			return nil, err
 		}
 		if k := slices.IndexFunc(j.Study.Models,
-			func(o job.Model) bool { return o.Name == m.Name && o.Endpoint != "" }); k >= 0 {
+			func(o job.Model) bool { return o.Name == m.Name && !o.IsFile() }); k >= 0 {
 			study.Models = append(study.Models, j.Study.Models[k]) // who answers there is seen once it is asked
 			continue
 		}
@@ -53,7 +53,7 @@ func OpenRun(ctx context.Context, run *store.Run, wo workload.Options, o Options
 			ctx.Err() == nil {
 			// A server that is down takes its own answers away and no others.
 			for i, m := range j.Models {
-				if reasons[i] == "" && job.IsEndpoint(m.Path) {
+				if reasons[i] == "" && !job.IsFile(m.Path) {
 					reasons[i] = reason
 				}
 			}
@@ -75,8 +75,26 @@ func OpenRun(ctx context.Context, run *store.Run, wo workload.Options, o Options
 			}
 		}
 	}
+	return openStill(ctx, j, wo, o, reasons)
+}
+
+// OpenInputs is [OpenRun] without the models: no model is opened, and no engine is needed. Samples are read and moved
+// as they were in the run; every model is off.
+func OpenInputs(ctx context.Context, run *store.Run, wo workload.Options, o Options) (*Service, error) {
+	j := locate(run.Job(), run.Dir(), o.Roots)
+	wo.KeepGoing, wo.Audit = true, false
+	reasons := make([]string, len(j.Models))
+	for i := range reasons {
+		reasons[i] = "models were not asked for"
+	}
+	return openStill(ctx, j, wo, o, reasons)
+}
+
+// openStill opens the data of a run with all models off, and why.
+func openStill(ctx context.Context, j *job.Job, wo workload.Options, o Options, reasons []string) (*Service, error) {
 	s := openInputs(j, wo, o)
 	if err := ctx.Err(); err != nil {
+		_ = s.Close() // nobody asked anything yet
 		return nil, err
 	}
 	for i, m := range j.Models {
@@ -88,7 +106,7 @@ func OpenRun(ctx context.Context, run *store.Run, wo workload.Options, o Options
 
 // local are the models that are files.
 func local(ms []job.Model) []job.Model {
-	return slices.DeleteFunc(slices.Clone(ms), func(m job.Model) bool { return m.Endpoint != "" })
+	return slices.DeleteFunc(slices.Clone(ms), func(m job.Model) bool { return !m.IsFile() })
 }
 
 // openModels opens the models of a run that are what they were; reasons says which are not. It returns why there is no
@@ -138,7 +156,7 @@ func rooted(j *job.Job, dir string) *job.Job {
 	r := *j
 	r.Models, r.Files = slices.Clone(j.Models), slices.Clone(j.Files)
 	for i := range r.Models {
-		if !job.IsEndpoint(r.Models[i].Path) {
+		if job.IsFile(r.Models[i].Path) {
 			relative = append(relative, &r.Models[i].Path)
 		}
 	}
@@ -228,15 +246,15 @@ func openInputs(j *job.Job, wo workload.Options, o Options) *Service {
 
 // changed says why a file cannot be used, "" if it is what it was.
 func changed(what string, f job.Ref) string {
-	if job.IsEndpoint(f.Path) {
+	if !job.IsFile(f.Path) {
 		return fmt.Sprintf("%s: another model answers at %s than in the run; put the old one back, or run the study "+
 			"again", what, f.Path)
 	}
 	sum, err := dataset.Digest(f.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Sprintf("%s: %s is not there any more; put the file back where it was, start nero in the folder "+
-			"where the study was run, or run the study again", what, f.Path)
+		return fmt.Sprintf("%s: %s is not there any more; put the file back where it was, name a "+
+			"folder that holds it with nero serve --root, or run the study again", what, f.Path)
 	case err != nil:
 		return fmt.Sprintf("%s: %s cannot be read: %v; make it readable for this program", what, f.Path, err)
 	case sum != f.SHA256:

@@ -41,6 +41,9 @@ type Options struct {
 	Queue int
 	// bytes of decoded samples and of predictions at the identity that are kept; default 64 MiB, negative for none
 	Cache int
+	// Roots are folders in which files are looked for that are not where the run says; the folder of the run and those
+	// above it are looked in too.
+	Roots []string
 }
 
 const (
@@ -145,7 +148,8 @@ func newService(w *workload.Workload, o Options) *Service {
 		o.Cache = defaultCache
 	}
 	s := &Service{
-		models: newSlots(o.Concurrent, o.Queue), inputs: newSlots(o.Concurrent, o.Queue),
+		// To move an input is quick, and a page asks for those of many rows at once.
+		models: newSlots(o.Concurrent, o.Queue), inputs: newSlots(o.Concurrent, 8*o.Queue),
 		cache: newCache(o.Cache), stop: func() {},
 	}
 	s.life, s.end = context.WithCancel(context.Background())
@@ -562,13 +566,16 @@ func (s *Service) ask(ctx context.Context, m int, smp *sample, in *Input) (*Resu
 		return nil, err
 	}
 	r.Moved = refs.Self
-	c := metric.Case{Got: r.Back, At: r.Output, Want: r.Self, Label: in.Label}
+	c := metric.Case{Got: r.Back, At: r.Output, Want: r.Self, Label: in.Label, Element: in.G}
 	if n := len(p.Elements); s.flip && in.Element >= 0 {
 		if c.Prev, err = s.back(ctx, m, smp, self, (in.Element+n-1)%n); err != nil {
 			return nil, err
 		}
 	}
-	r.Values, r.Top = s.eval.Compare(s.at[m], c, refs), int(eval.Top(r.Output))
+	r.Top = int(eval.Top(r.Output))
+	if r.Values, err = s.eval.Compare(ctx, s.at[m], c, refs); err != nil {
+		return nil, err
+	}
 	return r, nil
 }
 
@@ -722,7 +729,7 @@ func (w *walk) take(ctx context.Context, part []stop, xs []space.Value) error {
 		if err != nil {
 			return err
 		}
-		c := metric.Case{Got: got, At: out, Want: w.self.back, Label: w.smp.Label}
+		c := metric.Case{Got: got, At: out, Want: w.self.back, Label: w.smp.Label, Element: st.g}
 		if before := (st.at + n - 1) % n; s.flip && st.at >= 0 {
 			if c.Prev = w.prev; before != w.last {
 				if c.Prev, err = s.back(ctx, w.m, w.smp, w.self, before); err != nil {
@@ -732,7 +739,11 @@ func (w *walk) take(ctx context.Context, part []stop, xs []space.Value) error {
 		}
 		w.last, w.prev = st.at, got
 		t := w.trace
-		t.Values, t.Top = append(t.Values, s.eval.Compare(s.at[w.m], c, refs)), append(t.Top, int(eval.Top(out)))
+		values, err := s.eval.Compare(ctx, s.at[w.m], c, refs)
+		if err != nil {
+			return err
+		}
+		t.Values, t.Top = append(t.Values, values), append(t.Top, int(eval.Top(out)))
 		if scores, ok := got.(*space.Scores); ok {
 			t.Best = append(t.Best, best(scores.Val, w.k))
 		}

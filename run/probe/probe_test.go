@@ -550,7 +550,7 @@ func TestElements(t *testing.T) {
 		{
 			"C4",
 			group.Element{80},
-			nil, 0, "want a multiple of 90 from 0 to 360 deg; the nearest is 90 deg",
+			nil, 0, "want a multiple of 90 from 0 to 360 deg; the nearest is 90°",
 			group.Element{90},
 		},
 		{"C4", group.Element{-90}, group.Element{270}, 0, "", nil},

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"nero/internal/disk"
 	"nero/internal/seal"
 	"nero/run/store"
 
@@ -170,8 +171,11 @@ func TestNoLostUpdate(t *testing.T) {
 // Whoever finds the file locked waits as long as the context lasts, and is told who is in the way.
 func TestLockedFile(t *testing.T) {
 	dir := t.TempDir()
-	unlock, err := lock(t.Context(), dir)
+	f, err := os.Create(filepath.Join(dir, ".slices.lock"))
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := disk.TryLock(f, false); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -180,7 +184,7 @@ func TestLockedFile(t *testing.T) {
 		!errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), dir) {
 		t.Errorf("while another one writes: %v", err)
 	}
-	if err := unlock(); err != nil {
+	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Save(t.Context(), dir, []Named{named("a")}, "*"); err != nil {

@@ -115,13 +115,60 @@ func FuzzBoxes(f *testing.F) {
 		}
 		first, count, size := file.parts(0)
 		for i := range count {
-			rows, err := file.rows(first+i, 0, s.Lo+i*size, nil, true, true)
+			rows, err := file.rows(first+i, 0, s.Lo+i*size, nil, Filter{NoTop: true, Boxes: true})
 			if err != nil {
 				return
 			}
 			for _, r := range rows {
 				if r.Err == "" && len(r.Boxes) != len(j.Elements) {
 					t.Errorf("boxes of %d elements", len(r.Boxes))
+				}
+			}
+		}
+	})
+}
+
+// FuzzPixels gives the reader of counts of pixels any bytes, as if their checksum were right.
+func FuzzPixels(f *testing.F) {
+	j := &job.Job{
+		Models: []job.ModelRef{{Name: "m"}}, Count: 2, Shard: 2, Classes: 2, Pixels: true,
+		Elements: []group.Element{{0}, {120}, {240}}, Metrics: []string{"miou"},
+		Study: job.Study{Output: job.Output{Space: "mask"}},
+	}
+	s := j.Shards()[0]
+	one := job.Pixels{Class: 1, Both: 2, Got: 3, Want: 4}
+	curve := [][]float32{{1, 2, 3}}
+	rows, err := arrange(j, s, []job.Row{
+		{Index: 0, Sample: "a", Curves: curve, Pixels: [][]job.Pixels{{{Got: 1}, one}, {}, {one}}},
+		{Index: 1, Sample: "b", Curves: curve, Pixels: make([][]job.Pixels, 3)},
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	b, err := encode(j, "hash", s, rows)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	for i := 0; i < len(b); i += 193 {
+		c := bytes.Clone(b)
+		c[i] ^= 0x11
+		f.Add(c)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		file, err := decode(j, s, bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			return
+		}
+		first, count, size := file.parts(0)
+		for i := range count {
+			rows, err := file.rows(first+i, 0, s.Lo+i*size, nil, Filter{NoTop: true, Pixels: true})
+			if err != nil {
+				return
+			}
+			for _, r := range rows {
+				if r.Err == "" && len(r.Pixels) != len(j.Elements) {
+					t.Errorf("pixels of %d elements", len(r.Pixels))
 				}
 			}
 		}
@@ -146,7 +193,7 @@ func FuzzRows(f *testing.F) {
 		for m := range j.Models {
 			first, count, size := file.parts(m)
 			for i := range count {
-				rows, err := file.rows(first+i, m, s.Lo+i*size, j.Metrics, false, true)
+				rows, err := file.rows(first+i, m, s.Lo+i*size, j.Metrics, Filter{Boxes: true})
 				if err != nil {
 					return
 				}

@@ -8,17 +8,35 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"time"
 
 	"nero/internal/disk"
 )
 
-// folderLock is a locked file in a run folder. The file is empty and goes away when the last writer closes; one that a
-// killed process leaves behind locks nothing.
+// folderLock is a locked file in a run folder. It holds at most how far its writer is, and goes away when the last
+// writer closes; one that a killed process leaves behind locks nothing.
 type folderLock struct {
 	f      *os.File
 	name   string
 	shared bool
 	once   sync.Once
+}
+
+// [Writer] holds a lock for an instant to see whether it is free: whoever comes in that instant tries again.
+const (
+	lockTries = 10
+	lockPause = 5 * time.Millisecond
+)
+
+// tryLock locks a file, or fails with [disk.ErrLocked] if somebody else has it for longer than an instant.
+func tryLock(f *os.File, shared bool) (err error) {
+	for range lockTries {
+		if err = disk.TryLock(f, shared); !errors.Is(err, disk.ErrLocked) {
+			return err
+		}
+		time.Sleep(lockPause)
+	}
+	return err
 }
 
 // lockFolder takes the lock of a folder. The error wraps [ErrBusy] if somebody has it.
@@ -30,7 +48,7 @@ func lockFolder(dir string, shared bool) (io.Closer, error) {
 			return nil, writing(name, err)
 		}
 		// On a file system without locks, atomic renames still keep every file whole.
-		if err := disk.TryLock(f, shared); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		if err := tryLock(f, shared); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 			_ = f.Close() // the first error is the one to report
 			if errors.Is(err, disk.ErrLocked) {
 				return nil, fmt.Errorf("%s is %w; wait for it to end, or choose another folder", dir, ErrBusy)
@@ -42,6 +60,12 @@ func lockFolder(dir string, shared bool) (io.Closer, error) {
 		mine, err := f.Stat()
 		there, err2 := os.Stat(name)
 		if err == nil && err2 == nil && os.SameFile(mine, there) {
+			if !shared && mine.Size() > 0 { // what a killed process said
+				if err := f.Truncate(0); err != nil {
+					_ = f.Close() // the first error is the one to report
+					return nil, writing(name, err)
+				}
+			}
 			return &folderLock{f: f, name: name, shared: shared}, nil
 		}
 		_ = f.Close() // the lock of a file that nobody finds any more

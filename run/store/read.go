@@ -29,6 +29,8 @@ type Filter struct {
 	// Boxes reads the predicted boxes and the counts of objects too, where the run has them. They may be many times the
 	// curves.
 	Boxes bool
+	// Pixels reads the counts of pixels too, where the run has them.
+	Pixels bool
 }
 
 // Rows reads the finished shards in order; in each the models in the order of the filter and the samples in the order
@@ -92,7 +94,7 @@ func (r *Run) shardRows(s job.Shard, models []int, metrics []string, f Filter,
 		first, count, size := file.parts(m)
 		for i := range count {
 			lo := s.Lo + i*size
-			rows, err := file.rows(first+i, m, lo, metrics, f.NoTop, f.Boxes)
+			rows, err := file.rows(first+i, m, lo, metrics, f)
 			if err != nil {
 				return false, r.unreadable(s, err)
 			}

@@ -48,6 +48,7 @@ func schemaOf(j *job.Job) *parquet.Schema {
 		g[colCurve+m] = parquet.List(parquet.Encoded(parquet.Leaf(parquet.FloatType), &parquet.Plain))
 	}
 	boxColumns(g, j)
+	pixelColumns(g, j)
 	return parquet.NewSchema("nero", g)
 }
 
@@ -57,6 +58,9 @@ func groups(j *job.Job) int {
 	bytes := 4 * len(j.Elements) * len(j.Metrics)
 	if hasBoxes(j) {
 		bytes += 4 * 36 * len(j.Elements) // some boxes of 36 bytes for each
+	}
+	if j.Pixels {
+		bytes += 20 * 4 * len(j.Elements) // some classes of 20 bytes for each
 	}
 	return max(1, groupBytes/bytes)
 }
@@ -100,6 +104,9 @@ func arrange(j *job.Job, s job.Shard, rows []job.Row) ([]job.Row, error) {
 				r.Index, len(r.Top), len(j.Elements))
 		}
 		if err := checkBoxes(j, &r); err != nil {
+			return nil, err
+		}
+		if err := checkPixels(j, &r); err != nil {
 			return nil, err
 		}
 		out[i] = r
@@ -243,6 +250,9 @@ func encodeGroup(w *parquet.GenericWriter[any], schema *parquet.Schema, j *job.J
 		}
 	}
 	if err := encodeBoxes(j, put, one); err != nil {
+		return err
+	}
+	if err := encodePixels(j, put, one); err != nil {
 		return err
 	}
 	return w.Flush()
@@ -462,9 +472,8 @@ func (f *shardFile) values(group int, do func(row int, v parquet.Value) error, p
 	return err
 }
 
-// rows reads a row group of a model, with the curves of the named metrics, with the predicted classes unless bare, and
-// with boxes if asked to.
-func (f *shardFile) rows(group, model, lo int, metrics []string, bare, boxes bool) (out []job.Row, err error) {
+// rows reads a row group of a model, with the curves of the named metrics and what else the filter asks for.
+func (f *shardFile) rows(group, model, lo int, metrics []string, with Filter) (out []job.Row, err error) {
 	defer caught(&err)
 	k := len(f.j.Elements)
 	out = make([]job.Row, f.file.RowGroups()[group].NumRows())
@@ -514,7 +523,7 @@ func (f *shardFile) rows(group, model, lo int, metrics []string, bare, boxes boo
 			return nil
 		}, colError),
 	}
-	if !bare {
+	if !with.NoTop {
 		read = append(read, f.values(group, func(i int, v parquet.Value) error {
 			if v.IsNull() {
 				return nil
@@ -529,8 +538,11 @@ func (f *shardFile) rows(group, model, lo int, metrics []string, bare, boxes boo
 			return nil
 		}, colTop, "list", "element"))
 	}
-	if boxes {
+	if with.Boxes {
 		read = append(read, f.boxes(group, out))
+	}
+	if with.Pixels {
+		read = append(read, f.pixels(group, out))
 	}
 	read = append(read, f.consensus(group, out))
 	for _, err := range read {

@@ -41,9 +41,10 @@ const (
 	jobName      = "job.json"
 	manifestName = "manifest.json"
 	lockName     = ".lock"
-	// slicesName is what people say of a run, now and later: it may change when the run is complete, so the manifest
-	// does not list it.
-	slicesName = "slices.json"
+	// slicesName and remarksName are what people say of a run, now and later: they may change when the run is complete,
+	// so the manifest does not list them.
+	slicesName  = "slices.json"
+	remarksName = "remarks.json"
 	// maxJSON bounds what is read into memory of a JSON file of the store.
 	maxJSON = 1 << 30
 )
@@ -770,7 +771,7 @@ func (r *Run) Put(name string, b []byte) error {
 		return errors.New("store: the run is open for reading")
 	}
 	if name != filepath.Base(name) || !filepath.IsLocal(name) || strings.HasPrefix(name, ".") || name == jobName ||
-		name == manifestName || name == slicesName {
+		name == manifestName || name == slicesName || name == remarksName {
 		return fmt.Errorf("store: %q cannot be the name of a file in a run folder", name)
 	}
 	if err := r.incomplete(); err != nil {
@@ -809,7 +810,8 @@ func (r *Run) Finish(ctx context.Context, versions map[string]string) error {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		if !e.Type().IsRegular() || name == manifestName || name == slicesName || strings.HasPrefix(name, ".") {
+		if !e.Type().IsRegular() || name == manifestName || name == slicesName || name == remarksName ||
+			strings.HasPrefix(name, ".") {
 			continue
 		}
 		if err := m.list(r.dir, name); err != nil {

@@ -51,7 +51,8 @@ func sameRow(a, b job.Row) bool {
 		same(a.Support, b.Support) && same(a.Agreement, b.Agreement) && (a.Boxes == nil) == (b.Boxes == nil) &&
 		slices.EqualFunc(a.Boxes, b.Boxes,
 			func(x, y []job.Detection) bool { return slices.EqualFunc(x, y, sameBox) }) &&
-		slices.EqualFunc(a.Truths, b.Truths, slices.Equal)
+		slices.EqualFunc(a.Truths, b.Truths, slices.Equal) && (a.Pixels == nil) == (b.Pixels == nil) &&
+		slices.EqualFunc(a.Pixels, b.Pixels, slices.Equal)
 }
 
 func sameBox(a, b job.Detection) bool {
@@ -68,6 +69,7 @@ func TestRoundTrip(t *testing.T) {
 		"empty":       storetest.Job(0, 4, 1, 1, 5),
 		"boxes":       storetest.Boxes(40, 9, 2, 1, 11),
 		"box groups":  storetest.Boxes(4, 20_000, 1, 1, 4),
+		"pixels":      storetest.Masks(40, 9, 2, 1, 11),
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, r := write(t, j)
@@ -76,7 +78,7 @@ func TestRoundTrip(t *testing.T) {
 				want = append(want, storetest.Rows(j, s)...)
 			}
 			i := 0
-			for row, err := range r.Rows(store.Filter{Boxes: true}) {
+			for row, err := range r.Rows(store.Filter{Boxes: true, Pixels: true}) {
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -37,8 +37,11 @@ func dataSpec(s *job.Study) dataset.Spec {
 		Format: d.Format, Images: d.Images, Labels: d.Labels, Pattern: d.Pattern, Key: d.Key, LabelKey: d.LabelKey,
 		Layout:  d.Layout,
 		Targets: d.Targets, Split: d.Split, Classes: d.Classes, TargetKey: d.TargetKey, Upward: d.Upward, Zoom: d.Zoom,
-		Cut: dataset.Cut{Classes: d.Cut.Classes, Outside: d.Cut.Outside, PerPhoto: d.Cut.PerPhoto},
+		Orientation: d.Orientation,
+		Cut:         dataset.Cut{Classes: d.Cut.Classes, Outside: d.Cut.Outside, PerPhoto: d.Cut.PerPhoto},
 	}
+	out := space.Kind(s.OutputSpace()).Info()
+	spec.Masks, spec.Pixels = dataset.Masks(d.Masks), out != nil && out.Labelled
 	spec.Cloud = dataset.Cloud{
 		Points: d.Cloud.Points, Center: d.Cloud.Center, Scale: d.Cloud.Scale, Short: d.Cloud.Short,
 		Normals: d.Cloud.Normals, Up: d.Cloud.Up,
@@ -67,6 +70,9 @@ func dataSpec(s *job.Study) dataset.Spec {
 	r := d.Resize
 	spec.Resize = dataset.Resize{Short: r.Short, Fill: r.Fill, Kernel: r.Kernel, Plain: r.Plain}
 	pair(&spec.Resize.Crop, r.Crop)
+	if margin, ok := d.Around(); ok && margin != [2]int{} {
+		spec.Resize.Margin, spec.Resize.Beyond = margin, s.Group.Border
+	}
 	pair(&spec.Resize.Stretch, r.Stretch)
 	pair(&spec.Resize.Letterbox, r.Letterbox)
 	pair(&spec.Cut.Size, d.Cut.Size)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"nero/data/space"
 	"nero/model/decode"
@@ -26,9 +27,11 @@ type loaded struct {
 	seen   space.Spec
 	batch  int
 	fixed  bool
+	// how long an answer may take
+	limit time.Duration
 }
 
-// Engine is what runs the models.
+// Engine is what runs the models, without limits of time.
 func (w *Workload) Engine() engine.Engine { return w.engine }
 
 // File is the ONNX file of a model as the engine was given it; nil for a model that the study does not have, or that is
@@ -52,6 +55,7 @@ func (w *Workload) Interior(model string, e engine.Engine, workers int) (*interi
 	if f.rolled != nil {
 		return nil, fmt.Errorf("%s: %w", model, errSteps(f))
 	}
+	e = engine.Limit(e, f.limit)
 	o := interior.Options{Body: Body(e), Batch: min(f.batch, interiorBatch), Workers: workers}
 	if f.fixed {
 		o.Fixed, o.Batch = f.batch, f.batch
@@ -121,7 +125,7 @@ func (w *Workload) On(model string, e engine.Engine) (*eval.Model, error) {
 	}
 	return &eval.Model{
 		Name: model, Codec: f.codec, Batch: f.batch, Fixed: f.fixed,
-		Pool: eval.NewPool(over(f.rolled, e), b, engine.Options{Threads: 1}),
+		Pool: eval.NewPool(over(f.rolled, engine.Limit(e, f.limit)), b, engine.Options{Threads: 1}),
 	}, nil
 }
 

@@ -15,7 +15,6 @@ import (
 	"nero/data/tensor"
 	"nero/model/decode"
 	"nero/model/engine"
-	"nero/model/engine/remote"
 	"nero/model/onnx"
 	"nero/model/onnx/facts"
 	"nero/model/unroll"
@@ -29,6 +28,9 @@ const activationBudget = 96 << 20
 // mostBatch is the largest micro-batch. Engines are hardly faster beyond 8 to 16 samples, memory grows, and the values
 // of larger batches leave the processor's cache between the other work of a run (docs/BENCHMARKS.md).
 const mostBatch = 16
+
+// mostFixed is the longest batch that a model may ask for: each call fills all of it.
+const mostFixed = 1 << 16
 
 // Limits says what the chosen engine can run.
 func Limits(e engine.Engine) (onnx.Limits, error) {
@@ -48,14 +50,14 @@ type file struct {
 	// SHA-256 of bytes in hexadecimal
 	sum string
 	// nil for a file
-	remote *remote.Model
+	away elsewhere
 }
 
-// readFile reads the file of a model, or asks its endpoint.
+// readFile reads the file of a model, or asks what is none.
 func (w *Workload) readFile(ctx context.Context, m job.Model, o Options) (file, error) {
-	if m.Endpoint != "" {
-		r, err := w.connect(ctx, m, o)
-		return file{remote: r}, err
+	if !m.IsFile() {
+		r, err := w.reach(ctx, m, o)
+		return file{away: r}, err
 	}
 	model, err := onnx.Read(m.ONNX)
 	if err != nil {
@@ -71,10 +73,7 @@ func (w *Workload) readFile(ctx context.Context, m job.Model, o Options) (file, 
 
 // where is the field of the study that says where a model is, and what it says.
 func where(i int, m job.Model) (field, place string) {
-	if m.Endpoint != "" {
-		return fmt.Sprintf("models[%d].endpoint", i), m.Endpoint
-	}
-	return fmt.Sprintf("models[%d].onnx", i), m.ONNX
+	return m.Where(i, "models"), m.Text()
 }
 
 // readModels reads every model and finds out how it is fed and how its output is read: all that can be said without an
@@ -103,6 +102,10 @@ func (w *Workload) readModels(ctx context.Context, in space.Spec, o Options) ([]
 		if err != nil {
 			return nil, w.Study.Errorf(at, "%s: %v%s", place, err, w.drawn())
 		}
+		if n := decode.BatchLimit(codec); n > mostFixed {
+			return nil, w.Study.Errorf(at, "%s: the batch axis is fixed at %d, and at most %d samples are filled into "+
+				"one call; export it with a smaller or a free batch axis", place, n, mostFixed)
+		}
 		for _, n := range decode.Notes(codec) {
 			w.note("%s: %s", m.Name, n)
 		}
@@ -115,15 +118,15 @@ func (w *Workload) readModels(ctx context.Context, in space.Spec, o Options) ([]
 // openModels holds every model against what the engine takes, opens it and fixes its micro-batch.
 func (w *Workload) openModels(ctx context.Context, files []file, in space.Spec, o Options) error {
 	var limits onnx.Limits
-	if !w.allRemote() {
+	if !w.allAway() {
 		var err error
 		if limits, err = Limits(o.Engine); err != nil {
 			return err
 		}
 	}
 	for i, m := range w.Study.Models {
-		if r := files[i].remote; r != nil {
-			if err := w.openRemote(ctx, i, r, in, o.TimeLimit); err != nil {
+		if r := files[i].away; r != nil {
+			if err := w.openAway(ctx, i, r, in); err != nil {
 				return err
 			}
 			continue
@@ -147,7 +150,9 @@ func (w *Workload) openModels(ctx context.Context, files []file, in space.Spec, 
 			return w.Study.Errorf(at, "%v", err)
 		}
 		opened := w.Eval.Models[i]
-		if err := w.openModel(ctx, opened, model, files[i].rolled, b, in, o); err != nil {
+		limited := o
+		limited.Engine = engine.Limit(o.Engine, o.limit(m))
+		if err := w.openModel(ctx, opened, model, files[i].rolled, b, in, limited); err != nil {
 			return w.Study.Errorf(at, "%s: %v", m.ONNX, err)
 		}
 		// A session is opened now, so that what only the engine can see is said before anything is written.
@@ -155,13 +160,19 @@ func (w *Workload) openModels(ctx context.Context, files []file, in space.Spec, 
 		if err != nil {
 			return w.Study.Errorf(at, "%s: %v", m.ONNX, err)
 		}
+		if m.Witness != "" {
+			err = testify(ctx, s, m.Witness, opened.Batch, opened.Fixed)
+		}
 		opened.Pool.Put(s)
+		if err != nil {
+			return w.Study.Errorf(fmt.Sprintf("models[%d].witness", i), "%s: %v", m.ONNX, err)
+		}
 		w.opened[m.Name] = &loaded{
 			onnx: model, rolled: files[i].rolled, bytes: b, codec: opened.Codec, seen: in,
-			batch: opened.Batch, fixed: opened.Fixed,
+			batch: opened.Batch, fixed: opened.Fixed, limit: o.limit(m),
 		}
 		w.Job.Models = append(w.Job.Models, job.ModelRef{
-			Name: m.Name, Ref: job.Ref{Path: m.ONNX, SHA256: files[i].sum},
+			Name: m.Name, Ref: job.Ref{Path: slashed(m.ONNX), SHA256: files[i].sum},
 			Batch: opened.Batch,
 		})
 	}
@@ -227,9 +238,9 @@ func (w *Workload) unroll(f file) (*unroll.Model, error) {
 	for _, c := range r.Feed {
 		spec.Feed = append(spec.Feed, unroll.Feed{In: c.In, Value: c.Value})
 	}
-	if f.remote != nil {
+	if f.away != nil {
 		return nil, errors.New(
-			"a model behind an endpoint is not run frame by frame; serve it for whole signals, or give its ONNX file")
+			"a model that is no file is not run frame by frame; let it read whole signals, or give its ONNX file")
 	}
 	return unroll.New(f.model.Signature(), spec)
 }

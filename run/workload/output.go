@@ -57,9 +57,9 @@ func (w *Workload) target(in *input) (action.Action, error) {
 		return nil, nil //nolint:nilnil // as above
 	}
 	size := in.sample.Shape[len(in.sample.Shape)-2:]
-	shape := []int{-1}
-	if kind == space.KindField {
-		shape = []int{2, size[0], size[1]}
+	shape := slices.Clone(w.Eval.Models[0].Codec.Out().Shape)
+	if n := len(shape); n >= 2 { // the answer may be of a window
+		shape[n-2], shape[n-1] = size[0], size[1]
 	}
 	a, err := action.NewTarget(w.group, space.Spec{Name: "target", Kind: kind, Shape: shape}, w.options())
 	if err != nil {

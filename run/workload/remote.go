@@ -8,30 +8,34 @@ import (
 	"net/http"
 	"os"
 	"slices"
-	"time"
 
 	"nero/data/space"
+	"nero/data/tensor"
 	"nero/internal/disk"
+	"nero/internal/process"
 	"nero/model/decode"
 	"nero/model/engine"
+	"nero/model/engine/builtin"
 	"nero/model/engine/remote"
 	"nero/model/onnx"
 	"nero/run/eval"
 	"nero/run/job"
 )
 
-// remoteBatch is the micro-batch of a model behind an endpoint where neither the study nor the model says one: beyond
-// it calls hardly get cheaper (docs/BENCHMARKS.md), and nothing is known here of the memory of the server.
+// remoteBatch is the micro-batch of a model behind an endpoint, or in a program, where neither the study nor the model
+// says one: beyond it calls hardly get cheaper (docs/BENCHMARKS.md), and nothing is known here of the memory of the
+// server.
 const remoteBatch = 8
 
 // remoteEngine is the name of the body in a job all of whose models are behind endpoints. What runs them there is in
 // their digests.
 var remoteEngine = job.Engine{Name: "remote", Version: "OIP v2"}
 
-// ErrNoGraph is returned when a model is to be opened to look inside that has no graph: it is behind an endpoint, or
+// ErrNoGraph is returned when a model is to be opened to look inside that has no graph: it is no file, or
 // one step of a recurrent model.
 var ErrNoGraph error = noGraphError(
-	"there is no graph behind an endpoint: its server has the file; audit the ONNX file itself to look inside")
+	"there is no graph behind an endpoint, a program or a built-in method; audit an ONNX file of the model to look " +
+		"inside")
 
 // noGraphError says why there is no graph to look into. All of them are [ErrNoGraph].
 type noGraphError string
@@ -44,8 +48,65 @@ func (noGraphError) Is(target error) bool {
 	return ok
 }
 
-// connect connects to the model behind an endpoint and learns what it reads and returns.
-func (w *Workload) connect(ctx context.Context, m job.Model, o Options) (*remote.Model, error) {
+// elsewhere is a model that is no file: one behind an endpoint, or a program. What it says of itself stands for the
+// signature of a file.
+type elsewhere interface {
+	Signature() onnx.Signature
+	// Engine is the model as an engine that opens nothing else.
+	Engine() engine.Engine
+	// Fingerprint says which model answers, by its answer to a question; repeats, whether it gives that twice.
+	Fingerprint(ctx context.Context, in []tensor.Named) (digest string, repeats bool, err error)
+	// Notes are sentences that a user should know.
+	Notes() []string
+	// Place is what a study calls it.
+	Place() string
+	Close() error
+}
+
+// reach connects to a model that is no file and learns what it reads and returns.
+func (w *Workload) reach(ctx context.Context, m job.Model, o Options) (elsewhere, error) {
+	if r := w.first; r != nil && m.Name == w.Study.Models[0].Name {
+		w.first = nil
+		return r, nil
+	}
+	var r elsewhere
+	var err error
+	switch {
+	case len(m.Program) > 0:
+		r, err = startProgram(ctx, m, o)
+	case m.Builtin != "":
+		r, err = builtin.Parse(m.Builtin)
+	default:
+		r, err = connect(ctx, m, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	w.elsewhere = append(w.elsewhere, r)
+	return r, nil
+}
+
+// startProgram starts the program that is a model, if it may run.
+func startProgram(ctx context.Context, m job.Model, o Options) (*remote.Model, error) {
+	if o.Program == nil {
+		return nil, fmt.Errorf("the model is a program, %s, and no program is run here", process.Line(m.Program))
+	}
+	if err := o.Program(m); err != nil {
+		return nil, err
+	}
+	return startAllowed(ctx, m, o)
+}
+
+// startAllowed starts a program of which somebody said that it may run.
+func startAllowed(ctx context.Context, m job.Model, o Options) (*remote.Model, error) {
+	c := remote.Config{
+		Command: m.Program, Dir: m.Dir, Workers: m.Workers, Timeout: o.limit(m),
+	}
+	return remote.Connect(ctx, c)
+}
+
+// connect connects to the model behind an endpoint.
+func connect(ctx context.Context, m job.Model, o Options) (*remote.Model, error) {
 	if o.NoEndpoint != nil {
 		if err := o.NoEndpoint(m); err != nil {
 			return nil, err
@@ -57,12 +118,9 @@ func (w *Workload) connect(ctx context.Context, m job.Model, o Options) (*remote
 	}
 	c := remote.Config{
 		URL: m.Endpoint, Version: m.Version, Insecure: m.Insecure,
-		Timeout:     time.Duration(m.Timeout * float64(time.Second)),
-		Concurrency: m.Concurrency, Retry: o.Retry,
-	}
-	// What is asked before the run, such as a fingerprint, has no longer than that either.
-	if o.TimeLimit > 0 && o.TimeLimit < cmp.Or(c.Timeout, time.Minute) {
-		c.Timeout = o.TimeLimit
+		// What is asked before the run, such as a fingerprint, has no longer than that either.
+		Timeout:     o.limit(m),
+		Concurrency: m.Concurrency, Retry: o.Retry, Live: o.Live,
 	}
 	if m.HeadersEnv != "" {
 		text, ok := getenv(m.HeadersEnv)
@@ -96,29 +154,22 @@ func (w *Workload) connect(ctx context.Context, m job.Model, o Options) (*remote
 		}
 		c.CA = b
 	}
-	r, err := remote.Connect(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	w.remotes = append(w.remotes, r)
-	return r, nil
+	return remote.Connect(ctx, c)
 }
 
-// allRemote tells whether no model needs an engine here.
-func (w *Workload) allRemote() bool {
-	return !slices.ContainsFunc(w.Study.Models, func(m job.Model) bool { return m.Endpoint == "" })
-}
+// allAway tells whether no model needs an engine here.
+func (w *Workload) allAway() bool { return !slices.ContainsFunc(w.Study.Models, job.Model.IsFile) }
 
-// openRemote fixes the micro-batch of a model behind an endpoint and finds out which model it is.
-func (w *Workload) openRemote(ctx context.Context, i int, r *remote.Model, in space.Spec, limit time.Duration) error {
+// openAway fixes the micro-batch of a model that is no file and finds out which model it is.
+func (w *Workload) openAway(ctx context.Context, i int, r elsewhere, in space.Spec) error {
 	m, opened := w.Study.Models[i], w.Eval.Models[i]
-	at := fmt.Sprintf("models[%d].endpoint", i)
-	opened.Pool = eval.NewPool(engine.Limit(r.Engine(), limit), nil, engine.Options{})
+	at, place := where(i, m)
+	opened.Pool = eval.NewPool(r.Engine(), nil, engine.Options{})
 	opened.Batch = cmp.Or(m.Batch, remoteBatch)
 	if fixed := decode.BatchLimit(opened.Codec); fixed > 0 {
 		if m.Batch != 0 && m.Batch != fixed {
 			return w.Study.Errorf(fmt.Sprintf("models[%d].batch", i),
-				"%d, but the batch axis of %s is fixed at %d; leave batch out", m.Batch, m.Endpoint, fixed)
+				"%d, but the batch axis of %s is fixed at %d; leave batch out", m.Batch, place, fixed)
 		}
 		opened.Batch, opened.Fixed = fixed, true
 	}
@@ -128,7 +179,7 @@ func (w *Workload) openRemote(ctx context.Context, i int, r *remote.Model, in sp
 	}
 	x, err := opened.Codec.Encode(slices.Repeat([]space.Value{w.speckled(in)}, n), nil)
 	if err != nil {
-		return w.Study.Errorf(at, "%s: %v", m.Endpoint, err)
+		return w.Study.Errorf(at, "%s: %v", place, err)
 	}
 	sum, repeats, err := r.Fingerprint(ctx, x)
 	if err != nil {
@@ -139,7 +190,7 @@ func (w *Workload) openRemote(ctx context.Context, i int, r *remote.Model, in sp
 	}
 	if !repeats {
 		w.note("%s: two answers to the same input differ, so the numbers of a run cannot be repeated, and another "+
-			"model behind the endpoint may pass unnoticed", m.Name)
+			"model in its place may pass unnoticed", m.Name)
 	}
 	for _, n := range r.Notes() {
 		w.note("%s: %s", m.Name, n)
@@ -147,7 +198,7 @@ func (w *Workload) openRemote(ctx context.Context, i int, r *remote.Model, in sp
 	w.Parameters[m.Name] = 0
 	w.opened[m.Name] = &loaded{codec: opened.Codec, seen: in, batch: opened.Batch, fixed: opened.Fixed}
 	w.Job.Models = append(w.Job.Models,
-		job.ModelRef{Name: m.Name, Ref: job.Ref{Path: r.Endpoint().String(), SHA256: sum}, Batch: opened.Batch})
+		job.ModelRef{Name: m.Name, Ref: job.Ref{Path: r.Place(), SHA256: sum}, Batch: opened.Batch})
 	return nil
 }
 
@@ -178,8 +229,8 @@ func (w *Workload) speckled(in space.Spec) space.Value {
 // signature is what a model reads and returns, wherever it runs.
 func (f file) signature() onnx.Signature {
 	switch {
-	case f.remote != nil:
-		return f.remote.Signature()
+	case f.away != nil:
+		return f.away.Signature()
 	case f.rolled != nil:
 		return f.rolled.Signature()
 	}

@@ -23,6 +23,7 @@ import (
 	"nero/model/onnx"
 	"nero/run/eval"
 	"nero/run/job"
+	"nero/run/preset"
 	"nero/symmetry/action"
 	"nero/symmetry/define"
 	"nero/symmetry/group"
@@ -44,6 +45,8 @@ type Options struct {
 	Rules action.Table
 	// Formats are the formats of data that the program is built with; nil for [Formats].
 	Formats dataset.Formats
+	// Presets are the ways to feed photos that a study may name; nil for [preset.Builtin].
+	Presets preset.List
 	// Metrics are those that the program is built with; nil for [metric.Builtin].
 	Metrics metric.List
 	// Groups are those that a study may name beside those of package catalog.
@@ -61,15 +64,41 @@ type Options struct {
 	// NoEndpoint says why a model behind an endpoint is not asked, nil if it may be; nil for all. A study that somebody
 	// else wrote could send what the environment holds to wherever it likes.
 	NoEndpoint func(job.Model) error
+	// Live is the way to the program that started this one, whose functions are the models live://NAME; nil where there
+	// is none.
+	Live remote.Live
+	// Program says why the program that is a model is not run, nil if it may be; nil where none may run, as for studies
+	// that somebody else wrote.
+	Program func(job.Model) error
+	// Judge says why the program that computes a metric is not run, nil if it may be; nil where none may run.
+	Judge func(job.Measure) error
 	// Start runs the programs of groups that users define by one, in a folder; nil where none may run, as for studies
 	// that somebody else wrote.
 	Start func(dir string) define.Starter
-	// TimeLimit is how long a model may take for one answer; 0 for any time.
+	// Say writes an option as users do: by the name of its flag, its value and that as it stands in a study, "" for
+	// none; nil for flags.
+	Say func(name, value, literal string) string
+	// TimeLimit is how long a model may take for one answer, whatever the study says of it; below 0 for any time, 0 for
+	// what the study says.
 	TimeLimit time.Duration
+	// MostTime bounds what the study says of the time of an answer, and stands where it says nothing; 0 for no bound.
+	MostTime time.Duration
 	// KeepGoing turns samples that cannot be used into rows with an error.
 	KeepGoing bool
 	// Audit opens the models for an audit: scores stay as the model returns them and metrics are not looked at.
 	Audit bool
+}
+
+// limit is how long a model may take for one answer; 0 where nobody says, below 0 for any time.
+func (o Options) limit(m job.Model) time.Duration {
+	said := time.Duration(m.Timeout * float64(time.Second))
+	switch {
+	case o.TimeLimit != 0:
+		return o.TimeLimit
+	case o.MostTime > 0 && (said == 0 || said > o.MostTime):
+		return o.MostTime
+	}
+	return said
 }
 
 // Workload is a study, opened.
@@ -95,10 +124,14 @@ type Workload struct {
 	// beside those of package space
 	kinds  space.List
 	engine engine.Engine
-	// every connection that was made
-	remotes []*remote.Model
+	// every model that is no file
+	elsewhere []elsewhere
+	// the first model, where it is no file and was opened before the others
+	first elsewhere
 	// borderGiven says that the study names the border rule: a window may then leave the picture.
 	borderGiven bool
+	// silent says that the study wants no margin.
+	silent bool
 	// Scored says that the study itself calls the outputs scores of classes: by the output's space or decoding, by the
 	// task, or by labels.
 	Scored bool
@@ -117,7 +150,7 @@ func (w *Workload) Close() error {
 			errs = append(errs, m.Pool.Close())
 		}
 	}
-	for _, r := range w.remotes {
+	for _, r := range w.elsewhere {
 		errs = append(errs, r.Close())
 	}
 	return errors.Join(errs...)
@@ -125,13 +158,25 @@ func (w *Workload) Close() error {
 
 // Open opens the study. It changes s: defaults are filled in. Errors name the field of the study that they come from.
 func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
-	resized := usualSize(ctx, s, o)
-	w, in, err := openInput(s, o)
+	fed, err := feed(s, o.Presets)
 	if err != nil {
 		return nil, err
 	}
-	if resized != "" {
-		w.note("%s", resized)
+	resized, first := usualSize(ctx, s, o)
+	w, in, err := openInput(s, o)
+	if err != nil {
+		if first != nil {
+			_ = first.Close() // the error says more
+		}
+		return nil, err
+	}
+	if w.first = first; first != nil {
+		w.elsewhere = append(w.elsewhere, first)
+	}
+	for _, n := range []string{fed, resized} {
+		if n != "" {
+			w.note("%s", n)
+		}
 	}
 	ok := false
 	defer func() {
@@ -149,9 +194,10 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 		func() error { w.warn(in); return w.plan(in.act, out) },                       // the elements
 		func() error { return w.within(in) },                                          // which keep to the pictures
 		func() (err error) { w.Eval.Target, err = w.target(in); return err },          // what answers are held against
-		func() error { return w.measure(o) },                                          // and how
-		w.choose,                                                                      // the samples
-		w.answerable,                                                                  // whose classes the models know
+		func() error { return w.sized(in) },                                           // pixel by pixel
+		func() error { return w.measure(ctx, o) },                                     // and how
+		w.choose,     // the samples
+		w.answerable, // whose classes the models know
 		func() error { w.Eval.KeepGoing = o.KeepGoing; return w.readable() },
 		func() error { return w.start(ctx, files, &o) }, // the engine
 		func() error { return w.openModels(ctx, files, in.seen, o) },
@@ -205,20 +251,17 @@ func (w *Workload) answerable() error {
 	case isBoxes(out):
 		return w.boxClasses()
 	}
-	return nil
+	return w.maskClasses()
 }
 
 // start opens the engine.
 func (w *Workload) start(ctx context.Context, files []file, o *Options) error {
 	var err error
 	switch {
-	case w.allRemote():
-		o.Engine = files[0].remote.Engine() // says of itself what there is to say
+	case w.allAway():
+		o.Engine = files[0].away.Engine() // says of itself what there is to say
 	case o.Engine == nil:
 		o.Engine, err = o.OpenEngine(ctx)
-	}
-	if err == nil {
-		o.Engine = engine.Limit(o.Engine, o.TimeLimit)
 	}
 	w.engine = o.Engine
 	return err
@@ -247,13 +290,15 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 		Study: s, Parameters: map[string]int64{}, Cost: map[string]int64{}, opened: map[string]*loaded{},
 		kinds: o.Kinds,
 	}
+	margin, err := w.around(o)
+	if err != nil {
+		return nil, nil, err
+	}
 	if err := w.openData(o.Formats); err != nil {
 		return nil, nil, err
 	}
-	if s.Group.Name == "" {
-		s.Group.Name = job.DefaultGroup
-		w.note("no group given: %s, rotations about the centre", s.Group.Name)
-	}
+	w.framed(margin)
+	w.usualGroup()
 	natural := w.Data.Info().Space
 	t, _, _, _, pictures := w.Data.Info().Space.Pictures()
 	if !pictures {
@@ -274,7 +319,8 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 		return nil, nil, err
 	}
 	g := w.group
-	w.borderGiven = s.Group.Border != ""
+	w.unread(o)
+	w.borderGiven = s.Group.Border != "" || w.Data.Info().Margin != [2]int{}
 	w.Scored = w.scored()
 	if _, torus := g.(group.Torus); torus && s.Group.Border == "" {
 		s.Group.Border = string(action.Circular) // rolls are an action under no other rule
@@ -290,7 +336,8 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 	job.Defaults(s)
 	if !given && s.Input.Scale != 1 {
 		w.note("pixel values are divided by %g, the range of the files%s; set input.scale, input.mean and input.std "+
-			"(--scale, --mean, --std) to change it", s.Input.Scale, plain)
+			"(%s, %s, %s) to change it", s.Input.Scale, plain, o.say("scale", "", ""), o.say("mean", "", ""),
+			o.say("std", "", ""))
 	}
 	spec := space.Spec{Name: "input", Kind: natural.Kind, Shape: natural.Shape}
 	if want := string(spec.Kind); s.Input.Space != want {
@@ -309,10 +356,21 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 	return w, &input{sample: spec, seen: seen, act: act}, nil
 }
 
+// usualGroup names the group of a study that names none.
+func (w *Workload) usualGroup() {
+	if g := &w.Study.Group; g.Name == "" {
+		g.Name = job.DefaultGroup
+		w.note("no group given: %s, rotations about the centre", g.Name)
+	}
+}
+
 // Inputs opens the data of a study and the action on them, and leaves its models alone: enough to show what a model
 // would be fed. The result has no job, no metrics and no models, and the output of its plan is taken to be invariant.
 // It changes s like [Open].
 func Inputs(s *job.Study, o Options) (*Workload, error) {
+	if _, err := feed(s, o.Presets); err != nil {
+		return nil, err
+	}
 	w, in, err := openInput(s, o)
 	if err != nil {
 		return nil, err
@@ -329,6 +387,16 @@ func Inputs(s *job.Study, o Options) (*Workload, error) {
 
 // plan chooses the elements.
 func (w *Workload) plan(in, out action.Action) error {
+	plan, err := orbit.NewPlan(w.group, w.orbit(), in, out, w.Study.Seed)
+	if err != nil {
+		return w.Study.Errorf("group.orbit", "%v", err)
+	}
+	w.Eval.Plan = plan
+	return nil
+}
+
+// orbit is the choice of the elements.
+func (w *Workload) orbit() orbit.Spec {
 	or := w.Study.Group.Orbit
 	spec := orbit.Spec{
 		Grid: or.Grid, All: or.All, Haar: or.Haar, LowDiscrepancy: or.LowDiscrepancy, Lattice: or.Lattice,
@@ -340,12 +408,7 @@ func (w *Workload) plan(in, out action.Action) error {
 	if r := or.Refine; len(r.At) > 0 {
 		spec.Refine = &orbit.Refine{At: r.At, Radius: r.Radius, Grid: r.Grid}
 	}
-	plan, err := orbit.NewPlan(w.group, spec, in, out, w.Study.Seed)
-	if err != nil {
-		return w.Study.Errorf("group.orbit", "%v", err)
-	}
-	w.Eval.Plan = plan
-	return nil
+	return spec
 }
 
 // turns reports whether the group turns pictures by other angles than half turns.
@@ -375,9 +438,12 @@ func (w *Workload) openData(formats dataset.Formats) error {
 	ignore := d.Labels == none
 	ds, err := OpenData(w.Study, formats)
 	if err != nil {
-		return w.Study.Errorf("data", "%v", err)
+		return w.Study.Errorf("data", "%v", w.fitting(err))
 	}
 	info := ds.Info()
+	if info.Turned > 0 {
+		d.Orientation = "shown" // said, so that numbers of before photos were turned are not mixed with those
+	}
 	w.Notes = append(w.Notes, info.Notes...)
 	w.Data, w.Classes = ds, info.Classes
 	if ignore {
@@ -476,24 +542,28 @@ func (w *Workload) stride(in *input, out space.Spec) float64 {
 }
 
 // measure takes over how answers are compared. An audit chooses its own metrics.
-func (w *Workload) measure(o Options) error {
+func (w *Workload) measure(ctx context.Context, o Options) error {
 	c := w.Study.Consensus
 	w.Eval.Averaging = consensus.Options{Center: c.Center, Weak: c.Weak}
 	w.Eval.LeaveOut = c.LeaveOut
 	if o.Audit {
 		return nil
 	}
-	return w.metrics(o.Metrics)
+	return w.metrics(ctx, o)
 }
 
 // metrics looks up the metrics of the study, or chooses those that output and labels allow.
-func (w *Workload) metrics(known metric.List) error {
-	if known == nil {
-		known = metric.Builtin()
+func (w *Workload) metrics(ctx context.Context, o Options) error {
+	known, err := w.Study.KnownMetrics(o.Metrics)
+	if err != nil {
+		return err
+	}
+	if err := w.measures(ctx, known, o); err != nil {
+		return err
 	}
 	out := w.Eval.Models[0].Codec.Out()
 	labeled := w.Data.Labels() != nil
-	placed := !isScores(out.Kind) && out.Kind != space.KindMask // what is compared is a target, not a class
+	placed := !isScores(out.Kind) // what is compared is a target, not a class
 	if placed {
 		labeled = w.Eval.Target != nil
 	}
@@ -501,9 +571,18 @@ func (w *Workload) metrics(known metric.List) error {
 	plain := !pictures
 	normalized := w.Study.Output.Decode != "raw"
 	if len(w.Study.Metrics) == 0 {
-		w.Study.Metrics = known.Usual(out, metric.Given{
+		w.Study.Metrics = w.usual(known, out, metric.Given{
 			Labeled: labeled, Normalized: normalized, Keyed: len(w.Study.Data.Cut.Size) > 0,
 		})
+		for _, f := range w.Study.Formulas {
+			w.Study.Metrics = append(w.Study.Metrics, f.Name)
+		}
+		for _, f := range w.Study.Measures {
+			w.Study.Metrics = append(w.Study.Metrics, f.Name)
+		}
+	}
+	if err := w.families(known, out); err != nil {
+		return err
 	}
 	seen := map[string]bool{}
 	for i, name := range w.Study.Metrics {
@@ -547,6 +626,10 @@ func (w *Workload) metrics(known metric.List) error {
 			return w.Study.Errorf(at,
 				"%s needs probabilities, and output.decode: raw takes the model's numbers as they are; set "+
 					"output.decode: softmax or probabilities, or leave the metric out", name)
+		case m.Any && m.Ref == metric.Target && !labeled:
+			return w.Study.Errorf(at, "%s compares with the target, and the data has none that goes with the "+
+				"answers; say "+
+				"against: self or consensus, or give the data targets", name)
 		case m.Ref == metric.Target && !labeled && plain && !isScores(out.Kind):
 			return w.Study.Errorf(at,
 				"%s compares with targets, and the data has none that go with it; use %s@self or %s@consensus, which "+
@@ -630,10 +713,12 @@ func numbered(names []string) string {
 }
 
 // classes says that the models have n classes, and holds the labels of the chosen samples against them if a metric
-// reads labels. Labels that only cut the data into slices may be of another kind than the classes.
+// reads labels. Labels that only cut the data into slices may be of another kind than the classes. An audit has no
+// metrics, and says how many answers are right: it names the labels as well.
 func (w *Workload) classes(n int) error {
 	w.Eval.Classes = n
-	if !slices.ContainsFunc(w.Eval.Metrics, func(m *metric.Metric) bool { return m.Ref == metric.Target }) {
+	reads := slices.ContainsFunc(w.Eval.Metrics, func(m *metric.Metric) bool { return m.Ref == metric.Target })
+	if !reads && len(w.Eval.Metrics) > 0 {
 		return nil
 	}
 	if k := len(w.Classes); k > 0 {
@@ -644,6 +729,9 @@ func (w *Workload) classes(n int) error {
 				"alphabetical order, so a missing one shifts the others; "+
 				"if that is so, name the folders by number, or give data.labels as a CSV with numbers", k, n, file)
 		}
+	}
+	if !reads {
+		return nil // an audit, which has no metrics: labels that it cannot use take no check from it
 	}
 	data := w.Data
 	if w.Eval.Samples != nil {
@@ -676,11 +764,12 @@ func (w *Workload) fix(o Options) error {
 		j.Files = append(j.Files, job.Ref{Path: path, SHA256: sum})
 	}
 	j.Names = job.NamesDigest(w.Data.IDs(), w.Data.Labels())
+	j.Pixels = e.Pixels
 	j.Elements, j.Exact, j.Weights, j.Measure = e.Plan.Elements, e.Plan.Exact(), e.Plan.Weights, e.Plan.Measure
 	for _, m := range e.Metrics {
 		j.Metrics = append(j.Metrics, m.Name)
 	}
-	if j.Engine = (job.Engine{Name: info.Name, Version: info.Version}); w.allRemote() {
+	if j.Engine = (job.Engine{Name: info.Name, Version: info.Version}); w.allAway() {
 		j.Engine = remoteEngine // whichever way it is reached
 	}
 	j.Shard = job.ShardSize(j.Count, len(j.Elements), len(j.Models))
@@ -715,6 +804,9 @@ func (w *Workload) probe(ctx context.Context) error {
 				g := group.Format(w.group, w.group.Identity())
 				return &eval.SampleError{ID: s.ID, Err: fmt.Errorf("element %s: %w", g, err)}
 			}
+			return err
+		}
+		if err := w.try(ctx, s, ys[0]); err != nil {
 			return err
 		}
 		if !isScores(ys[0].Kind()) {
@@ -768,6 +860,9 @@ func (w *Workload) decodeSpec(in space.Spec, audit bool) decode.OutputSpec {
 		Name: out.Name, Decode: d, Type: out.Type,
 		Boxes: boxesSpec(out.Boxes), Field: fieldSpec(out.Field), Kinds: w.kinds,
 	}
+	if len(out.Threshold) == 1 {
+		spec.Threshold = out.Threshold[0]
+	}
 	if r := action.Region(w.Study.Group.Mask); r != action.Whole {
 		spec.Within = r.Within
 	}
@@ -794,9 +889,27 @@ func placed(s job.Study) job.Study {
 	s.Audit = job.Audit{} // thresholds change no number of a run: another one must not keep it from being resumed
 	s.Models = slices.Clone(s.Models)
 	for i := range s.Models {
-		s.Models[i].ONNX, s.Models[i].CA = absolute(s.Models[i].ONNX), absolute(s.Models[i].CA)
+		m := &s.Models[i]
+		m.ONNX, m.CA = absolute(m.ONNX), absolute(m.CA)
+		if len(m.Program) > 0 {
+			m.Dir = absolute(cmp.Or(m.Dir, "."))
+		}
+	}
+	s.Measures = slices.Clone(s.Measures)
+	for i := range s.Measures {
+		if m := &s.Measures[i]; len(m.Program) > 0 {
+			m.Dir = absolute(cmp.Or(m.Dir, "."))
+		}
 	}
 	return s
+}
+
+// slashed is a path that leads from some folder as every system reads it; one from a root is of its system anyway.
+func slashed(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.ToSlash(path)
 }
 
 // absolute is the path from the root; the path itself if there is none or the current folder is unknown.

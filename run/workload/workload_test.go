@@ -277,6 +277,24 @@ func TestWrongClaims(t *testing.T) {
 	}
 }
 
+// An audit says how many answers are right, so it names the labels, and warns where their number is not the classes'.
+func TestClassesOfAudits(t *testing.T) {
+	for _, c := range []struct {
+		folders []string
+		warned  bool
+	}{{[]string{"a", "b", "c"}, false}, {[]string{"a", "b"}, true}, {[]string{"a", "b", "c", "d"}, true}} {
+		w, err := open(t, study(pictures(t, 8, c.folders...), "C4", model(t, "first", "n", 3)), &pixelwise{},
+			func(o *Options) { o.Audit = true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes := strings.Join(w.Notes, "\n")
+		if !strings.Contains(notes, "labels: 0 = a, 1 = b") || strings.Contains(notes, "named classes") != c.warned {
+			t.Errorf("%v: notes %q", c.folders, notes)
+		}
+	}
+}
+
 // A model whose number of classes is free says it when it runs; labels are held against it then.
 func TestFreeClasses(t *testing.T) {
 	free := model(t, "first", "n", "k")

@@ -35,9 +35,17 @@ type Runs struct {
 type RunCard struct {
 	// stable while the server lives; letters, digits, '-', '_', '.'; "A+B" is two runs over the samples that both have
 	ID string `json:"id"`
-	// of its folder, without the path
-	Name     string   `json:"name"`
-	Digest   string   `json:"digest"`
+	// what people call it: on the page, in the study, else its folder
+	Name string `json:"name"`
+	// Folder is where it lies, from the folder that the server was given: "nero-demo/run".
+	Folder string `json:"folder"`
+	// Begun and Changed are when it was begun and when it was complete, or last had more rows, in milliseconds since
+	// 1970, as the dates of its files tell; 0 where they do not.
+	Begun   int64  `json:"begun"`
+	Changed int64  `json:"changed"`
+	Digest  string `json:"digest"`
+	// what it shows, in the words of its study
+	About    string   `json:"about,omitempty"`
 	Group    string   `json:"group"`
 	Task     string   `json:"task"`
 	Models   []string `json:"models"`
@@ -62,10 +70,15 @@ type State struct {
 	Done int `json:"done"`
 	// samples of the job
 	Total int `json:"total"`
-	// this server is computing it
+	// somebody is computing it: this server, or another program
 	Running bool `json:"running"`
+	// By is the other program that is computing it, as far as it says: "nero demo"; "another program" if it does not.
+	// Empty if it is this server, or nobody.
+	By string `json:"by,omitempty"`
 	// Seconds is the time left as far as can be told, null otherwise.
 	Seconds fold.Number `json:"seconds"`
+	// Rate is evaluations per second, null where nobody tells.
+	Rate fold.Number `json:"rate"`
 }
 
 // Group is the group of a run and the plan of its orbit.
@@ -131,6 +144,8 @@ type Model struct {
 type Metric struct {
 	fold.Metric
 
+	// every value is 0 or 1: means are proportions
+	Binary bool `json:"binary,omitempty"`
 	// for people
 	Title string `json:"title"`
 	// values differ by orders of magnitude: a logarithmic scale
@@ -165,6 +180,9 @@ type Run struct {
 	Engine  string   `json:"engine"`
 	Command string   `json:"command"`
 	Notes   []string `json:"notes"`
+	// Warnings are sentences that stand before anything else: labels that are not numbered as a model numbers its
+	// classes.
+	Warnings []string `json:"warnings,omitempty"`
 	// one per metric: the range of the drawings, shared by all models
 	Scales  []Range        `json:"scales"`
 	Details []Circumstance `json:"details"`
@@ -354,6 +372,24 @@ type Slices struct {
 	Slices []Slice `json:"slices"`
 }
 
+// Remarks is the body of GET and PUT runs/{id}/remarks: what people say of a run.
+type Remarks struct {
+	// 1
+	Format int `json:"format"`
+	// what the run is called; empty for the name in its study, or that of its folder
+	Name string `json:"name"`
+	// those of which something is said
+	Samples []Remark `json:"samples"`
+}
+
+// Remark is what people say of a sample. Its tags are among those of [Samples] too.
+type Remark struct {
+	// of the sample
+	ID   string   `json:"id"`
+	Note string   `json:"note,omitempty"`
+	Tags []string `json:"tags,omitempty"`
+}
+
 // AggregateRequest is the body of POST runs/{id}/aggregate.
 type AggregateRequest struct {
 	Set    Set `json:"set"`
@@ -372,6 +408,9 @@ type Aggregate struct {
 	// one per model
 	Curves []fold.Curve `json:"curves"`
 	Pair   *Pair        `json:"pair,omitempty"`
+	// Says is for each of the models what the run says of it on this set, in a few sentences, by the metrics that are
+	// easiest to say; "" where none is.
+	Says []string `json:"says,omitempty"`
 }
 
 // Pair is a paired difference of two models on the same samples and elements, B less A. Lists have one entry per
@@ -387,8 +426,136 @@ type Pair struct {
 	P90  []fold.Number `json:"p90"`
 	// of the mean over the orbit, clustered by sample
 	Orbit fold.Estimate `json:"orbit"`
-	// Verdict says in words what the interval is evidence of: better, worse, no evidence.
+	// Verdict says in words what the interval is evidence of: better, worse, no clear difference.
 	Verdict string `json:"verdict"`
+}
+
+// TurnsRequest is the body of POST runs/{id}/turns.
+type TurnsRequest struct {
+	Set   Set `json:"set"`
+	Model int `json:"model"`
+	// truth: samples are sorted by their label; self: by what the model answers at the identity. Default truth.
+	Against string `json:"against,omitempty"`
+}
+
+// Samples is the set that is asked about.
+func (q *TurnsRequest) Samples() *Set { return &q.Set }
+
+// Turns is the answer: which classes turn into which when samples are moved.
+type Turns struct {
+	Model   int    `json:"model"`
+	Against string `json:"against"`
+	// samples in the set
+	N          int     `json:"n"`
+	Confidence float64 `json:"confidence"`
+	// From are the classes that samples belong to, ascending.
+	From []TurnsOf `json:"from"`
+	// Entries are those that ever occur, the largest share first. What is not listed did not occur, but for Left more.
+	Entries []Turn `json:"entries"`
+	Left    int    `json:"left"`
+}
+
+// TurnsOf is a class that samples belong to.
+type TurnsOf struct {
+	Class int `json:"class"`
+	// samples
+	N int `json:"n"`
+}
+
+// Turn is how often samples of one class are taken for another, or for itself.
+type Turn struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+	// Share is at which share of the elements but the identity, in the mean over samples; Lo and Hi are its interval,
+	// clustered by sample.
+	Share fold.Number `json:"share"`
+	Lo    fold.Number `json:"lo"`
+	Hi    fold.Number `json:"hi"`
+	// with which it ever happens
+	Samples int `json:"samples"`
+	// Sample is one with which it happens most, Element the first at which it does.
+	Sample  int `json:"sample"`
+	Element int `json:"element"`
+}
+
+// ModelsRequest is the body of POST runs/{id}/models.
+type ModelsRequest struct {
+	Set Set `json:"set"`
+	// the model that the others are compared with
+	Base int `json:"base"`
+}
+
+// Samples is the set that is asked about.
+func (q *ModelsRequest) Samples() *Set { return &q.Set }
+
+// Models is the answer: every model by every metric.
+type Models struct {
+	Base int `json:"base"`
+	// samples in the set
+	N          int        `json:"n"`
+	Confidence float64    `json:"confidence"`
+	Rows       []ModelRow `json:"rows"`
+}
+
+// ModelRow is one model by one metric.
+type ModelRow struct {
+	Model  int `json:"model"`
+	Metric int `json:"metric"`
+	// at the identity; left out where the plan does not visit it
+	Rest *fold.Estimate `json:"rest,omitempty"`
+	// mean over the orbit, clustered by sample
+	Orbit fold.Estimate `json:"orbit"`
+	// worst of the orbit of each sample
+	Worst fold.Estimate `json:"worst"`
+	// Difference is that of the means over the orbit, sample by sample, less the base; left out of the base.
+	Difference *fold.Estimate `json:"difference,omitempty"`
+	// better, worse, no clear difference
+	Verdict string `json:"verdict,omitempty"`
+}
+
+// SearchRequest is the body of POST runs/{id}/search.
+type SearchRequest struct {
+	Set    Set `json:"set"`
+	Metric int `json:"metric"`
+	Model  int `json:"model"`
+	// mean: of the metric over the orbit; change: that less the value at the identity. Default mean.
+	Of string `json:"of,omitempty"`
+}
+
+// Samples is the set that is asked about.
+func (q *SearchRequest) Samples() *Set { return &q.Set }
+
+// Search is the answer: slices on which a model is worse than on all other samples, the clearest first.
+type Search struct {
+	Model  int    `json:"model"`
+	Metric int    `json:"metric"`
+	Of     string `json:"of"`
+	// samples with a value
+	N          int     `json:"n"`
+	Confidence float64 `json:"confidence"`
+	// Tried is how many slices were tried; intervals and probabilities know it.
+	Tried int `json:"tried"`
+	// samples that a slice has at least
+	Least  int          `json:"least"`
+	Slices []FoundSlice `json:"slices"`
+	Notes  []string     `json:"notes,omitempty"`
+}
+
+// FoundSlice is a slice that was found.
+type FoundSlice struct {
+	// one or two, for people
+	Conditions []string    `json:"conditions"`
+	Set        Set         `json:"set"`
+	N          int         `json:"n"`
+	Mean       fold.Number `json:"mean"`
+	// mean of all others
+	Rest fold.Number `json:"rest"`
+	// Gap is by how much it is worse; Lo and Hi are an interval that holds for all slices that were tried at once.
+	Gap fold.Number `json:"gap"`
+	Lo  fold.Number `json:"lo"`
+	Hi  fold.Number `json:"hi"`
+	// P is how probable it is that any of those that were tried is as far apart by chance.
+	P fold.Number `json:"p"`
 }
 
 // Audit is an audit in a list.
@@ -447,6 +614,8 @@ type Event struct {
 	Run *RunCard `json:"run,omitempty"`
 	// id of a run whose slices changed
 	Slices string `json:"slices,omitempty"`
+	// id of a run of which somebody said something else: its name, notes or tags of its samples
+	Remarks string `json:"remarks,omitempty"`
 	// id of a run that is not there any more
 	Gone string `json:"gone,omitempty"`
 	// runs or audits came or went: GET runs says which

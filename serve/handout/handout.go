@@ -86,6 +86,8 @@ type Summary struct {
 	Inputs int
 	// of these with the scores of the models
 	Answers int
+	// of these with maps of where the models' fields are wrong
+	Maps int
 	// small pictures
 	Thumbs int
 	// metrics with the values of every sample
@@ -170,6 +172,8 @@ type builder struct {
 	some int
 	// how many times smaller inputs are shown; 1 for not at all
 	shrunk int
+	// samples with maps of errors
+	mapped []int
 	// inputs are there at some elements only
 	sparse bool
 	sum    Summary
@@ -189,6 +193,7 @@ func newBuilder(ctx context.Context, src Source, o Options) (*builder, error) {
 		}
 	}
 	b.doc = b.run.Document()
+	b.doc.State.Running, b.doc.State.By = false, "" // nobody computes a file
 	if o.Stored {
 		b.doc.Live = api.Live{Reason: "The report was made of what is stored alone"}
 	}
@@ -300,6 +305,9 @@ func (b *builder) build() error {
 		free = b.o.Budget / 8
 	}
 	if err := b.shown(free); err != nil {
+		return err
+	}
+	if err := b.further(free); err != nil {
 		return err
 	}
 	left, err := b.others(free)
@@ -441,6 +449,7 @@ type sum struct {
 	N      int          `json:"n"`
 	Curves []fold.Curve `json:"curves"`
 	Pairs  []api.Pair   `json:"pairs"`
+	Says   []string     `json:"says,omitempty"`
 }
 
 // keptSets are the slices that are kept with the run.
@@ -467,7 +476,7 @@ func (b *builder) sums(metric int, sets []keyed, pairs func(keyed) bool) (*sums,
 			if err != nil {
 				return fmt.Errorf("curves of %s: %w", s.key, err)
 			}
-			o := sum{Key: s.key, N: a.N, Curves: a.Curves, Pairs: []api.Pair{}}
+			o := sum{Key: s.key, N: a.N, Curves: a.Curves, Pairs: []api.Pair{}, Says: a.Says}
 			confidence[at] = a.Confidence
 			n := min(len(b.doc.ModelList), mostPaired)
 			for x := 0; x < n && pairs(s); x++ {
@@ -1033,6 +1042,14 @@ func (b *builder) tell() {
 		} else if b.sum.Answers == 0 && b.sum.Kept > 0 && b.doc.Output == "scores" {
 			say("Scores of the classes are not there. %s",
 				sentence(cmp.Or(b.doc.Live.Reason, "No model could be asked when the report was written")))
+		}
+		if b.doc.Output == "field" && b.sum.Kept > 0 && b.sum.Maps < n {
+			if b.sum.Maps == 0 {
+				say("Maps of errors are not there. %s",
+					sentence(cmp.Or(b.doc.Live.Reason, "No model could be asked when the report was written")))
+			} else {
+				say("Maps of errors are there for %s of %s samples.", words.Count(b.sum.Maps), words.Count(n))
+			}
 		}
 		if b.sum.Inputs > 0 && b.shrunk > 1 {
 			say("Inputs are shown at 1/%d of their size.", b.shrunk)

@@ -692,6 +692,12 @@ func TestBudget(t *testing.T) {
 				t.Errorf("%d bytes: no %s", budget, name)
 			}
 		}
+		// What the views below the table show of all samples, where there is room.
+		_, models := o.raw["models"]
+		_, turns := o.raw["turns.0.truth"]
+		if (!models || !turns) && len(sum.Curves) == 3 {
+			t.Errorf("%d bytes: a table of models: %v, what moved samples are taken for: %v", budget, models, turns)
+		}
 		if len(sum.Curves) > 0 && sum.Curves[0] != "confidence" {
 			t.Errorf("curves of %v without those of the metric shown first", sum.Curves)
 		}

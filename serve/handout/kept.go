@@ -12,9 +12,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"nero/data/space"
+	"nero/measure/metric"
 	"nero/present/view"
 	"nero/run/fold"
 	"nero/run/job"
@@ -32,6 +34,10 @@ const (
 	keptMark     = "kept"
 	inputMark    = "input"
 	answerMark   = "answers"
+	mapMark      = "maps"
+	mostGallery  = 20 // that the page shows of a model
+	mostMapped   = 2  // samples with maps of the errors of fields: each asks every model at every element
+	mapSide      = 32 // numbers along a side of such a map
 )
 
 // candidates are the samples to keep, in the order in which they are: those that an audit names, then by turns those
@@ -94,10 +100,27 @@ func (b *builder) candidates() ([]int, error) {
 	if len(worst) == 0 {
 		return out, nil
 	}
+	// The gallery of the page begins with the worst single values under the first two models: their inputs are there.
+	var gallery [][]int
+	for m := range worst[:min(len(worst), 2)] {
+		st, err := b.run.Stats(m, b.metric)
+		if err != nil {
+			return nil, err
+		}
+		extreme := slices.Clone(worst[m])
+		slices.SortFunc(extreme, func(x, y int) int {
+			by := cmp.Compare(st.Min[x], st.Min[y])
+			if better == "lower" {
+				by = cmp.Compare(st.Max[y], st.Max[x])
+			}
+			return cmp.Or(by, cmp.Compare(x, y))
+		})
+		gallery = append(gallery, extreme[:min(len(extreme), mostGallery)])
+	}
 	if b.chosen != nil && len(worst[0]) > 0 {
 		b.worst = worst[0][0]
 	}
-	lists := [][]int{turns(worst), strata(worst[0], b.samples.Labels, b.o.Seed)}
+	lists := [][]int{turns(worst), turns(gallery), strata(worst[0], b.samples.Labels, b.o.Seed)}
 	for at := range lists[0] {
 		for _, list := range lists {
 			if at < len(list) {
@@ -225,7 +248,8 @@ func (b *builder) kept() error {
 		return nil
 	}
 	b.sparse = len(b.at()) < b.doc.Elements
-	// How large inputs may be is found on the first sample, so that all of them are shown alike.
+	// How large inputs may be is found on the first sample, so that all of them are shown alike. Maps of errors are
+	// small beside them and come after: every model is asked for them at every element.
 	most := int64(mostShare * float64(b.o.Budget))
 	for {
 		k, err := b.sample(b.ctx, list[0])
@@ -241,9 +265,12 @@ func (b *builder) kept() error {
 		}
 		b.shrunk = max(b.shrunk+1, int(float64(b.shrunk)*math.Sqrt(float64(n)/float64(most))))
 	}
+	b.mapped = list[:min(len(list), mostMapped)]
 	chunk := 4 * b.o.Workers
+	var mu sync.Mutex
+	done := 0
+	b.progress(0.6, "samples")
 	for from := 0; from < len(list); from += chunk {
-		b.progress(0.6+0.3*float64(from)/float64(len(list)), "samples")
 		part := list[from:min(from+chunk, len(list))]
 		blocks := make([]*block, len(part))
 		g, ctx := errgroup.WithContext(b.ctx)
@@ -251,6 +278,10 @@ func (b *builder) kept() error {
 		for at, i := range part {
 			g.Go(func() (err error) {
 				blocks[at], err = b.sample(ctx, i)
+				mu.Lock()
+				defer mu.Unlock()
+				done++
+				b.progress(0.6+0.3*float64(done)/float64(len(list)), "samples")
 				return err
 			})
 		}
@@ -279,6 +310,9 @@ func (b *builder) count(e entry, by int) {
 	}
 	if slices.Contains(e.Notes, answerMark) {
 		b.sum.Answers += by
+	}
+	if slices.Contains(e.Notes, mapMark) {
+		b.sum.Maps += by
 	}
 }
 
@@ -347,8 +381,10 @@ func (b *builder) sample(ctx context.Context, i int) (*block, error) {
 		switch t.name {
 		case "input":
 			marks = append(marks, inputMark)
-		case "scores":
+		case "scores", "masks":
 			marks = append(marks, answerMark)
+		case "errors":
+			marks = append(marks, mapMark)
 		}
 	}
 	raw, err := container(meta, append(ts, more...))
@@ -408,7 +444,13 @@ func (b *builder) moved(ctx context.Context, i int, meta map[string]string) ([]t
 		return nil, nil
 	}
 	var ask []int
-	if b.doc.Output == "scores" {
+	mapped := b.doc.Output == "field" && b.doc.Elements <= mostElements && slices.Contains(b.mapped, i)
+	masked := b.doc.Output == "mask"
+	var seen map[int]bool
+	if masked {
+		seen = b.masked(i)
+	}
+	if b.doc.Output == "scores" || mapped || masked {
 		for m, model := range b.doc.ModelList {
 			if model.Live {
 				ask = append(ask, m)
@@ -423,8 +465,11 @@ func (b *builder) moved(ctx context.Context, i int, meta map[string]string) ([]t
 		var inputs []*probe.Input
 		var at []int32
 		scores := make([][]*space.Scores, len(b.doc.ModelList))
+		masks := &keptMasks{models: len(b.doc.ModelList)}
+		wrong, against := make([][]*space.ErrorMap, len(b.doc.ModelList)), metric.Reference("")
 		for m := range scores {
 			scores[m] = make([]*space.Scores, len(elements))
+			wrong[m] = make([]*space.ErrorMap, len(elements))
 		}
 		var failed error
 		for g, h := range elements {
@@ -432,9 +477,20 @@ func (b *builder) moved(ctx context.Context, i int, meta map[string]string) ([]t
 			if !shown && len(ask) == 0 {
 				continue
 			}
-			in, err := b.point(ctx, i, h, ask, func(r probe.Result) {
+			asked := ask
+			if masked && !seen[g] {
+				asked = nil
+			}
+			if !shown && len(asked) == 0 {
+				continue
+			}
+			in, err := b.point(ctx, i, h, asked, func(p *probe.Point, r *probe.Result) {
+				masks.take(g, p, r)
 				if s, ok := r.Output.(*space.Scores); ok {
 					scores[r.Model][g] = s
+				}
+				if m, of := p.Errors(r, "", mapSide); m != nil && (against == "" || against == of) {
+					wrong[r.Model][g], against = m, of
 				}
 			})
 			if err != nil {
@@ -460,8 +516,61 @@ func (b *builder) moved(ctx context.Context, i int, meta map[string]string) ([]t
 			ts = append(ts, intsOf("at", at, len(at)))
 			ts = append(ts, targets(inputs)...)
 		}
-		return append(ts, best(scores)...), nil
+		ts = append(ts, masks.tensors()...)
+		return append(append(ts, best(scores)...), errorMaps(wrong, against, meta)...), nil
 	}
+}
+
+// errorMaps are the maps of all models at every element in steps of 1/254 of the largest error, 255 for none. All are
+// of one size and against one reference.
+func errorMaps(all [][]*space.ErrorMap, ref metric.Reference, meta map[string]string) []tensor {
+	var first *space.ErrorMap
+	most := 0.0
+	for _, list := range all {
+		for _, m := range list {
+			if m == nil {
+				continue
+			}
+			if first == nil {
+				first = m
+			}
+			for _, v := range m.Val {
+				if v > float32(most) {
+					most = float64(v)
+				}
+			}
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	e, size := len(all[0]), first.H*first.W
+	steps := make([]byte, len(all)*e*size)
+	means := make([]fold.Number, len(all)*e)
+	for at := range steps {
+		steps[at] = missing
+	}
+	for m, list := range all {
+		for g, one := range list {
+			means[m*e+g] = fold.Number(math.NaN())
+			if one == nil || one.H != first.H || one.W != first.W {
+				continue
+			}
+			means[m*e+g] = fold.Number(one.Mean)
+			for k, v := range one.Val {
+				if f := math.Floor(float64(254*float64(v)/cmp.Or(most, 1)) + 0.5); f >= 0 {
+					steps[(m*e+g)*size+k] = byte(min(f, 254))
+				}
+			}
+		}
+	}
+	text, err := json.Marshal(means)
+	if err != nil {
+		return nil // no number of a map is one that JSON refuses
+	}
+	meta["errors.hi"], meta["errors.ref"] = strconv.FormatFloat(most, 'g', -1, 64), string(ref)
+	meta["errors.mean"] = string(text)
+	return []tensor{bytesOf("errors", steps, len(all), e, first.H, first.W)}
 }
 
 // targets are the key boxes of the data beside the inputs: x1, y1, x2, y2, angle, score, class, all NaN where there is
@@ -494,7 +603,7 @@ const busyPause = 20 * time.Millisecond
 
 // point asks for one element, again while others ask for more than is permitted.
 func (b *builder) point(ctx context.Context, i int, g group.Element, ask []int,
-	answer func(probe.Result),
+	answer func(*probe.Point, *probe.Result),
 ) (*probe.Input, error) {
 	for {
 		in, err := func() (*probe.Input, error) {
@@ -505,8 +614,8 @@ func (b *builder) point(ctx context.Context, i int, g group.Element, ask []int,
 			if err != nil {
 				return nil, err
 			}
-			for _, r := range p.Results {
-				answer(r)
+			for k := range p.Results {
+				answer(p, &p.Results[k])
 			}
 			return &p.Input, nil
 		}()
@@ -853,9 +962,13 @@ func (b *builder) thumbBlock(list []int, number int) (*block, error) {
 		if in == nil {
 			continue
 		}
-		m := space.View(in.Value)
+		m, sketched := space.Portrait(in.Value)
 		if m == nil || m.H < 1 || m.W < 1 || m.C < 1 {
 			continue
+		}
+		between := in.Range
+		if sketched {
+			between = [2]float64{0, 1}
 		}
 		f := (max(m.H, m.W) + thumbSide - 1) / thumbSide
 		if len(of) == 0 {
@@ -864,7 +977,7 @@ func (b *builder) thumbBlock(list []int, number int) (*block, error) {
 		if smaller(m.H, f) != h || smaller(m.W, f) != w || m.C != c {
 			continue
 		}
-		all = append(all, shrink(m, f, in.Range[0], in.Range[1])...)
+		all = append(all, shrink(m, f, between[0], between[1])...)
 		of = append(of, int32(list[at])) //nolint:gosec // the number of a sample
 	}
 	if len(of) == 0 {

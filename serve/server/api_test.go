@@ -86,8 +86,17 @@ func calls() []call {
 			route: "probe", path: "runs/epsilon/samples/2/probe?g=90,1,1&ref=me", status: 400, code: "bad-request",
 			odd: true,
 		},
+		{route: "errors", path: "runs/epsilon/samples/2/errors?g=90,1,1"},
+		{route: "errors", path: "runs/epsilon/samples/2/errors?g=90,1,1&models=0&ref=self"},
+		{
+			route: "errors", path: "runs/epsilon/samples/2/errors?g=90,1,1&ref=me", status: 400, code: "bad-request",
+			odd: true,
+		},
+		{route: "errors", path: "runs/alpha/samples/3/errors?g=90"},
 		{route: "input", path: "runs/epsilon/samples/2/input?g=90,1,1"},
 		{route: "thumb", path: "runs/alpha/samples/3/thumb.png"},
+		{route: "thumb", path: "runs/alpha/samples/3/thumb.png?g=90"},
+		{route: "thumb", path: "runs/alpha/samples/3/thumb.png?g=x", status: 400, code: "bad-request", odd: true},
 		{route: "thumb", path: "runs/alpha/samples/99/thumb.png", status: 404, code: "not-found"},
 		{route: "probe", path: "runs/alpha/samples/3/probe?g=12.5&models=1,0&seq=17"},
 		{route: "probe", path: "runs/gamma/samples/3/probe?g=90"},
@@ -226,6 +235,53 @@ func calls() []call {
 			body:   `{"format":1,"slices":[{"name":"mine","label":-1,"n":2,"set":{"indexes":[0,3]}}]}`,
 			header: []string{"If-Match", "(now)"},
 		},
+		{route: "turns", method: "POST", path: "runs/alpha/turns", body: `{"set":{},"model":0,"against":"self"}`},
+		{
+			route: "turns", method: "POST", path: "runs/alpha/turns",
+			body: `{"set":{},"model":0,"against":"x"}`, status: 400, code: "bad-request",
+		},
+		{
+			route: "turns", method: "POST", path: "runs/alpha/turns",
+			body: `{"set":{"rule":"mean <"},"model":0}`, status: 400, code: "rule",
+		},
+		{route: "models", method: "POST", path: "runs/alpha/models", body: `{"set":{},"base":0}`},
+		{
+			route: "models", method: "POST", path: "runs/alpha/models", body: `{"set":{},"base":99}`, status: 400,
+			code: "bad-request",
+		},
+		{
+			route: "search", method: "POST", path: "runs/alpha/search",
+			body: `{"set":{},"metric":0,"model":0,"of":"change"}`,
+		},
+		{
+			route: "search", method: "POST", path: "runs/alpha/search",
+			body: `{"set":{},"metric":0,"model":0,"of":"x"}`, status: 400, code: "bad-request",
+		},
+		{route: "remarks", path: "runs/alpha/remarks"},
+		{route: "remarks", path: "runs/nobody/remarks", status: 404, code: "not-found"},
+		{
+			route: "putRemarks", method: "PUT", path: "runs/alpha/remarks", body: `{"format":1,"name":"","samples":[]}`,
+			status: 428, code: "no-tag", odd: true,
+		},
+		{
+			route: "putRemarks", method: "PUT", path: "runs/alpha/remarks", body: `{"format":1,"name":"","samples":[]}`,
+			header: []string{"If-Match", `"nobody"`}, status: 412, code: "changed",
+		},
+		{
+			route: "putRemarks", method: "PUT", path: "runs/alpha/remarks",
+			body:   `{"format":1,"name":"","samples":[{"id":"nobody","note":"x"}]}`,
+			header: []string{"If-Match", "*"}, status: 400, code: "bad-request",
+		},
+		{
+			route: "putRemarks", method: "PUT", path: "runs/alpha+beta/remarks",
+			body:   `{"format":1,"name":"x","samples":[]}`,
+			header: []string{"If-Match", "*"}, status: 403, code: "read-only",
+		},
+		{
+			route: "putRemarks", method: "PUT", path: "runs/alpha/remarks",
+			body:   `{"format":1,"name":"first","samples":[]}`,
+			header: []string{"If-Match", "(now)"},
+		},
 		{route: "goOn", method: "POST", path: "runs/beta/job", status: 202},
 		{route: "goOn", method: "POST", path: "runs/alpha/job", status: 409, code: "no-job"},
 		{route: "goOn", method: "POST", path: "runs/alpha+beta/job", status: 409, code: "no-job"},
@@ -282,7 +338,7 @@ func TestAnswers(t *testing.T) {
 		}
 		t.Run(c.method+" "+c.path, func(t *testing.T) {
 			if i := slices.Index(c.header, "(now)"); i >= 0 {
-				c.header[i] = f.ask(t, http.MethodGet, "/api/v1/runs/alpha/slices", "").Header.Get("ETag")
+				c.header[i] = f.ask(t, http.MethodGet, "/api/v1/"+c.path, "").Header.Get("ETag")
 			}
 			r := f.recorded(t, c)
 			b := r.body

@@ -45,6 +45,8 @@ func keyOf(e api.Event) string {
 		return "run " + e.Gone
 	case e.List:
 		return "list"
+	case e.Remarks != "":
+		return "remarks " + e.Remarks
 	}
 	return "slices " + e.Slices
 }

@@ -42,6 +42,12 @@ func (s *Server) getExport(w http.ResponseWriter, r *request) error {
 	if q.B, err = r.query.index("b", models, min(1, models-1)); err != nil {
 		return err
 	}
+	if q.Against, err = r.query.choice("against", "truth", "self"); err != nil {
+		return err
+	}
+	if q.Of, err = r.query.choice("of", "mean", "change"); err != nil {
+		return err
+	}
 	t, err := tables.Of(r.Context(), s.o.Shelf, run, q)
 	if set, ok := errors.AsType[*tables.SetError](err); ok {
 		return asked("set", set.Err)

@@ -214,15 +214,57 @@ func (s *Server) getProbe(w http.ResponseWriter, r *request) error {
 	}}
 	c.input(&p.Input, false)
 	for k := range p.Results {
-		answerOf(c, &p.Results[k], asked[k])
+		answerOf(c, p, &p.Results[k], asked[k])
 		referenceOf(c, p, &p.Results[k], asked[k], metric.Reference(ref))
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	return sendArrays(w, r.Request, "", c)
 }
 
+// mapSide is the most numbers along a side of a map of errors: as many as a tile of the page has pixels.
+const mapSide = 64
+
+// getErrors is where the models' fields are wrong at any element, small: the page shows the maps of all elements at
+// once, and the fields themselves are large.
+func (s *Server) getErrors(w http.ResponseWriter, r *request) error {
+	run, i, err := s.sampleOf(r)
+	if err != nil {
+		return err
+	}
+	g, err := r.query.element()
+	if err != nil {
+		return err
+	}
+	models, err := r.query.models(len(run.Models()))
+	if err != nil {
+		return err
+	}
+	ref, err := r.query.choice("ref", "", string(metric.Target), string(metric.Self), string(metric.Consensus))
+	if err != nil {
+		return err
+	}
+	p, err := run.Probe(r.Context(), i, g, models)
+	if err != nil {
+		return err
+	}
+	c := &container{meta: map[string]string{
+		"sample": strconv.Itoa(i), "g": elementText(p.G), "element": strconv.Itoa(p.Element),
+	}}
+	for k := range p.Results {
+		m, of := p.Errors(&p.Results[k], metric.Reference(ref), mapSide)
+		if m == nil {
+			continue // the output is no field, or the reference is not there, or not yet
+		}
+		name := "errors." + strconv.Itoa(p.Results[k].Model)
+		c.add(f32(name, m.Val, m.H, m.W))
+		c.meta[name+".mean"], c.meta[name+".ref"] = float(m.Mean), string(of)
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	return sendArrays(w, r.Request, "", c)
+}
+
 // answerOf adds what one model answered.
-func answerOf(c *container, a *probe.Result, m string) {
+func answerOf(c *container, p *probe.Point, a *probe.Result, m string) {
 	c.tensors = append(c.tensors, f32("values."+m, singles(a.Values), len(a.Values)),
 		i32("top."+m, []int32{int32(a.Top)}, 1)) //nolint:gosec // a class
 	switch v := a.Output.(type) {
@@ -245,7 +287,12 @@ func answerOf(c *container, a *probe.Result, m string) {
 		default:
 			c.picture("output."+m, v, a.Output, a.Moved)
 			if a.Moved != nil && a.Moved.Kind() == v.Kind() {
-				c.picture("reference."+m, a.Moved, a.Output, a.Moved)
+				against, ref := a.Moved, metric.Self
+				if p.Target != nil {
+					against, ref = p.Target, metric.Target // what is right says more than what the model says
+				}
+				c.picture("reference."+m, against, a.Output, against)
+				c.meta["reference."+m] = string(ref)
 			}
 		}
 	}

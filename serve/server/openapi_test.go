@@ -215,7 +215,8 @@ func build(t *testing.T) []byte {
 			"../../symmetry/group/*.go"),
 		schemas: map[string]any{}, requests: map[string]bool{
 			"Set": true, "AggregateRequest": true, "Slices": true,
-			"Slice": true,
+			"Slice": true, "Remarks": true, "Remark": true, "TurnsRequest": true, "ModelsRequest": true,
+			"SearchRequest": true,
 		},
 	}
 	paths := map[string]map[string]any{}

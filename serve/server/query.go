@@ -31,10 +31,12 @@ const (
 // some.
 func BodyBytes(r *http.Request) int64 {
 	switch {
-	case r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/slices"):
+	case r.Method == http.MethodPut && (strings.HasSuffix(r.URL.Path, "/slices") ||
+		strings.HasSuffix(r.URL.Path, "/remarks")):
 		return 32 << 20
 	case r.Method == http.MethodPost &&
-		(strings.HasSuffix(r.URL.Path, "/aggregate") || strings.HasSuffix(r.URL.Path, "/select")):
+		slices.ContainsFunc([]string{"aggregate", "select", "turns", "models", "search"},
+			func(call string) bool { return strings.HasSuffix(r.URL.Path, "/"+call) }):
 		return 16 << 20
 	}
 	return 64 << 10

@@ -7,6 +7,7 @@ import (
 
 	"nero/present/table"
 	"nero/serve/api"
+	"nero/serve/shelf"
 )
 
 //go:generate go test -run ^TestOpenAPIFile$ . -update
@@ -69,6 +70,12 @@ func oneOf(words ...string) map[string]any {
 		all[i] = w
 	}
 	return map[string]any{"type": "string", "enum": all, "default": words[0]}
+}
+
+// optional is a parameter that may be left out.
+func optional(p param) param {
+	p.required = false
+	return p
 }
 
 func whole() map[string]any { return map[string]any{"type": "integer", "minimum": 0, "default": 0} }
@@ -146,7 +153,8 @@ func routesTable() []route {
 		},
 		{
 			method: "GET", path: "runs/{id}/samples/{i}/thumb.png", name: "thumb",
-			doc:     "The input at the identity as a small picture.",
+			doc:     "The input as a small picture, at the identity or at an element.",
+			query:   []param{optional(elementParam)},
 			answers: []answer{{http.StatusOK, typePNG, "At most 64 pixels wide and high.", nil}},
 			do:      (*Server).getThumb,
 		},
@@ -166,6 +174,19 @@ func routesTable() []route {
 				"milliseconds, support.m, and of boxes width and height."), do: (*Server).getProbe,
 		},
 		{
+			method: "GET", path: "runs/{id}/samples/{i}/errors", name: "errors",
+			doc: "Where the models' fields are wrong at any element, as small maps, now. It runs models as a probe " +
+				"does.",
+			query: []param{
+				elementParam, modelsParam,
+				{"ref", "The reference: target, self or consensus; the first that there is of target, consensus and " +
+					"self if it is left out.", false, word(`^(target|self|consensus)?$`)},
+			},
+			answers: arrays("For every model m with a reference the tensor errors.m, at most 64 on a side: the " +
+				"end-point error, mean over blocks of pixels; metadata sample, g, element, errors.m.mean over all " +
+				"pixels, errors.m.ref."), do: (*Server).getErrors,
+		},
+		{
 			method: "GET", path: "runs/{id}/arrays/{name}", name: "array", doc: "An array of Run.arrays.",
 			query: []param{{
 				"dtype",
@@ -181,6 +202,21 @@ func routesTable() []route {
 		{
 			method: "POST", path: "runs/{id}/aggregate", name: "aggregate", doc: "The curves of a set of samples.",
 			body: api.AggregateRequest{}, answers: ok(api.Aggregate{}, "The curves."), do: (*Server).postAggregate,
+		},
+		{
+			method: "POST", path: "runs/{id}/turns", name: "turns",
+			doc:  "Which classes turn into which when samples are moved.",
+			body: api.TurnsRequest{}, answers: ok(api.Turns{}, "The classes."), do: ask((*shelf.Run).Turns),
+		},
+		{
+			method: "POST", path: "runs/{id}/models", name: "models",
+			doc:  "Every model by every metric, with paired differences to one of them.",
+			body: api.ModelsRequest{}, answers: ok(api.Models{}, "The table."), do: ask((*shelf.Run).ModelTable),
+		},
+		{
+			method: "POST", path: "runs/{id}/search", name: "search",
+			doc:  "Slices on which a model is worse than on the other samples.",
+			body: api.SearchRequest{}, answers: ok(api.Search{}, "The slices."), do: ask((*shelf.Run).Search),
 		},
 		{
 			method: "POST", path: "runs/{id}/select", name: "select", doc: "Which samples a set chooses.",
@@ -213,6 +249,16 @@ func routesTable() []route {
 			answers: ok(api.Slices{}, "The slices as they are kept, with their ETag."), do: (*Server).putSlices,
 		},
 		{
+			method: "GET", path: "runs/{id}/remarks", name: "remarks",
+			doc:     "What people say of the run: its name, notes and tags of its samples, with an ETag.",
+			answers: ok(api.Remarks{}, "The remarks."), do: (*Server).getRemarks,
+		},
+		{
+			method: "PUT", path: "runs/{id}/remarks", name: "putRemarks",
+			doc: "Keeps remarks. If-Match names the ETag of those that they replace.", body: api.Remarks{},
+			answers: ok(api.Remarks{}, "The remarks as they are kept, with their ETag."), do: (*Server).putRemarks,
+		},
+		{
 			method: "POST", path: "runs/{id}/job", name: "goOn", doc: "Goes on with an unfinished run.",
 			answers: []answer{{http.StatusAccepted, typeJSON, "It is going on.", api.Task{}}}, do: (*Server).postJob,
 		},
@@ -240,7 +286,12 @@ func routesTable() []route {
 			query: []param{
 				metricParam, sliceParam, setParam,
 				{"i", "The sample of orbit.", false, whole()},
-				{"a", "The first model of compare.", false, whole()},
+				{"a", "The first model of compare, the one that models compares with.", false, whole()},
+				{"against", "Of confusion: what samples are sorted by.", false, oneOf("truth", "self")},
+				{
+					"of", "Of search: what is worse, the mean over the orbit or what moving changes.", false,
+					oneOf("mean", "change"),
+				},
 				{
 					"b", "The second model of compare.", false,
 					map[string]any{"type": "integer", "minimum": 0, "default": 1},

@@ -69,11 +69,12 @@ func problem(err error) error {
 	case errors.Is(err, shelf.ErrReadOnly):
 		return &guard.Problem{
 			Status: http.StatusForbidden, Code: "read-only", Title: "Nothing can be kept here", Detail: err.Error(),
-			Remedy: "Make the run folder writable for this program, or keep slices with one of the runs.",
+			Remedy: "Make the run folder writable for this program, or keep it with one of the runs.",
 		}
 	case errors.Is(err, slice.ErrDamaged):
 		return &guard.Problem{
-			Status: http.StatusConflict, Code: "damaged", Title: "The file of slices is damaged", Detail: err.Error(),
+			Status: http.StatusConflict, Code: "damaged", Title: "A file beside the run is damaged",
+			Detail: err.Error(),
 			Remedy: "Mend the file in the run folder, or move it away to begin anew.",
 		}
 	case errors.Is(err, probe.ErrBusy):
@@ -167,7 +168,7 @@ func (s *Server) document(r *request) (*shelf.Run, *api.Run, error) {
 // state adds to a run whether this server is computing it.
 func (s *Server) state(c *api.RunCard) {
 	if t, _, _, ok := s.tasks.find(idOf(kindRun, c.ID)); ok && (t.State == waiting || t.State == running) {
-		c.State.Running, c.State.Seconds = true, t.Seconds
+		c.State.Running, c.State.By, c.State.Seconds = true, "", t.Seconds
 	}
 }
 
@@ -288,6 +289,31 @@ func (s *Server) postSelect(w http.ResponseWriter, r *request) error {
 	return sendJSON(w, r.Request, http.StatusOK, "", api.Selected{N: bits.Count(), Bits: bits.String()})
 }
 
+// ask answers a question about a set of samples.
+func ask[Q, A any](of func(*shelf.Run, context.Context, Q) (A, error)) func(*Server, http.ResponseWriter,
+	*request) error {
+	return func(s *Server, w http.ResponseWriter, r *request) error {
+		run, err := s.run(r)
+		if err != nil {
+			return err
+		}
+		var q Q
+		if err := body(r.Request, &q); err != nil {
+			return err
+		}
+		if in, ok := any(&q).(interface{ Samples() *api.Set }); ok {
+			if err := checkSet("set", in.Samples()); err != nil {
+				return err
+			}
+		}
+		a, err := of(run, r.Context(), q)
+		if err != nil {
+			return asked("the body", err)
+		}
+		return sendJSON(w, r.Request, http.StatusOK, "", a)
+	}
+}
+
 func (s *Server) getSlices(w http.ResponseWriter, r *request) error {
 	run, err := s.run(r)
 	if err != nil {
@@ -314,18 +340,58 @@ func (s *Server) putSlices(w http.ResponseWriter, r *request) error {
 			return err
 		}
 	}
-	match := r.Header.Get("If-Match")
-	if match == "" {
-		return &guard.Problem{
-			Status: http.StatusPreconditionRequired, Code: "no-tag", Title: "The change does not say what it changes",
-			Detail: "If-Match is missing.", Remedy: "Read the slices first and send their ETag in If-Match.",
-		}
+	match, err := matched(r, "slices")
+	if err != nil {
+		return err
 	}
 	kept, tag, err := run.PutSlices(all, match)
 	if err != nil {
 		return asked("the body", err)
 	}
 	return sendJSON(w, r.Request, http.StatusOK, tag, kept)
+}
+
+func (s *Server) getRemarks(w http.ResponseWriter, r *request) error {
+	run, err := s.run(r)
+	if err != nil {
+		return err
+	}
+	all, tag, err := run.Remarks()
+	if err != nil {
+		return err
+	}
+	return sendJSON(w, r.Request, http.StatusOK, tag, all)
+}
+
+func (s *Server) putRemarks(w http.ResponseWriter, r *request) error {
+	run, err := s.run(r)
+	if err != nil {
+		return err
+	}
+	var all api.Remarks
+	if err := body(r.Request, &all); err != nil {
+		return err
+	}
+	match, err := matched(r, "remarks")
+	if err != nil {
+		return err
+	}
+	kept, tag, err := run.PutRemarks(all, match)
+	if err != nil {
+		return asked("the body", err)
+	}
+	return sendJSON(w, r.Request, http.StatusOK, tag, kept)
+}
+
+// matched is the header that says what a change replaces.
+func matched(r *request, what string) (string, error) {
+	if match := r.Header.Get("If-Match"); match != "" {
+		return match, nil
+	}
+	return "", &guard.Problem{
+		Status: http.StatusPreconditionRequired, Code: "no-tag", Title: "The change does not say what it changes",
+		Detail: "If-Match is missing.", Remedy: "Read the " + what + " first and send their ETag in If-Match.",
+	}
 }
 
 func (s *Server) getAudit(w http.ResponseWriter, r *request) error {
@@ -453,23 +519,33 @@ func attachment(name string) string {
 	return `attachment; filename="` + safe + `"`
 }
 
-// getThumb is the input at the identity as a small picture.
+// getThumb is the input as a small picture, at the identity or at an element.
 func (s *Server) getThumb(w http.ResponseWriter, r *request) error {
 	run, i, err := s.sampleOf(r)
 	if err != nil {
 		return err
 	}
-	g, _, _ := run.Plan()
-	in, err := run.Input(r.Context(), i, g.Identity())
+	plan, _, _ := run.Plan()
+	g := []float64(plan.Identity())
+	if r.query.has("g") {
+		if g, err = r.query.element(); err != nil {
+			return err
+		}
+	}
+	in, err := run.Input(r.Context(), i, g)
 	if err != nil {
 		return err
 	}
-	m := space.View(in.Value)
+	m, sketched := space.Portrait(in.Value)
 	if m == nil {
 		return missing("sample %d is no picture", i)
 	}
+	shown := in.Range
+	if sketched {
+		shown = [2]float64{0, 1}
+	}
 	var b bytes.Buffer
-	if err := thumbnail(&b, m, in.Range); err != nil {
+	if err := thumbnail(&b, m, shown); err != nil {
 		return err
 	}
 	return send(w, r.Request, http.StatusOK, typePNG, "", b.Bytes())

@@ -419,6 +419,15 @@ func TestInput(t *testing.T) {
 			t.Fatalf("pixel %d of the small picture is %d, want %d", i, r>>8, b)
 		}
 	}
+	moved, err := png.Decode(bytes.NewReader(f.get(t, "runs/alpha/samples/5/thumb.png?g=90")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, b := range f.arrays(t, "runs/alpha/samples/5/input?g=90")["input"].u8 {
+		if r, _, _, _ := moved.At(i%8, i/8).RGBA(); uint8(r>>8) != b {
+			t.Fatalf("pixel %d of the moved small picture is %d, want %d", i, r>>8, b)
+		}
+	}
 }
 
 // TestBusy fills the pool of models and leaves: the next is sent away with a time, and the one that leaves stops its

@@ -127,13 +127,13 @@ func TestReferenceOfValues(t *testing.T) {
 // What a probe answers is sent with the input.
 func TestAnswersOfValues(t *testing.T) {
 	c := emptied()
-	answerOf(c, &probe.Result{Output: molecule(), Values: []float64{0.5}, Top: -1}, "1")
+	answerOf(c, &probe.Point{}, &probe.Result{Output: molecule(), Values: []float64{0.5}, Top: -1}, "1")
 	if got := c.named("output.1/positions"); got == nil || c.meta["output.1.kind"] != "record" {
 		t.Errorf("tensors %+v", c.tensors)
 	}
 	c = emptied()
 	frames := &space.Frames{Images: []*space.Image{space.NewImage(1, 2, 3), space.NewImage(1, 2, 3)}}
-	answerOf(c, &probe.Result{Output: frames, Top: -1}, "0")
+	answerOf(c, &probe.Point{}, &probe.Result{Output: frames, Top: -1}, "0")
 	if got := c.named("output.0"); got == nil || !slices.Equal(got.shape, []int{2, 2, 3, 1}) {
 		t.Errorf("frames are %+v", got)
 	}

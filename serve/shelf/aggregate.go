@@ -9,6 +9,7 @@ import (
 
 	"nero/measure/aggregate"
 	"nero/measure/metric"
+	"nero/present/view"
 	"nero/run/fold"
 	"nero/serve/api"
 
@@ -47,7 +48,7 @@ func (r *Run) Aggregate(ctx context.Context, q api.AggregateRequest) (*api.Aggre
 	o := &api.Aggregate{Confidence: r.confidence(), Curves: []fold.Curve{}}
 	ready, ok := r.stored(q)
 	if ok {
-		o.N, o.Curves = ready.N, ready.Curves
+		o.N, o.Curves, o.Says = ready.N, ready.Curves, ready.Says
 		if q.Pair == nil {
 			return o, nil
 		}
@@ -73,6 +74,9 @@ func (r *Run) Aggregate(ctx context.Context, q api.AggregateRequest) (*api.Aggre
 				}
 			}
 			o.Curves = append(o.Curves, *c)
+		}
+		if o.Says, err = r.says(q.Models, o.Confidence, rows, samples); err != nil {
+			return nil, err
 		}
 	}
 	if q.Pair != nil && r.metrics[q.Metric].Pooled != nil {
@@ -114,24 +118,106 @@ func (r *Run) stored(q api.AggregateRequest) (*api.Aggregate, bool) {
 		c := *sum.Curve(m, q.Metric, k)
 		c.Slice = 0
 		o.Curves = append(o.Curves, c)
+		o.Says = append(o.Says, view.SayerOf(sum, r.label).Says(sum.Models[m], set.Label != nil,
+			func(i int) *fold.Curve { return sum.Curve(m, i, k) }))
 	}
 	return o, true
+}
+
+// label is an element of the plan for people.
+func (r *Run) label(k int) string { return view.Label(r.group, r.job.Elements[k]) }
+
+// says is what the run says of models on some samples.
+func (r *Run) says(models []int, confidence float64, rows []int32, samples *table) ([]string, error) {
+	s := &view.Sayer{Metrics: r.metrics, Confidence: confidence, Identity: r.identity, Label: r.label}
+	for _, m := range r.metrics {
+		s.Units = append(s.Units, fold.MetricOf(m, r.job.Study.Output).Unit)
+	}
+	all := r.Models()
+	var out []string
+	for _, model := range models {
+		curves := map[int]*fold.Curve{}
+		for _, k := range s.Needs() {
+			c := newCurve(model, k, r.e)
+			values, _, err := r.estimates(c, rows, samples, confidence)
+			if err != nil {
+				return nil, err
+			}
+			r.means(c, values, rows)
+			curves[k] = c
+		}
+		out = append(out, s.Says(all[model], len(rows) < r.n, func(i int) *fold.Curve { return curves[i] }))
+	}
+	return out, nil
+}
+
+// means fills in what a sentence needs of a curve at its elements: the means over samples, and where they are worst.
+func (r *Run) means(o *fold.Curve, values []float32, rows []int32) {
+	sums := make([]float64, r.e)
+	for _, i := range rows {
+		for g, v := range values[int(i)*r.e : (int(i)+1)*r.e] {
+			if finite(v) {
+				sums[g] += float64(v)
+				o.N[g]++
+			}
+		}
+	}
+	for g, n := range o.N {
+		o.Mean[g] = fold.Number(sums[g] / float64(n))
+	}
+	r.worstElement(o)
 }
 
 // curve is the aggregate curve of some samples.
 func (r *Run) curve(ctx context.Context, model, k int, rows []int32, samples *table, confidence float64) (*fold.Curve,
 	error,
 ) {
-	values, err := r.Curves(model, k)
-	if err != nil {
-		return nil, err
-	}
-	stats, err := r.Stats(model, k)
-	if err != nil {
-		return nil, err
-	}
-	m := r.metrics[k]
 	o := newCurve(model, k, r.e)
+	values, m, err := r.estimates(o, rows, samples, confidence)
+	if err != nil {
+		return nil, err
+	}
+	err = columns(ctx, r.e, len(rows), func(lo, hi int, block []float32) {
+		transpose(block, values, rows, r.e, lo, hi)
+	}, func(g int, c column, in *intervals) {
+		e := in.of(&c.Moments, m, m.Binary, confidence)
+		o.N[g], o.Bad[g], o.Mean[g], o.SD[g], o.Lo[g], o.Hi[g] = e.N, c.NaN, e.Mean, e.SD, e.Lo, e.Hi
+		o.P10[g], o.P90[g], o.Min[g], o.Max[g] = fold.Number(c.p10), fold.Number(c.p90), fold.Number(math.NaN()),
+			fold.Number(math.NaN())
+		if e.N > 0 {
+			o.Min[g], o.Max[g] = fold.Number(c.Min), fold.Number(c.Max)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.worstElement(o)
+	return o, nil
+}
+
+// worstElement fills in where the means of a curve are worst.
+func (r *Run) worstElement(o *fold.Curve) {
+	for g := range r.e {
+		if o.N[g] > 0 && (o.WorstElement < 0 ||
+			worseMean(r.metrics[o.Metric], o.Mean[g], o.Mean[o.WorstElement])) {
+			o.WorstElement = g
+		}
+	}
+}
+
+// estimates fills in what a curve says over the orbit, sample by sample, and returns the values and the metric.
+func (r *Run) estimates(o *fold.Curve, rows []int32, samples *table, confidence float64) ([]float32, *metric.Metric,
+	error,
+) {
+	values, err := r.Curves(o.Model, o.Metric)
+	if err != nil {
+		return nil, nil, err
+	}
+	stats, err := r.Stats(o.Model, o.Metric)
+	if err != nil {
+		return nil, nil, err
+	}
+	m := r.metrics[o.Metric]
 	var orbit, worst, change aggregate.Moments
 	single, at := missing, int32(-1)
 	for _, i := range rows {
@@ -160,26 +246,7 @@ func (r *Run) curve(ctx context.Context, model, k int, rows []int32, samples *ta
 	free := freed(m)
 	o.Orbit, o.Worst, o.Change = fold.EstimateOf(orbit, m, false, confidence),
 		fold.EstimateOf(worst, m, m.Binary, confidence), fold.EstimateOf(change, free, false, confidence)
-	err = columns(ctx, r.e, len(rows), func(lo, hi int, block []float32) {
-		transpose(block, values, rows, r.e, lo, hi)
-	}, func(g int, c column, in *intervals) {
-		e := in.of(&c.Moments, m, m.Binary, confidence)
-		o.N[g], o.Bad[g], o.Mean[g], o.SD[g], o.Lo[g], o.Hi[g] = e.N, c.NaN, e.Mean, e.SD, e.Lo, e.Hi
-		o.P10[g], o.P90[g], o.Min[g], o.Max[g] = fold.Number(c.p10), fold.Number(c.p90), fold.Number(math.NaN()),
-			fold.Number(math.NaN())
-		if e.N > 0 {
-			o.Min[g], o.Max[g] = fold.Number(c.Min), fold.Number(c.Max)
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	for g := range r.e {
-		if o.N[g] > 0 && (o.WorstElement < 0 || worseMean(m, o.Mean[g], o.Mean[o.WorstElement])) {
-			o.WorstElement = g
-		}
-	}
-	return o, nil
+	return values, m, nil
 }
 
 func worseMean(m *metric.Metric, a, b fold.Number) bool {
@@ -385,5 +452,5 @@ func verdict(m *metric.Metric, d fold.Estimate) string {
 	case hi < 0:
 		return "worse"
 	}
-	return "no evidence"
+	return "no clear difference"
 }

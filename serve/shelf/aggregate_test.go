@@ -5,12 +5,14 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"nero/measure/aggregate"
 	"nero/measure/metric"
+	"nero/present/view"
 	"nero/run/fold"
 	"nero/run/job"
 	"nero/serve/api"
@@ -158,12 +160,25 @@ func TestAggregateIsFold(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if a.N != sl.N || a.Confidence != 0.9 || len(a.Curves) != 2 || a.Pair != nil {
+					if a.N != sl.N || a.Confidence != 0.9 || len(a.Curves) != 2 || len(a.Says) != 2 || a.Pair != nil {
 						t.Fatalf("%s: %d samples with %v, %d curves, want %d", name, a.N, a.Confidence, len(a.Curves),
 							sl.N)
 					}
 					if _, stored := r.stored(api.AggregateRequest{Set: set, Metric: k}); stored != (i == 0) {
 						t.Errorf("%s: set %d is answered by the summary: %v", name, i, stored)
+					}
+					for c, says := range a.Says {
+						want := view.SayerOf(sum, r.label).Says(sum.Models[c], sl.Label >= 0,
+							func(i int) *fold.Curve { return sum.Curve(c, i, s) })
+						// Of elements that are equally bad rounding chooses one.
+						want, _, _ = strings.Cut(want, "; worst")
+						if i == 1 && sl.Label < 0 {
+							want = strings.Replace(want, " of ", " of the ", 1)
+							want = strings.Replace(want, " inputs", " chosen inputs", 1)
+						}
+						if !strings.HasPrefix(says, want) || !strings.Contains(says, sum.Models[c]+" ") {
+							t.Errorf("%s: set %d says %q, the summary %q", name, i, says, want)
+						}
 					}
 					for c := range a.Curves {
 						equalCurves(t, name+" "+m.metrics[k]+" "+sl.Name, &a.Curves[c], zeroSlice(sum.Curve(c, k, s)))
@@ -264,9 +279,9 @@ func TestVerdictOfPair(t *testing.T) {
 		{metric.Higher, -0.2, -0.1, "worse"},
 		{metric.Lower, 0.1, 0.2, "worse"},
 		{metric.Lower, -0.2, -0.1, "better"},
-		{metric.Higher, -0.1, 0.1, "no evidence"},
-		{metric.Lower, 0, 0.1, "no evidence"},
-		{metric.Lower, fold.Number(math.NaN()), fold.Number(math.NaN()), "no evidence"},
+		{metric.Higher, -0.1, 0.1, "no clear difference"},
+		{metric.Lower, 0, 0.1, "no clear difference"},
+		{metric.Lower, fold.Number(math.NaN()), fold.Number(math.NaN()), "no clear difference"},
 	} {
 		if got := verdict(&metric.Metric{Better: c.better}, fold.Estimate{Lo: c.lo, Hi: c.hi}); got != c.want {
 			t.Errorf("%s is better, [%v, %v]: %s, want %s", c.better, c.lo, c.hi, got, c.want)
@@ -290,7 +305,7 @@ func TestFewPairsTellLittle(t *testing.T) {
 		return fold.EstimateOf(o, differing(m), false, 0.95)
 	}
 	q := math.Cbrt(0.025)
-	if e := few(3); math.Abs(float64(e.Lo)-(q-(1-q))) > 1e-9 || e.Hi != 1 || verdict(m, e) != "no evidence" {
+	if e := few(3); math.Abs(float64(e.Lo)-(q-(1-q))) > 1e-9 || e.Hi != 1 || verdict(m, e) != "no clear difference" {
 		t.Errorf("%+v is %s, want from %g on", e, verdict(m, e), 2*q-1)
 	}
 	if e := few(1); e.Lo != -1 || e.Hi != 1 {
@@ -342,7 +357,7 @@ func TestAggregateRefuses(t *testing.T) {
 	}
 	empty, err := r.Aggregate(t.Context(), api.AggregateRequest{Set: api.Set{Indexes: []int{}}, Pair: []int{0, 1}})
 	if err != nil || empty.N != 0 || empty.Curves[0].WorstElement != -1 || empty.Curves[0].WorstAt != -1 ||
-		empty.Pair.Verdict != "no evidence" {
+		empty.Pair.Verdict != "no clear difference" {
 		t.Errorf("of nothing: %+v, %v", empty, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -147,15 +147,30 @@ func readAudit(file string) (*record, error) {
 	return a, nil
 }
 
-// shown takes out of an audit what the page does not show and a report in one file has no room for: pictures, which the
-// page draws anew, and the documentation of checks. It reports whether there was any.
+// What the page shows of the worst case of a model: so many pictures, of so many bytes together.
+const (
+	mostPictures = 4
+	mostOfThem   = 256 << 10
+)
+
+// shown takes out of an audit what the page does not show and a report in one file has no room for: pictures but those
+// of the first case of a model, and the documentation of checks. It reports whether there was any.
 func shown(d *document.Audit) bool {
 	some := false
 	for i := range d.Models {
-		m := &d.Models[i]
+		m, first := &d.Models[i], i < mostPictures
 		for k := range m.Gallery {
-			some = some || m.Gallery[k].Images != nil
-			m.Gallery[k].Images = nil
+			of := m.Gallery[k].Images
+			if of == nil {
+				continue
+			}
+			keep, bytes := of[:0:0], 0
+			for _, picture := range of {
+				if bytes += len(picture.PNG); first && len(keep) < mostPictures && bytes <= mostOfThem {
+					keep = append(keep, picture)
+				}
+			}
+			m.Gallery[k].Images, first, some = keep, false, some || len(keep) < len(of)
 		}
 		for k := range m.Checks {
 			some = some || m.Checks[k].Doc != ""

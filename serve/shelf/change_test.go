@@ -493,3 +493,111 @@ func TestLinksLeadNowhere(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 }
+
+// A run that another program computes says so, with rate and time left, for as long as that program lives.
+func TestUnderWay(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	m := small()
+	m.only = []int{0, 2}
+	m.write(t, dir)
+	s := opened(t, Options{Now: steps()}, dir)
+	sent := events(s)
+	state := func() api.State {
+		t.Helper()
+		card, doc := s.Runs().Runs[0].State, run(t, s, "run").Document().State
+		if card.Running != doc.Running || card.By != doc.By {
+			t.Errorf("the list says %+v, the run %+v", card, doc)
+		}
+		return card
+	}
+	if now := state(); now.Running || now.By != "" || !math.IsNaN(float64(now.Rate)) {
+		t.Errorf("nobody computes: %+v", now)
+	}
+	tag := run(t, s, "run").ETag()
+	w, err := store.Create(dir, m.job(t), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now := state(); !now.Running || now.By != "another program" || !math.IsNaN(float64(now.Seconds)) {
+		t.Errorf("it says nothing yet: %+v", now)
+	}
+	at := s.o.Now().UnixMilli()
+	if err := w.Tell(store.Progress{By: "nero demo", Since: at - 10_000, At: at, Done: 50, Total: 50_000}); err != nil {
+		t.Fatal(err)
+	}
+	// 5 a second: 49,950 take 9,990 s, of which a minute or some have passed when it is asked.
+	now := state()
+	if !now.Running || now.By != "nero demo" || now.Rate != 5 || !(now.Seconds < 9_990 && now.Seconds > 8_000) {
+		t.Errorf("%+v", now)
+	}
+	if run(t, s, "run").ETag() != tag {
+		t.Error("how far a run is has made its arrays stale")
+	}
+	if len(sent()) == 0 {
+		t.Error("those who watch were not told")
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if now := state(); now.Running || now.By != "" {
+		t.Errorf("it has ended: %+v", now)
+	}
+	if n := len(sent()); n != 1 {
+		t.Errorf("%d events say that it has ended", n)
+	}
+}
+
+// What people say of a run is kept beside it: its name, and notes and tags of samples, which rules find.
+func TestRemarks(t *testing.T) {
+	top := t.TempDir()
+	m := small()
+	m.write(t, filepath.Join(top, "may"))
+	s := opened(t, Options{Now: steps()}, top)
+	sent := events(s)
+	r := run(t, s, "may")
+	place := filepath.Base(top) + "/may"
+	if d := r.Document(); d.Name != "may" || d.Folder != place || d.Changed < d.Begun || d.Begun == 0 {
+		t.Errorf("%q in %q, %d to %d", d.Name, d.Folder, d.Begun, d.Changed)
+	}
+	all, tag, err := r.Remarks()
+	if err != nil || len(all.Samples) != 0 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	info, err := r.Samples()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all.Name, all.Samples = "May", []api.Remark{{ID: info.IDs[3], Note: "blurred", Tags: []string{"odd one"}}}
+	before := r.Document().Digest
+	if _, _, err = r.PutRemarks(*all, tag); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := r.PutRemarks(*all, tag); !errors.Is(err, ErrChanged) {
+		t.Errorf("an old tag: %v", err)
+	}
+	if n := len(sent()); n != 2 { // the card, and that something was said
+		t.Errorf("%d events", n)
+	}
+	r = run(t, s, "may")
+	if d := r.Document(); d.Name != "May" || d.ID != "may" || d.Digest != before {
+		t.Errorf("%+v", d.RunCard)
+	}
+	info, err = r.Samples()
+	if err != nil || len(info.Tags) == 0 || !slices.Contains(info.Tags[3], "odd one") {
+		t.Errorf("%v, %v", info.Tags, err)
+	}
+	if b, err := r.Select(api.Set{Rule: `tag = "odd one"`}); err != nil || b.Count() != 1 || !b.Has(3) {
+		t.Errorf("%v, %v", b, err)
+	}
+	stranger := api.Remarks{Format: 1, Samples: []api.Remark{{ID: "nobody", Note: "x"}}}
+	if _, _, err := r.PutRemarks(stranger, "*"); !errors.Is(err, ErrBad) {
+		t.Errorf("a sample that is not there: %v", err)
+	}
+	// Somebody else takes the file away.
+	if err := os.Remove(filepath.Join(top, "may", "remarks.json")); err != nil {
+		t.Fatal(err)
+	}
+	if name := run(t, s, "may").Document().Name; name != "may" {
+		t.Errorf("it is still called %q", name)
+	}
+}

@@ -34,8 +34,8 @@ func flags(j *job.Job) []string {
 	}
 	for _, m := range s.Models {
 		file := base(m.ONNX)
-		if m.Endpoint != "" {
-			file = m.Endpoint
+		if !m.IsFile() {
+			file = m.Text()
 		}
 		if m.Name != "" && m.Name != job.NameOf(file) {
 			file = m.Name + "=" + file

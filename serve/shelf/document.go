@@ -23,18 +23,37 @@ import (
 	"nero/serve/api"
 )
 
+var noNumber = fold.Number(math.NaN())
+
 // card is the run in a list. It reads no rows of a single run.
 func (r *Run) card() api.RunCard {
 	c := api.RunCard{
-		ID: r.id, Name: r.name, Digest: r.digest(), Group: r.group.Name(), Task: task(&r.job.Study), Models: r.Models(),
+		ID: r.id, Name: r.name, Folder: r.folders(),
+		Digest: r.digest(), Group: r.group.Name(), Task: task(&r.job.Study), Models: r.Models(),
 		Metrics: []string{},
-		Samples: r.n, Elements: r.e,
-		State: api.State{Complete: r.complete(), Done: r.done(), Total: r.n, Seconds: fold.Number(math.NaN())},
+		Samples: r.n, Elements: r.e, About: words.Line(r.job.Study.About),
+		State: api.State{Complete: r.complete(), Done: r.done(), Total: r.n, Seconds: noNumber, Rate: noNumber},
 	}
 	for _, m := range r.metrics {
 		c.Metrics = append(c.Metrics, m.Name)
 	}
+	for i, p := range r.parts {
+		begun, changed := p.since()
+		if i == 0 || begun < c.Begun {
+			c.Begun = begun
+		}
+		c.Changed = max(c.Changed, changed)
+	}
 	return c
+}
+
+// folders are where the run lies, or both of two.
+func (r *Run) folders() string {
+	all := make([]string, len(r.parts))
+	for i, p := range r.parts {
+		all[i] = p.folder
+	}
+	return strings.Join(all, " + ")
 }
 
 // digest tells runs apart that have other numbers.
@@ -69,8 +88,12 @@ func task(s *job.Study) string {
 // Document is everything but the numbers of the samples. Where something can be said only with rows and they cannot be
 // read, a note says so. It is shared: callers must not change what it refers to.
 func (r *Run) Document() api.Run {
-	d, _ := r.describe()
-	return *d
+	shared, _ := r.describe()
+	d := *shared
+	for _, p := range r.parts {
+		p.underway(&d.State, r.shelf.o.Now())
+	}
+	return d
 }
 
 // ETag is a strong entity tag of [Run.Document], with its quotes. It changes whenever there are more rows, which is why
@@ -188,7 +211,9 @@ func (r *Run) fixed(d *api.Run) {
 	for k, m := range r.metrics {
 		doc := fold.MetricOf(m, r.job.Study.Output)
 		wide := view.Wide(overall, k) && !bounded(m)
-		d.MetricDoc = append(d.MetricDoc, api.Metric{Metric: doc, Title: words.Name(m.Name), Wide: wide})
+		d.MetricDoc = append(d.MetricDoc, api.Metric{
+			Metric: doc, Binary: m.Binary, Title: m.Heading(), Wide: wide,
+		})
 		d.Scales = append(d.Scales, scaleOf(m, overall, k, wide))
 	}
 	if err := r.population(d, sums); err != nil {
@@ -358,8 +383,57 @@ func (r *Run) population(d *api.Run, sums []*fold.Summary) error {
 					words.Count(n), p.name))
 		}
 	}
-	return nil
+	var err error
+	if d.Labelled && d.State.Complete {
+		d.Warnings, err = r.misordered(names)
+	}
+	return err
 }
+
+// misordered says of each model under which the labels seem to be numbered in another order than its classes. Names are
+// those of the labels, where they have any.
+func (r *Run) misordered(names map[int]string) ([]string, error) {
+	if r.identity < 0 || r.job.Classes == 0 || r.n*r.e > mostAnswers {
+		return nil, nil
+	}
+	s, err := r.info()
+	if err != nil {
+		return nil, err
+	}
+	n := min(len(s.labels), mostOrdered)
+	labels, classes := make([]int, n), make([]string, 0, len(names))
+	for i, l := range s.labels[:n] {
+		labels[i] = int(l)
+	}
+	for l := 0; l < len(names) && names[l] != ""; l++ {
+		classes = append(classes, names[l])
+	}
+	var out []string
+	for m, model := range r.models {
+		top, err := r.Top(m)
+		if err != nil {
+			return nil, err
+		}
+		if top == nil {
+			continue
+		}
+		answers := make([]int, n)
+		for i := range answers {
+			answers[i] = int(top[i*r.e+r.identity])
+		}
+		if o, told := metric.Misordered(labels, answers); told {
+			out = append(out, model.name+": "+o.Text(classes))
+		}
+	}
+	return out, nil
+}
+
+// mostOrdered is how many samples are asked whether their labels are in the order of the models' classes.
+const mostOrdered = 5000
+
+// mostAnswers bounds what is read to ask that: the answers of a run are stored for all elements together, and a page
+// must not wait for those of a million samples. The terminal and the reports say it of every run.
+const mostAnswers = 4 << 20
 
 // mostClasses bounds the names of classes that are listed.
 const mostClasses = 100_000

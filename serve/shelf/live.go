@@ -96,6 +96,9 @@ func (l *live) start() *session {
 
 func (l *live) begin(at *session) {
 	p, err := l.open(l.ctx)
+	if err != nil {
+		p = nil // it may hold a pointer to nothing
+	}
 	l.mu.Lock()
 	at.prober, at.err, at.last = p, err, l.now()
 	ended, first := at.ended, l.known == nil

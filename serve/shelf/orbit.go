@@ -2,7 +2,6 @@ package shelf
 
 import (
 	"math"
-	"strings"
 
 	"nero/present/view"
 	"nero/run/fold"
@@ -80,7 +79,7 @@ func (r *Run) named(g group.Element, k int) group.Element {
 func label(g group.Group, e group.Element) string {
 	_, temporal := g.(group.Temporal)
 	if _, ok := group.Number(g, e); ok && temporal {
-		return strings.ReplaceAll(group.Title(g, e), " deg", "°")
+		return group.Title(g, e)
 	}
 	return view.Label(g, e)
 }

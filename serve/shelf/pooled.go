@@ -24,7 +24,7 @@ func (r *Run) pooled(ctx context.Context, o *fold.Curve, model, k int, rows []in
 	sets := make([][]metric.Evidence, r.e)
 	filter := store.Filter{
 		Models: []int{ref.index}, Metrics: []string{p.at.run.Job().Metrics[p.metrics[k]]},
-		NoTop: true, Boxes: m.OfHits,
+		NoTop: true, Boxes: m.OfHits, Pixels: m.OfPixels,
 	}
 	for row, err := range p.at.run.Rows(filter) {
 		if err != nil {

@@ -73,11 +73,12 @@ func (s *Shelf) single(src *source) *Run {
 	j := at.run.Job()
 	p := part{source: src, at: at}
 	r := &Run{
-		shelf: s, id: src.id, name: src.name, generation: at.generation, group: at.group, job: j,
+		shelf: s, id: src.id, name: src.title(), generation: at.generation, group: at.group, job: j,
 		n: j.Count, e: len(j.Elements), identity: identityOf(at.group, j.Elements),
 	}
+	known, _ := j.Study.KnownMetrics(s.o.Metrics) // what is wrong with one leaves it out
 	for k, name := range j.Metrics {
-		r.metrics = append(r.metrics, metricOf(s.o.Metrics, name))
+		r.metrics = append(r.metrics, metricOf(known, name))
 		p.metrics = append(p.metrics, k)
 	}
 	for m := range j.Models {
@@ -320,7 +321,7 @@ func (r *Run) info() (*table, error) {
 		if err != nil {
 			return nil, err
 		}
-		ready := slice.NewBits(r.n)
+		ready, said := slice.NewBits(r.n), p.heard()
 		for i := range r.n {
 			k := p.row(i)
 			if !names.present(p.at, k) {
@@ -329,7 +330,7 @@ func (r *Run) info() (*table, error) {
 			ready.Add(i)
 			if s.IDs[i] == "" {
 				s.IDs[i], s.labels[i], s.Labels[i] = names.ids[k], names.labels[k], int(names.labels[k])
-				if t := names.tags[k]; len(t) > 0 {
+				if t := with(names.tags[k], said.tags[s.IDs[i]]); len(t) > 0 {
 					s.tags[i] = t
 				}
 			}
@@ -360,6 +361,20 @@ func (r *Run) info() (*table, error) {
 	s.Done = s.ready.Count()
 	r.sampled = s
 	return s, nil
+}
+
+// with is the tags of the data and those that people gave, each once.
+func with(tags, more []string) []string {
+	if len(more) == 0 {
+		return tags
+	}
+	out := slices.Clone(tags)
+	for _, t := range more {
+		if !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 func (r *Run) checkSample(i int) error {

@@ -130,16 +130,26 @@ func Open(ctx context.Context, paths []string, o Options) (*Shelf, error) {
 		var errs []error
 		for _, p := range s.order {
 			b := s.broken[p]
+			if b.Remedy == appears || b.Remedy == later {
+				errs = append(errs, fmt.Errorf("%s: %s", b.Name, b.Detail))
+				continue
+			}
 			errs = append(errs, fmt.Errorf("%s: %s; %s", b.Name, b.Detail, b.Remedy))
 		}
 		s.stop()
-		return nil, errors.Join(
-			append([]error{errors.New(
-				"there is nothing to show: give the folder of a run (nero run -o), of an audit (nero audit -o), or " +
-					"one that holds such folders; nero demo makes one")}, errs...)...)
+		return nil, errors.Join(append(errs, errors.New(
+			"there is nothing to show: give the folder of a run (nero run -o), of an audit (nero audit -o), or one "+
+				"that holds such folders; nero demo makes one"))...)
 	}
 	return s, nil
 }
+
+// appears is the remedy of a path where nothing is yet.
+const appears = "give the folder of a run or an audit; one that appears later is shown then"
+
+// later is the remedy of a folder that holds nothing to show yet.
+const later = "give the folder of a run, which has a file job.json, or of an audit, which has audit.json; one that " +
+	"appears later is shown then"
 
 // Close ends what runs in the background and releases models.
 func (s *Shelf) Close() error {
@@ -324,8 +334,7 @@ func (s *Shelf) look() {
 			if errors.Is(err, fs.ErrNotExist) {
 				err = errors.New("there is no such file or folder")
 			}
-			fail(root, filepath.Base(root), err,
-				"give the folder of a run or an audit; one that appears later is shown then")
+			fail(root, filepath.Base(root), err, appears)
 			continue
 		}
 		if more {
@@ -333,9 +342,7 @@ func (s *Shelf) look() {
 				fmt.Errorf("it holds more than %d folders, and what is in the others is not shown", mostVisited),
 				"name folders of runs, or one that holds little else")
 		} else if len(all) == 0 {
-			fail(root, filepath.Base(root), errors.New("it holds neither runs nor audits"),
-				"give the folder of a run, which has a file job.json, or of an audit, which has audit.json; one that "+
-					"appears later is shown then")
+			fail(root, filepath.Base(root), errors.New("it holds neither runs nor audits"), later)
 		}
 		for _, f := range all {
 			key := f.path
@@ -356,6 +363,7 @@ func (s *Shelf) look() {
 			s.mu.Unlock()
 			if i >= 0 {
 				src := s.sources[i]
+				heard := src.listen()
 				switch changed, err := src.look(); {
 				case err != nil:
 					if _, gone := os.Stat(filepath.Join(key, "job.json")); !errors.Is(gone, fs.ErrNotExist) {
@@ -363,7 +371,13 @@ func (s *Shelf) look() {
 					}
 					s.drop(src)
 				case changed:
+					src.watch()
 					changes = append(changes, change{src, false})
+				case src.watch():
+					s.tell(src)
+				}
+				if heard {
+					s.toldRemarks(src)
 				}
 				continue
 			}
@@ -376,11 +390,13 @@ func (s *Shelf) look() {
 				s.lookAudit(f, key, fail)
 				continue
 			}
-			src, err := s.source(f, key)
+			src, err := s.source(root, f, key)
 			if err != nil {
 				refuse(f, key, err)
 				continue
 			}
+			src.watch()
+			src.listen()
 			changes = append(changes, change{src, true})
 		}
 	}
@@ -467,7 +483,7 @@ func (s *Shelf) dropAudits() {
 }
 
 // source opens a run folder that is new.
-func (s *Shelf) source(f found, dir string) (*source, error) {
+func (s *Shelf) source(root string, f found, dir string) (*source, error) {
 	src, err := openSource(dir, s.cache, s.o.Groups)
 	if err != nil {
 		return nil, bareOf(f.path, dir, err)
@@ -485,6 +501,7 @@ func (s *Shelf) source(f found, dir string) (*source, error) {
 		return slices.ContainsFunc(s.sources, func(o *source) bool { return o.name == name })
 	})
 	src.id = s.identify(src.name)
+	src.folder = placeOf(root, f.path)
 	s.sources = append(s.sources, src)
 	s.version++
 	return src, nil
@@ -564,7 +581,7 @@ func (s *Shelf) Runs() *api.Runs {
 	s.mu.Unlock()
 	o := &api.Runs{Version: s.o.Version, Runs: []api.RunCard{}, Audits: []api.Audit{}, Problems: []api.Broken{}}
 	for _, src := range sources {
-		o.Runs = append(o.Runs, s.of(src).card())
+		o.Runs = append(o.Runs, s.listedRun(src))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -575,6 +592,13 @@ func (s *Shelf) Runs() *api.Runs {
 		o.Problems = append(o.Problems, s.broken[p].Broken)
 	}
 	return o
+}
+
+// listedRun is the card of a run as it is now.
+func (s *Shelf) listedRun(src *source) api.RunCard {
+	c := s.of(src).card()
+	src.underway(&c.State, s.o.Now())
+	return c
 }
 
 // of is the newest Run of a source.

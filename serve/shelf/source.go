@@ -1,6 +1,7 @@
 package shelf
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,10 +14,12 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"nero/run/fold"
 	"nero/run/job"
 	"nero/run/store"
+	"nero/serve/api"
 	"nero/symmetry/group"
 
 	"golang.org/x/sync/errgroup"
@@ -24,15 +27,58 @@ import (
 
 // source is a run folder.
 type source struct {
-	id, name string
-	dir      string
-	cache    *cache
+	// name is that of its folder, folder where it lies among what is shown
+	id, name, folder string
+	dir              string
+	cache            *cache
 	// beside those of package catalog
 	groups []group.Group
 	live   *live
 
 	mu    sync.Mutex
 	state snapshot
+	// who else writes the run, and how far it is
+	writer writer
+	// what people say of it
+	said remarked
+}
+
+// writer is another program that writes a run.
+type writer struct {
+	writes bool
+	at     store.Progress
+}
+
+// watch looks who writes the run and reports whether there is news of it.
+func (s *source) watch() bool {
+	var w writer
+	if !s.now().complete() {
+		w.at, w.writes = store.Writer(s.dir)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	news := w != s.writer
+	s.writer = w
+	return news
+}
+
+// underway adds to how far a run is who else computes it.
+func (s *source) underway(to *api.State, now time.Time) {
+	s.mu.Lock()
+	w := s.writer
+	s.mu.Unlock()
+	if !w.writes || to.Complete {
+		return
+	}
+	to.Running, to.By = true, cmp.Or(w.at.By, "another program")
+	spent := float64(w.at.At-w.at.Since) / 1000
+	if w.at.Done == 0 || !(spent > 0) {
+		return
+	}
+	rate := float64(w.at.Done) / spent
+	since := max(0, now.Sub(time.UnixMilli(w.at.At)).Seconds())
+	to.Rate = fold.Number(rate)
+	to.Seconds = fold.Number(math.Ceil(max(0, float64(w.at.Total-w.at.Done)/rate-since)))
 }
 
 // snapshot is how far a run was when it was looked at. Nothing in it changes.

@@ -47,7 +47,7 @@ func (s *Shelf) Watch(ctx context.Context) <-chan api.Event {
 
 // tell sends the card of a run to all who watch.
 func (s *Shelf) tell(src *source) {
-	c := s.of(src).card()
+	c := s.listedRun(src)
 	s.send(api.Event{Run: &c})
 }
 

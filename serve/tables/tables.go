@@ -19,7 +19,9 @@ import (
 )
 
 // Names are the names of the tables of a run.
-func Names() []string { return []string{"aggregate", "samples", "orbit", "compare", "findings"} }
+func Names() []string {
+	return []string{"aggregate", "samples", "orbit", "compare", "confusion", "models", "search", "remarks", "findings"}
+}
 
 // Request says which table of a run is wanted. Fields that a table does not need are ignored.
 type Request struct {
@@ -31,8 +33,12 @@ type Request struct {
 	Set api.Set
 	// of orbit
 	Sample int
-	// models of compare: B less A
+	// models of compare: B less A; the others less A of models
 	A, B int
+	// of confusion: truth or self
+	Against string
+	// of search: mean or change, "" for mean
+	Of string
 }
 
 // Of makes a table of a run. The same run gives the same table, whoever asks. The error wraps [shelf.ErrUnknown] for
@@ -52,6 +58,14 @@ func Of(ctx context.Context, sh *shelf.Shelf, run *shelf.Run, q Request) (*table
 		return orbitTable(run, doc, q)
 	case "compare":
 		return compareTable(ctx, run, doc, q)
+	case "confusion":
+		return turnsTable(ctx, run, doc, q)
+	case "models":
+		return modelsTable(ctx, run, doc, q)
+	case "search":
+		return searchTable(ctx, run, doc, q)
+	case "remarks":
+		return remarksTable(run, doc)
 	case "findings":
 		return findingsTable(sh, doc)
 	}

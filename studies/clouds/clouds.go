@@ -5,10 +5,10 @@ package clouds
 
 import "embed"
 
-// Files holds demo.yaml, the models and the data that it names, under the paths that it uses, and the texts that have
-// to travel with them. Copied to a folder, it is a study to run and to change. Models read `points`, float32 (batch,
-// 1024, 3), and return `logits`, float32 (batch, 10).
+// Files holds demo.yaml and exact.yaml, the models and the data that they name, under the paths that they use, and the
+// texts that have to travel with them. Copied to a folder, they are studies to run and to change. Models read `points`,
+// float32 (batch, 1024, 3), and return `logits`, float32 (batch, 10).
 //
-//go:embed demo.yaml MODEL_CARDS.md data/test.npz data/LICENSE data/ATTRIBUTION.csv data/README.md
+//go:embed demo.yaml exact.yaml MODEL_CARDS.md data/test.npz data/LICENSE data/ATTRIBUTION.csv data/README.md
 //go:embed models/pointnet_plain.onnx models/pointnet_aug.onnx models/invariant.onnx
 var Files embed.FS

@@ -113,15 +113,17 @@ class Monomials(nn.Module):
                     now[f] = len(now)
                     earlier.append(at), axis.append(a), gain.append(math.sqrt(ways(f) / ways(e)))
             last = now
-            for name, value in (("earlier", earlier), ("axis", axis)):
-                self.register_buffer(f"{name}{p}", torch.tensor(value))
+            # Columns are picked by products with matrices of 0 and 1: the same numbers to the last bit, and engines copy
+            # single numbers much more slowly than they multiply.
+            for name, value, width in (("earlier", earlier, max(earlier) + 1), ("axis", axis, axes)):
+                self.register_buffer(f"{name}{p}", torch.eye(width)[:, torch.tensor(value)])
             self.register_buffer(f"gain{p}", torch.tensor(gain))
 
     def forward(self, x):
         out = [x]
         for p in range(2, self.degree + 1):
             earlier, axis, gain = (getattr(self, f"{name}{p}") for name in ("earlier", "axis", "gain"))
-            out.append(torch.index_select(out[-1], 2, earlier) * torch.index_select(x, 2, axis) * gain)
+            out.append((out[-1] @ earlier) * (x @ axis) * gain)
         return out
 
 

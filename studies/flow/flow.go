@@ -12,5 +12,5 @@ import "embed"
 // displacements in px at mid-time: u along columns, then v along rows, downwards.
 //
 //go:embed demo.yaml exact.yaml MODEL_CARDS.md
-//go:embed models/flow-plain.onnx models/flow-augmented.onnx models/flow-symmetric.onnx
+//go:embed models/flow-plain.onnx models/flow-augmented.onnx
 var Files embed.FS

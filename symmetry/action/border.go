@@ -1,6 +1,9 @@
 package action
 
 import (
+	"fmt"
+	"math"
+
 	"nero/data/space"
 	"nero/symmetry/group"
 )
@@ -27,6 +30,108 @@ func Leaves(a Action, g group.Element, v space.Value) (bool, error) {
 	}
 	n, err := p.Padded(g, v)
 	return n > 0, err
+}
+
+// Overhang is how many rows and columns an element reads beyond a window of h×w pixels, on the side where that is
+// more: what a picture needs around the window so that the border rule has no part in it. Kernels that read
+// everywhere, such as splines, count by their nearest samples. Both are 0 for groups that do not move places, and for
+// those that roll pictures around.
+func Overhang(gr group.Group, g group.Element, h, w int, k Kernel) (rows, cols int, err error) {
+	if _, torus := gr.(group.Torus); torus {
+		return 0, 0, nil
+	}
+	p, ok := gr.(group.Planar)
+	if !ok {
+		f, ok := gr.(group.Factored)
+		if !ok {
+			return 0, 0, nil
+		}
+		parts := f.Split(g)
+		for i, part := range f.Factors() {
+			r, c, err := Overhang(part, parts[i], h, w, k)
+			if err != nil {
+				return 0, 0, err
+			}
+			rows, cols = max(rows, r), max(cols, c)
+		}
+		return rows, cols, nil
+	}
+	m, err := affineOf(p, g)
+	if err != nil {
+		return 0, 0, err
+	}
+	det := float64(m.a[0][0]*m.a[1][1]) - float64(m.a[0][1]*m.a[1][0])
+	half := [2]float64{float64(w-1) / 2, float64(h-1) / 2}
+	taps := float64(k.taps() / 2)
+	var most [2]float64
+	for _, sx := range []float64{-1, 1} {
+		for _, sy := range []float64{-1, 1} {
+			x, y := float64(sx*half[0])-m.t[0], float64(sy*half[1])-m.t[1]
+			at := [2]float64{
+				(float64(m.a[1][1]*x) - float64(m.a[0][1]*y)) / det,
+				(float64(m.a[0][0]*y) - float64(m.a[1][0]*x)) / det,
+			}
+			for i, v := range at {
+				// Beyond the outermost pixel, which is read alone where the place is a pixel's.
+				over := math.Abs(v) - half[i]
+				if near := math.Round(over); math.Abs(over-near) <= rounding || k == Nearest {
+					over = near
+				} else {
+					over = math.Floor(over) + taps
+				}
+				most[i] = max(most[i], over)
+			}
+		}
+	}
+	if max(most[0], most[1]) > maxReach {
+		return 0, 0, fmt.Errorf("element %v of %s reads too far away", g, gr.Name())
+	}
+	return int(most[1]), int(most[0]), nil
+}
+
+// rounding is by how many pixels a place that is read may miss a pixel's centre and still be it.
+const rounding = 1e-9
+
+// Uncut is the action without its crop window: it returns moved pictures whole, so that they can be moved on. It is
+// false for actions that have no window.
+func Uncut(a Action) (Action, bool) {
+	return rewindowed(a, func(p *planar) *planar {
+		o := p.opt
+		o.Window = nil
+		return &planar{group: p.group, opt: o, h: p.h, w: p.w}
+	})
+}
+
+// Around is the action on what a crop window shows, as on a torus: what leaves at one side enters at the other. With it
+// a moved window is moved back so that what stayed in sight stands where it stood, and what entered stands where that
+// was which left. It is false for actions that have no window.
+func Around(a Action) (Action, bool) {
+	return rewindowed(a, func(p *planar) *planar {
+		o := p.opt
+		o.Window, o.Border = nil, Circular
+		return &planar{group: p.group, opt: o, h: -1, w: -1}
+	})
+}
+
+// rewindowed is an action on pictures by another plane, where it has a window.
+func rewindowed(a Action, f func(*planar) *planar) (Action, bool) {
+	switch a := a.(type) {
+	case *Image:
+		if len(a.opt.Window) > 0 {
+			return &Image{planar: f(a.planar), channels: a.channels}, true
+		}
+	case *Frames:
+		if len(a.opt.Window) > 0 {
+			return &Frames{planar: f(a.planar), count: a.count, channels: a.channels}, true
+		}
+	case *disc: // what lies around the window is real, and counts once the window is cut
+		return rewindowed(a.inner, f)
+	case *factors:
+		if others, ok := rewindowed(a.others, f); ok {
+			return &factors{g: a.g, others: others, rest: a.rest, own: a.own, at: a.at}, true
+		}
+	}
+	return a, false
 }
 
 // padded is for values of h×w samples.

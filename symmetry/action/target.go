@@ -20,6 +20,9 @@ import (
 //	clipped to [0, W] and [0, H], and marked Cut if they touched or crossed the edge before;
 //	left out if nothing of them is inside, but for the first, the key object, which stays with an area of zero at the edge.
 //
+// Of masks nobody knows what enters from outside the picture, whatever the border rule shows the model there: those
+// pixels become [space.Void], but where pictures go around. With o.Region the pixels outside the region do.
+//
 // Turned boxes (Angle not 0) are not clipped, only marked. A target that was moved by g comes back to the window
 // coordinates of the identity by the inverse of g under [NewBoxes] with the same window, up to what was clipped.
 //
@@ -28,7 +31,11 @@ import (
 // The error wraps errors.ErrUnsupported for kinds that are no targets with places: labels stay as they are.
 func NewTarget(g group.Group, s space.Spec, o Options) (Action, error) {
 	if k := s.Kind.Info(); k != nil && k.Planar {
-		return within(g, o, func(o Options) (Action, error) { return newTarget(g, s, o) })
+		a, err := within(g, o, func(o Options) (Action, error) { return newTarget(g, s, o) })
+		if err == nil && s.Kind == space.KindMask && o.Region != Whole {
+			return &regional{Action: a, region: o.Region}, nil
+		}
+		return a, err
 	}
 	o.Region = Whole
 	return newTarget(g, s, o)
@@ -50,7 +57,7 @@ func newTarget(g group.Group, s space.Spec, o Options) (Action, error) {
 	case space.KindField:
 		return inPlace(g, func(g group.Group) (Action, error) { return some(newField(g, s, o)) })
 	case space.KindMask:
-		return inPlace(g, func(g group.Group) (Action, error) { return some(NewMask(g, s, o, 0)) })
+		return inPlace(g, func(g group.Group) (Action, error) { return newTruth(g, s, o) })
 	case space.KindImage:
 		return pictures(g, s, o)
 	case space.KindVolume:

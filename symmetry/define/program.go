@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"time"
 
+	"nero/internal/process"
 	"nero/symmetry/matrix"
 )
 
@@ -34,44 +35,34 @@ func Command(dir string) Starter {
 		if len(command) == 0 {
 			return nil, errors.New("program: command is empty: expected the program and its arguments")
 		}
-		c := exec.CommandContext(ctx, command[0], command[1:]...)
+		c := exec.Command(command[0], command[1:]...) //nolint:noctx // what it starts is ended with it, below
 		c.Dir = dir
-		own(c)
-		c.Cancel = func() error { return end(c) }
-		in, err := c.StdinPipe()
+		p, err := process.Start(c, nil)
 		if err != nil {
-			return nil, fmt.Errorf("program %s: %w", command[0], err)
-		}
-		out, err := c.StdoutPipe()
-		if err != nil {
-			return nil, fmt.Errorf("program %s: %w", command[0], err)
-		}
-		if err := c.Start(); err != nil {
 			return nil, fmt.Errorf("program %s does not start: %w", command[0], err)
 		}
 		// What the program has started may hold the other end of its output: reading would wait for that.
-		stop := context.AfterFunc(ctx, func() { _ = out.Close() })
-		return &process{in: in, out: out, cmd: c, stop: stop}, nil
+		stop := context.AfterFunc(ctx, func() { p.Kill(); _ = p.Out.Close() })
+		return &running{p, stop}, nil
 	}
 }
 
-type process struct {
-	in  io.WriteCloser
-	out io.ReadCloser
-	cmd *exec.Cmd
+type running struct {
+	p *process.Process
 	// forgets the end of the context
 	stop func() bool
 }
 
-func (p *process) Read(b []byte) (int, error)  { return p.out.Read(b) }
-func (p *process) Write(b []byte) (int, error) { return p.in.Write(b) }
+func (r *running) Read(b []byte) (int, error)  { return r.p.Out.Read(b) }
+func (r *running) Write(b []byte) (int, error) { return r.p.In.Write(b) }
 
-// Close waits for the program, at most until its context ends, and then ends what it has left behind.
-func (p *process) Close() error {
-	defer p.stop()
-	err := errors.Join(p.in.Close(), p.cmd.Wait())
-	_ = end(p.cmd) // nobody may be there any more
-	return err
+// Close waits for the program, at most until its context ends, and then for the end of what it has left behind.
+func (r *running) Close() error {
+	defer r.stop()
+	err := r.p.In.Close()
+	<-r.p.Gone()
+	_ = r.p.Out.Close() // only read
+	return errors.Join(err, r.p.Err())
 }
 
 // dialog asks a program.

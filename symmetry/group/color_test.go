@@ -122,7 +122,7 @@ func TestFlows(t *testing.T) {
 			t.Errorf("%s: %d elements, %q, %v, expected %d with rest", c.name, len(es), text, err, c.n)
 		}
 	}
-	if got := group.Format(parse(t, "Flow(rotate)"), group.Element{5}); got != "5 deg/frame" {
+	if got := group.Format(parse(t, "Flow(rotate)"), group.Element{5}); got != "5°/frame" {
 		t.Errorf("a velocity is written %q", got)
 	}
 }

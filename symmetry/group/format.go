@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Format is an element for people: "90 deg", "x1.25", "(dx 3 px, dy -1 px)", with six significant digits; "identity" if
+// Format is an element for people: "90°", "×1.25", "(dx 3 px, dy −1 px)", with six significant digits; "identity" if
 // the chart has no axes.
 func Format(g Group, e Element) string {
 	chart := g.Chart()
@@ -57,14 +57,25 @@ func (p *product) Words(e Element) string {
 }
 
 func number(a Axis, v float64) string {
-	n := strconv.FormatFloat(v+0, 'g', 6, 64)
-	switch a.Unit {
-	case "":
+	n := minus(strconv.FormatFloat(v+0, 'g', 6, 64))
+	switch rest, degrees := strings.CutPrefix(a.Unit, "deg"); {
+	case a.Unit == "":
 		return n
-	case "factor":
-		return "x" + n
+	case a.Unit == "factor":
+		return "×" + n
+	case degrees:
+		return n + "°" + rest // of "deg/frame", too
 	}
 	return n + " " + a.Unit
+}
+
+// minus writes the sign of a negative number as a minus and not as a hyphen: at "dx −2 px" no line breaks, and it is
+// as wide as a plus.
+func minus(n string) string {
+	if rest, negative := strings.CutPrefix(n, "-"); negative {
+		return "−" + rest
+	}
+	return n
 }
 
 // Checked is a group whose coordinates depend on each other: not every point of the chart is an element.

@@ -265,7 +265,7 @@ func TestParseErrorsHelp(t *testing.T) {
 		"roll(0,3)":                         {"1..32768"},
 		"roll(1,2,3)":                       {"Roll(28,28)"},
 		"roll(-1,2)":                        {"1..32768|Roll(28,28)"},
-		"C4 x":                              {"missing"},
+		"C4 x":                              {"on one side of it is none"},
 		"C4 x Blah":                         {`"C4 x Blah"`, `unknown group "Blah"`},
 		"SO(2":                              {"not closed"},
 		"SO)2(":                             {"without an opening"},
@@ -776,13 +776,13 @@ func TestFormat(t *testing.T) {
 		e    group.Element
 		want string
 	}{
-		{"SO(2)", group.Element{90}, "90 deg"},
-		{"C7", group.Element{360. / 7}, "51.4286 deg"},
-		{"O(2)", group.Element{90, 1}, "(angle 90 deg, mirror 1)"},
-		{"T(2)", group.Element{3, -1}, "(dx 3 px, dy -1 px)"},
+		{"SO(2)", group.Element{90}, "90°"},
+		{"C7", group.Element{360. / 7}, "51.4286°"},
+		{"O(2)", group.Element{90, 1}, "(angle 90°, mirror 1)"},
+		{"T(2)", group.Element{3, -1}, "(dx 3 px, dy −1 px)"},
 		{"T(2)", group.Element{math.Copysign(0, -1), 0.5}, "(dx 0 px, dy 0.5 px)"},
-		{"Scale", group.Element{1.25}, "x1.25"},
-		{"C4 x Scale", group.Element{90, 2}, "(angle 90 deg, scale x2)"},
+		{"Scale", group.Element{1.25}, "×1.25"},
+		{"C4 x Scale", group.Element{90, 2}, "(angle 90°, scale ×2)"},
 		{"Trivial", group.Element{}, "identity"},
 		{"SO(2)", group.Element{1, 2}, "[1 2]"},
 	} {

@@ -50,7 +50,7 @@ var (
 	// KindMirror exchanges left and right.
 	KindMirror = &Kind{
 		Name: "mirror", Form: FormSwitch, Many: "mirrors",
-		Ways: [2]string{"mirror left and right"}, Signs: [2]string{"mirror"},
+		Ways: [2]string{"mirror left and right"}, Signs: [2]string{"mirror ↔"},
 	}
 	// KindInversion sends every point p of space to -p.
 	KindInversion = &Kind{

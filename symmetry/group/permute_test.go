@@ -70,7 +70,7 @@ func TestPermutations(t *testing.T) {
 		t.Errorf("many swaps are written %q", got)
 	}
 	if got := group.Format(parse(t, "S(3) x SO(3)"),
-		group.Element{1, 0, 2, 0, 0, 90}); got != "(0 1), (rx 0 deg, ry 0 deg, rz 90 deg)" {
+		group.Element{1, 0, 2, 0, 0, 90}); got != "(0 1), (rx 0°, ry 0°, rz 90°)" {
 		t.Errorf("a product is written %q", got)
 	}
 	for _, c := range []struct {

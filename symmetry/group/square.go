@@ -8,9 +8,9 @@ import (
 // The eight elements of D4 have the numbers that studies of particle images give them. A picture of n rows and columns
 // becomes out[r][c] = in[index], r counted downwards:
 //
-//	0 identity       [r][c]          4 rotate 180 deg  [n-1-r][n-1-c]
+//	0 identity       [r][c]          4 rotate 180°  [n-1-r][n-1-c]
 //	1 mirror in /    [n-1-c][n-1-r]  5 mirror in \     [c][r]
-//	2 rotate 90 deg  [c][n-1-r]      6 rotate 270 deg  [n-1-c][r]
+//	2 rotate 90°  [c][n-1-r]      6 rotate 270°  [n-1-c][r]
 //	3 horizontal     [r][n-1-c]      7 vertical        [n-1-r][c]
 //
 // Rotations are counter-clockwise as displayed. Numbers 8 to 15 are the same with time reversed, for D4 x Time.
@@ -55,7 +55,7 @@ func Number(g Group, e Element) (int, bool) {
 
 // AtNumber is the element of D4 or of D4 x Time with a number; false for other groups and numbers out of range.
 //
-//	0 identity         2 rotate 90 deg    4 rotate 180 deg   6 rotate 270 deg
+//	0 identity         2 rotate 90°    4 rotate 180°   6 rotate 270°
 //	1 mirror in /      3 horizontal mirror  5 mirror in \      7 vertical mirror
 //
 // Rotations are counter-clockwise as displayed; a horizontal mirror exchanges left and right. 8 to 15 are 0 to 7 with
@@ -91,15 +91,15 @@ func AfterNumber(next, current int) int {
 	return n%squareOrder + squareOrder*time
 }
 
-// Title names an element in words where its group has words: "mirror in /", "rotate 90 deg", "rotate 90 deg and time
-// reversed" in D4 and D4 x Time, "time reversed" in Time, "75 deg about (0.707, 0.707, 0), inverted" for motions of
+// Title names an element in words where its group has words: "mirror in /", "rotate 90°", "rotate 90° and time
+// reversed" in D4 and D4 x Time, "time reversed" in Time, "75° about (0.707, 0.707, 0), inverted" for motions of
 // space. Elsewhere it is [Format].
 func Title(g Group, e Element) string {
 	const reversed = "time reversed"
 	if n, ok := Number(g, e); ok {
 		name := [squareOrder]string{
-			"identity", "mirror in /", "rotate 90 deg", "horizontal mirror", "rotate 180 deg", `mirror in \`,
-			"rotate 270 deg", "vertical mirror",
+			"identity", "mirror in /", "rotate 90°", "horizontal mirror", "rotate 180°", `mirror in \`,
+			"rotate 270°", "vertical mirror",
 		}[n%squareOrder]
 		switch {
 		case n < squareOrder:

@@ -70,7 +70,7 @@ func TestTimeIsBuiltIn(t *testing.T) {
 	if d := g.Dist(es[0], group.Element{0, 0, 1}); d != 180 {
 		t.Errorf("time reversal is %v from the identity", d)
 	}
-	if got := group.Format(g, group.Element{90, 1, 1}); got != "(angle 90 deg, mirror 1, reverse 1)" {
+	if got := group.Format(g, group.Element{90, 1, 1}); got != "(angle 90°, mirror 1, reverse 1)" {
 		t.Errorf("Format: %s", got)
 	}
 	plan, text, err := group.Preset(g, nil)
@@ -100,11 +100,11 @@ func TestNumbersOfTheSquare(t *testing.T) {
 		func(r, c int) (int, int) { return n - 1 - r, c },
 	}
 	titles := []string{
-		"identity", "mirror in /", "rotate 90 deg", "horizontal mirror", "rotate 180 deg", `mirror in \`,
-		"rotate 270 deg", "vertical mirror",
-		"time reversed", "mirror in / and time reversed", "rotate 90 deg and time reversed",
+		"identity", "mirror in /", "rotate 90°", "horizontal mirror", "rotate 180°", `mirror in \`,
+		"rotate 270°", "vertical mirror",
+		"time reversed", "mirror in / and time reversed", "rotate 90° and time reversed",
 		"horizontal mirror and time reversed",
-		"rotate 180 deg and time reversed", `mirror in \ and time reversed`, "rotate 270 deg and time reversed",
+		"rotate 180° and time reversed", `mirror in \ and time reversed`, "rotate 270° and time reversed",
 		"vertical mirror and time reversed",
 	}
 	for name, order := range map[string]int{"D4": 8, "D4 x Time": 16, "Time x D4": 16} {
@@ -176,8 +176,8 @@ func TestNumbersOfTheSquare(t *testing.T) {
 		e    group.Element
 		want string
 	}{
-		"Time": {group.Element{1}, "time reversed"}, "SO(2)": {group.Element{30}, "30 deg"},
-		"C4":          {group.Element{90}, "90 deg"},
+		"Time": {group.Element{1}, "time reversed"}, "SO(2)": {group.Element{30}, "30°"},
+		"C4":          {group.Element{90}, "90°"},
 		"T(2) x Time": {group.Element{1, 0, 1}, "(dx 1 px, dy 0 px, reverse 1)"},
 	} {
 		if got := group.Title(parse(t, name), c.e); got != c.want {

@@ -9,7 +9,7 @@ import (
 	"nero/internal/elementary"
 )
 
-// motionTitle names a motion of space: "75 deg about (0.707, 0.707, 0)", "inverted", "shifted by (0.1, 0, -2)". It is
+// motionTitle names a motion of space: "75° about (0.707, 0.707, 0)", "inverted", "shifted by (0.1, 0, −2)". It is
 // false for groups whose chart does not begin with a rotation vector, and for shifts alone.
 func motionTitle(g Group, e Element) (string, bool) {
 	chart := g.Chart()
@@ -18,7 +18,7 @@ func motionTitle(g Group, e Element) (string, bool) {
 	}
 	var words []string
 	if angle := elementary.Hypot(elementary.Hypot(e[0], e[1]), e[2]); angle > Tolerance {
-		words = append(words, fmt.Sprintf("%s deg about (%s, %s, %s)", short(angle), short(e[0]/angle),
+		words = append(words, fmt.Sprintf("%s° about (%s, %s, %s)", short(angle), short(e[0]/angle),
 			short(e[1]/angle), short(e[2]/angle)))
 	}
 	var shift []string
@@ -51,7 +51,7 @@ func short(v float64) string {
 	if math.Abs(v) < 5e-7 {
 		v = 0
 	}
-	return strconv.FormatFloat(v, 'g', 3, 64)
+	return minus(strconv.FormatFloat(v, 'g', 3, 64))
 }
 
 // productTitle joins the titles of the factors and leaves out those that do nothing.

@@ -151,7 +151,7 @@ func TestSlicesAndRefinements(t *testing.T) {
 	}
 	p = plan(t, "SO(2)", orbit.Spec{Refine: &orbit.Refine{At: []float64{90}, Radius: []float64{2}, Grid: []int{5}}})
 	if len(p.Elements) != 6 || p.Weights[0] != 0 || p.Weights[1] != 0.2 ||
-		!strings.Contains(p.Measure, "a grid of 5 elements around 90 deg; the identity is added") {
+		!strings.Contains(p.Measure, "a grid of 5 elements around 90°; the identity is added") {
 		t.Errorf("a refinement alone: %v %v %q", p.Elements, p.Weights, p.Measure)
 	}
 	p = plan(t, "SO(2)",
@@ -329,7 +329,7 @@ func TestWalk(t *testing.T) {
 		}
 		n++
 		if s.G[0] == 180 {
-			if err == nil || !strings.Contains(err.Error(), "element 2, 180 deg: refused") || s.X != nil {
+			if err == nil || !strings.Contains(err.Error(), "element 2, 180°: refused") || s.X != nil {
 				t.Errorf("%v, %v", s, err)
 			}
 			continue

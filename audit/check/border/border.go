@@ -16,7 +16,8 @@ import (
 
 // Check is the border check. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "border",
+	Name:  "border",
+	Title: "Where on the picture the error lies",
 	Doc: `Border asks whether the error lies along the border of a map.
 
 It looks where on a map the error |z - f| lies. An error of a band along the border, or along the seam that a roll tears, is told from one that is everywhere;

@@ -13,7 +13,8 @@ import (
 
 // Check is the company check. Its result is a [*stress.Result].
 var Check = &audit.Check{
-	Name: "company",
+	Name:  "company",
+	Title: "Strange company in a batch",
 	Doc: `Company asks whether strange company in a batch changes an answer.
 
 One input is put among zeros, among constants, among copies of itself and among inputs a thousand times brighter, at one place of a batch of one size.

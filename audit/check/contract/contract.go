@@ -15,7 +15,8 @@ import (
 
 // Check is the check of the contract. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "contract",
+	Name:  "contract",
+	Title: "The contract",
 	Doc: `Contract judges the statement that the study makes: the share of inputs whose error is above a limit is at most a rate. The error of an
 input is its largest over a set of elements, relative as everywhere, and NaN counts as above. Inputs are taken to be drawn independently; the
 limits are those of Clopper and Pearson, one-sided at the confidence of the contract, so nothing is assumed of the errors' distribution. The

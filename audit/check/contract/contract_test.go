@@ -44,7 +44,7 @@ func TestContract(t *testing.T) {
 			Want: []audittest.Want{
 				{
 					Category: audit.Contract,
-					Message:  `on the exact elements: 100\.0% of the inputs are above 1\.0e-03 .*5\.0% may be`,
+					Message:  `on the exact elements: 100\.0% of the inputs are above 0\.001 .*5\.0% may be`,
 				},
 				{Category: audit.Contract},
 			},

@@ -20,7 +20,8 @@ import (
 
 // Check is the control check. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "controls",
+	Name:  "controls",
+	Title: "Is the test itself sound?",
 	Doc: `Controls ask how small an error this audit can see. The error at the identity must sit at the floor of repeats, batches and rounding. The
 rounding floor is the largest change of an output when every input number moves by one ulp of float32, or the noise of the evaluation itself if
 that is larger: what a symmetric second difference leaves, |f(x+d) + f(x-d) - 2f(x)| over the root of 6, at d of 1024 ulps; and never less than

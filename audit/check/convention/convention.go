@@ -19,7 +19,8 @@ import (
 
 // Check is the convention check. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "convention",
+	Name:  "convention",
+	Title: "Other conventions of the motion",
 	Doc: `Convention tries, where a set of elements fails, other conventions of the actions on a few inputs and elements, exact ones first, and names
 one under which the error passes. It proposes and never switches anything.
 

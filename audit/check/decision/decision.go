@@ -8,18 +8,21 @@ import (
 
 	"nero/audit"
 	"nero/audit/check/sweep"
+	"nero/measure/metric"
 )
 
 // Check is the decision check. An answer may change by less than the limit and still change sides where two classes are
 // close; an answer whose errors the limit lets through may change for everybody.
 var Check = &audit.Check{
-	Name: "decision",
+	Name:  "decision",
+	Title: "How often the class changes",
 	Doc: `Decision counts how often the class with the largest score changes. Agreement is the share of elements at which it is that of the unmoved
 input, one number per input; the worst case asks that it hold on the whole orbit; neighbors are consecutive elements of the plan. With labels,
 agreement is given for inputs right and wrong at the identity apart, because it rises with accuracy, and accuracy is given unmoved, over the
 orbit and at its worst. The first of equal scores wins. The check passes if the share of inputs whose class changes somewhere on the orbit is at
 most the failure rate of the policy, at the upper end of its interval; it asks for attention if the lower end is above it, and says nothing
-in between.`,
+in between. Of masks with truth it gives the mean IoU over the classes, the share of pixels that are right, and the IoU of each class, unmoved,
+over the orbit and at its worst element; that describes the model and is no part of the verdict.`,
 	Requires: []*audit.Check{sweep.Check},
 	Run:      run,
 }
@@ -27,6 +30,9 @@ in between.`,
 func run(_ context.Context, p *audit.Pass) (any, error) {
 	sw := audit.ResultOf[*sweep.Result](p, sweep.Check)
 	c := sw.Classes
+	if c == nil && sw.Pixels != nil {
+		return overlap(p, sw)
+	}
 	if c == nil {
 		return nil, fmt.Errorf("%w: the output has no classes", audit.ErrNotApplicable)
 	}
@@ -60,6 +66,9 @@ func run(_ context.Context, p *audit.Pass) (any, error) {
 		audit.Measured("agreement with the unmoved input", share(audit.MeanInterval(c.Agree, conf)), "share"),
 		audit.Measured("inputs that agree on the whole orbit", audit.ShareInterval(always, seen, conf), "share"))
 	judge(p, sw, seen, always)
+	if o, told := metric.Misordered(sw.Labels, c.Base); told {
+		p.Say(o.Text(nil))
+	}
 	p.Say(gist(known, right, share(audit.MeanInterval(c.Right, conf)).Value,
 		share(audit.MeanInterval(c.Agree, conf)).Value, float64(always)/float64(seen)))
 	if iv := audit.MeanInterval(c.Adjacent, conf); iv.N > 0 {

@@ -12,7 +12,8 @@ import (
 
 // Check is the ends check. Its result is a [*stress.Result].
 var Check = &audit.Check{
-	Name: "ends",
+	Name:  "ends",
+	Title: "The ends of the range",
 	Doc: `Ends asks whether the error at the ends of the plan's range is larger than within.
 
 It reads the errors of the sweep and predicts nothing. Coordinates that go round, or hold one value, have no ends.`,

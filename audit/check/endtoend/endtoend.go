@@ -14,7 +14,8 @@ import (
 
 // Check is the end-to-end check of continuous elements.
 var Check = &audit.Check{
-	Name: "endtoend",
+	Name:  "endtoend",
+	Title: "All motions, interpolation set apart",
 	Doc: `Endtoend judges the elements that resample the input, after the exact ones. Beside the error stands its floor at the model's output,
 E_floor(x,g) = ‖f(ρ(g)⁻¹ρ(g)x) - f(x)‖/s, and the ratio of the two, clustered by input: an error whose ratio may be 1 cannot be told from
 resampling. Where the output is resampled as well, what that does to f(x) there and back enters the floor as a sum of squares. Along an orbit of one

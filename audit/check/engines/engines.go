@@ -14,7 +14,8 @@ import (
 
 // Check is the engines check. Its result is a [*stress.Result].
 var Check = &audit.Check{
-	Name: "engines",
+	Name:  "engines",
+	Title: "Other engines",
 	Doc: `Engines asks whether another engine gives the same answers.
 
 The same inputs run on both, unmoved and moved by exact elements. Engines sum in other orders, so differences up to the rounding floor times its factor, and

@@ -20,7 +20,8 @@ import (
 
 // Check is the extremes check. Its result is a [*stress.Result].
 var Check = &audit.Check{
-	Name: "extremes",
+	Name:  "extremes",
+	Title: "Extreme inputs",
 	Doc: `Extremes asks whether extreme inputs keep what ordinary ones keep.
 
 Blank, constant, single-pixel, saturated, tied and shuffled inputs, and inputs a thousand and a million times as bright and a thousandth, are tried at exact elements.

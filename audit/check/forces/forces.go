@@ -20,7 +20,8 @@ import (
 
 // Check is the check of energies and forces. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "forces",
+	Name:  "forces",
+	Title: "Energy and forces",
 	Doc: `Forces tells three questions apart for models that answer with an energy and with one force per atom. Is the energy invariant, are the forces
 equivariant: the errors of the two fields, each over its own scale. And are the forces minus the gradient of the energy: along random directions v the
 central difference [E(x+hv) - E(x-hv)]/2h is held against -F·v, h swept over decades and taken where neighbors agree best (the plateau), in float64 where

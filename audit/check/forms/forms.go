@@ -15,7 +15,8 @@ import (
 
 // Check is the check of exported forms. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "forms",
+	Name:  "forms",
+	Title: "Other exported forms",
 	Doc: `Forms asks how far the answers of the other exported forms of the model are from those of this one. Every form has an audit of its own, with the
 same inputs, elements and seeds; this check compares their answers to the inputs as they are: ‖f_k(x) - f_1(x)‖ over the scale of f_1, mean over inputs
 with its interval, and the largest; for classifiers the share of inputs to which both name the same class. It judges nothing: a form may answer

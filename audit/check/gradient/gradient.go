@@ -20,7 +20,8 @@ import (
 
 // Check is the gradient check. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "gradient",
+	Name:  "gradient",
+	Title: "Gradients",
 	Doc: `Gradient asks whether derivatives keep the symmetry, as training, saliency maps and forces need it. With z(g,x) = ρ_out(g)⁻¹f(ρ_in(g)x)
 and L = <w, z> for a seeded unit vector w, a symmetric model has ∇L(g,x) = ρ_in(g)ᵀ Jᵀ(gx) ρ_out(g)⁻ᵀ w = Jᵀ(x) w: both gradients by the same
 x. That is what is compared where the transposes of the actions are those of the inverse elements (permutations, sign changes, rotations of

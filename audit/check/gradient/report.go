@@ -268,11 +268,12 @@ func (s *study) report(r *Set) {
 	holds := r.Forward <= p.Policy.Threshold
 	clue := audit.Clue{
 		Name: audit.ClueGradient, Holds: r.Found, Strength: 0.9, Set: r.Name, Evidence: ev,
-		Text: fmt.Sprintf("derivatives keep the symmetry to %.2g, limit %.2g", r.Worst.Value, r.Limit),
+		Text: fmt.Sprintf("on the %s gradients keep the symmetry to %.2g of their size (limit %.2g)", r.Name,
+			r.Worst.Value, r.Limit),
 	}
 	if r.Found {
-		clue.Text = fmt.Sprintf("derivatives break the symmetry by %.2g of their size, limit %.2g; outputs by %.2g",
-			r.Worst.Value, r.Limit, r.Forward)
+		clue.Text = fmt.Sprintf("on the %s gradients change by %.2g times their size (limit %.2g); the outputs by %.2g",
+			r.Name, r.Worst.Value, r.Limit, r.Forward)
 		f := audit.Finding{
 			Category: audit.Gradient, Set: r.Name, Location: "gradient", Worst: r.At, Evidence: ev,
 			Message: clue.Text,
@@ -295,7 +296,8 @@ func (s *study) report(r *Set) {
 	if holds {
 		p.Clue(audit.Clue{
 			Name: audit.ClueForwardHolds, Holds: true, Strength: 0.9, Set: r.Name, Evidence: ev[3:4],
-			Text: fmt.Sprintf("outputs keep the symmetry to %.2g at the pairs where derivatives were taken", r.Forward),
+			Text: fmt.Sprintf("outputs keep the symmetry to %.2g of their spread where gradients were taken",
+				r.Forward),
 		})
 	}
 }

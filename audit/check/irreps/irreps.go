@@ -23,7 +23,8 @@ import (
 
 // Check is the check of output types. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "irreps",
+	Name:  "irreps",
+	Title: "Other types of the output",
 	Doc: `Irreps tries, where the outputs of declared types fail, other types for each of their fields, on a few inputs and elements of the plan: unchanged,
 vectors, pseudovectors, pseudoscalars as their widths allow; of irreps the other parity, of all terms and of each; up to four terms in any other order; the components of
 every degree in reverse order, or with the signs (-1)^m of Condon and Shortley; and another polar axis, x or z in place of y, of all terms and of each; of quaternions the order

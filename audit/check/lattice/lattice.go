@@ -18,7 +18,8 @@ import (
 
 // Check is the gate of exact elements.
 var Check = &audit.Check{
-	Name: "lattice",
+	Name:  "lattice",
+	Title: "Motions that need no interpolation",
 	Doc: `Lattice judges the elements that act on the input by index: quarter turns, mirrors, whole steps, permutations. They form a comb on the
 orbit where the test itself has no error. Those of the group that the plan does not visit are added where they lie within its reach. If the
 error is large, other conventions of the output action are tried on a few inputs, and one that would pass is named, never adopted. It says

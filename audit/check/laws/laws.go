@@ -17,7 +17,8 @@ import (
 
 // Check is the laws check. Its result is a [*stress.Result].
 var Check = &audit.Check{
-	Name: "laws",
+	Name:  "laws",
+	Title: "Laws of the group",
 	Doc: `Laws asks whether the laws of the group survive the model.
 
 It compares f(ρ(g)ρ(h)x) with f(ρ(gh)x), f(ρ(g⁻¹)ρ(g)x) with f(x), f(ρ(e)x) with f(x), and a full turn more of every periodic coordinate. Exact pairs

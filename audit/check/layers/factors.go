@@ -231,7 +231,7 @@ func (l *look) firsts(r *Result) string {
 			out = append(out, "under "+name+" alone no layer breaks")
 		default:
 			start := l.entrance(r.Rows, r.Rows[at])
-			out = append(out, fmt.Sprintf("under %s alone %s is the first layer that breaks", name, start.Name))
+			out = append(out, fmt.Sprintf("under %s alone the symmetry is first lost in %s", name, start.Name))
 		}
 	}
 	return strings.Join(out, "; ")

@@ -289,7 +289,7 @@ func TestGroupConvolution(t *testing.T) {
 	g := parse(t, "C4")
 	f := audittest.Fixture{
 		Subject: subject(t, "faulty", g, groupNet(t, 5, "group").model(t, 3), vector, action.Trivial{G: g}),
-		Want:    []audittest.Want{{Category: audit.Layer, Message: "Conv.*is the first layer that breaks"}},
+		Want:    []audittest.Want{{Category: audit.Layer, Message: "the symmetry is first lost in .*Conv"}},
 	}
 	clean := audittest.Fixture{Subject: subject(t, "clean", g, groupNet(t, 5).model(t, 3), vector,
 		action.Trivial{G: g})}
@@ -409,7 +409,7 @@ func TestOutputLayer(t *testing.T) {
 	}
 	f := audittest.Fixture{
 		Subject: subject(t, "invariant", g, build(), vector, action.Trivial{G: g}),
-		Want:    []audittest.Want{{Category: audit.Layer, Message: "first layer that breaks"}},
+		Want:    []audittest.Want{{Category: audit.Layer, Message: "the symmetry is first lost in"}},
 	}
 	audittest.Run(t, layers.Check, f, audittest.Fixture{Subject: subject(t, "map", g, build(), vector, a)})
 	found, _ := look(t, f)

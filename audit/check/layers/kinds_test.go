@@ -27,7 +27,7 @@ func blamed(t *testing.T, faulty, clean audittest.Fixture, layer string, clue au
 	if len(c.Findings) != 1 || c.Findings[0].Category != audit.Layer || c.Findings[0].Location != layer ||
 		len(c.Findings[0].Evidence) == 0 ||
 		len(c.Findings[0].Remedies) == 0 || c.Findings[0].Worst.Index < 0 ||
-		!strings.Contains(c.Findings[0].Message, "is the first layer that breaks") {
+		!strings.Contains(c.Findings[0].Message, "the symmetry is first lost in") {
 		t.Errorf("findings %+v, want one about %s", c.Findings, layer)
 	}
 	if clue != "" && !slices.ContainsFunc(c.Clues,

@@ -22,7 +22,8 @@ import (
 
 // Check is the layer-wise check. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "layers",
+	Name:  "layers",
+	Title: "Where in the network the symmetry is lost",
 	Doc: `Layers says which layer breaks the symmetry, by how much, and what it contributes to the error of the output. With ρ_i the representation
 on the values z_i after layer i and s_i their centred scale, it measures for every layer the prefix error ‖ρ_i(g)⁻¹ z_i(gx) - z_i(x)‖/s_i,
 which has accumulated, and the injected error ‖ρ_i(g)⁻¹ f_i(ρ_{i-1}(g) z_{i-1}) - f_i(z_{i-1})‖/s_i, which this layer alone makes of an exactly

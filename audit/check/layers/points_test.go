@@ -338,7 +338,8 @@ func TestFactors(t *testing.T) {
 			t.Errorf("%s: derivatives: %s", c.name, r.NoFlows)
 		}
 		for _, x := range found.Exhibits {
-			if x.Name == "layers" && (!strings.Contains(x.Note, "under "+c.factor+" alone "+c.place+" is the first") ||
+			if x.Name == "layers" && (!strings.Contains(x.Note, "under "+c.factor+
+				" alone the symmetry is first lost in "+c.place) ||
 				!strings.Contains(x.Note, "under "+c.other+" alone no layer breaks")) {
 				t.Errorf("%s: %s", c.name, x.Note)
 			}

@@ -531,8 +531,8 @@ func (l *look) clues(r *Result) {
 		audit.Measured("share of the error at the output", w.Share, ""),
 	}
 	before := unshared(r.Rows[:r.First])
-	text := fmt.Sprintf("%s (%s) is the first layer that breaks%s%s; its share is %.3g", start.Name, start.Op,
-		among(before), l.under(r, w), w.Share.Value)
+	text := fmt.Sprintf("%s %s (%s), %s%s; %s", among(before), start.Name, start.Op, what, l.under(r, w),
+		l.causes(w.Share.Value))
 	if start.Index != w.Index {
 		text += fmt.Sprintf(", with those up to %s, which cannot be told apart", w.Name)
 	}
@@ -551,8 +551,8 @@ func (l *look) clues(r *Result) {
 	}
 	big := r.Rows[most]
 	single := math.Abs(big.Share.Value) >= singleShare && others <= otherShare
-	carries := fmt.Sprintf("%s carries the share %.3g, every other layer at most %.3g", big.Name, big.Share.Value,
-		others)
+	carries := fmt.Sprintf("%s causes %s of the error, every other layer at most %s", big.Name,
+		audit.Percent(big.Share.Value), audit.Percent(others))
 	if name := l.soleUnder(r, w); !single && name != "" { // layers may break one factor each
 		single, big = true, w
 		carries = fmt.Sprintf("under %s alone %s carries all of the error", name, w.Name)
@@ -565,12 +565,16 @@ func (l *look) clues(r *Result) {
 	grows, rho := grows(r.Rows)
 	if !math.IsNaN(rho) {
 		give(audit.ClueGrows, grows && !single, 0.8, "",
-			fmt.Sprintf("the prefix error and the depth have the rank correlation %.2g over %d layers", rho,
-				len(r.Rows)))
+			fmt.Sprintf("over %d layers the error and the depth have the rank correlation %.2g", len(r.Rows), rho))
 	}
 	if most == r.First || single {
 		w, start = big, l.entrance(r.Rows, big)
 		name, what, _ = l.class(start)
+	}
+	if broken, n := l.weighted(r.Rows); n >= leastWeighted {
+		give(audit.ClueGeneric, float64(broken) >= mostlyBroken*float64(n), strength, "",
+			fmt.Sprintf("%d of %d layers with weights that could be tested break the symmetry by themselves", broken,
+				n))
 	}
 	if name != "" {
 		give(name, true, strength*math.Min(1, math.Max(0.2, math.Abs(w.Share.Value))), start.Name,
@@ -587,6 +591,30 @@ func (l *look) clues(r *Result) {
 		}
 		give(audit.ClueOutputLayer, other, 0.9, l.entrance(r.Rows, w).Name, text)
 	}
+}
+
+// Of this many layers with weights a share of them is one, and from this share on they are nearly all.
+const (
+	leastWeighted = 3
+	mostlyBroken  = 0.75
+)
+
+// weighted counts the layers with weights of which the injected error is known, and those of them where it is beyond
+// its floor.
+func (l *look) weighted(rows []Row) (broken, n int) {
+	for _, w := range rows {
+		if !convolutions[w.Op] && !products[w.Op] || math.IsNaN(w.Injected) {
+			continue
+		}
+		if node := l.node(w); node == nil || !l.constants(node) {
+			continue
+		}
+		n++
+		if w.Above {
+			broken++
+		}
+	}
+	return broken, n
 }
 
 // grows tells whether the prefix error rises with depth: Spearman's rank correlation over the layers where it is above
@@ -642,8 +670,8 @@ func (l *look) finding(r *Result) {
 	}
 	if math.Abs(w.Share.Value) < singleShare {
 		if most := l.largest(r); most != r.First {
-			remedies = append(remedies, fmt.Sprintf("treat the largest share first: that of %s is %.3g",
-				r.Rows[most].Name, r.Rows[most].Share.Value))
+			remedies = append(remedies, fmt.Sprintf("treat the largest share first: that of %s is %s",
+				r.Rows[most].Name, audit.Percent(r.Rows[most].Share.Value)))
 		}
 	}
 	set := "exact"
@@ -652,9 +680,9 @@ func (l *look) finding(r *Result) {
 	}
 	l.p.Report(audit.Finding{
 		Category: audit.Layer, Set: set, Location: start.Name, Remedies: remedies, Worst: l.worst(),
-		Message: fmt.Sprintf("%s (%s), %s, is the first layer that breaks%s%s%s: injected error %.2g, share %.3g of "+
-			"the error at %s%s", start.Name, start.Op, what, among(before), l.under(r, w), limit(start, w), w.Injected,
-			w.Share.Value, l.what(), before),
+		Message: fmt.Sprintf("%s %s (%s), %s%s%s: it turns an input that moved exactly into one that is off by %.2g, "+
+			"and %s%s", among(before), start.Name, start.Op, what, l.under(r, w), limit(start, w), w.Injected,
+			l.causes(w.Share.Value), before),
 		Evidence: []audit.Evidence{
 			audit.Number("injected error", w.Injected, "").Against(w.Floor * l.p.Policy.RoundingFactor),
 			audit.Measured("share of the error at the output", w.Share, ""),
@@ -678,12 +706,28 @@ func unshared(before []Row) string {
 	return ""
 }
 
-// among limits "the first layer that breaks" where layers before it break with shares that nobody knows.
+// among begins the sentence on the first layer that breaks, and limits it where layers before it break with shares that
+// nobody knows.
 func among(before string) string {
 	if before == "" {
-		return ""
+		return "the symmetry is first lost in"
 	}
-	return " of those whose share is known"
+	return "of the layers whose share is known, the symmetry is first lost in"
+}
+
+// causes says how much of the error a layer is the cause of. Shares are signed and sum to one, so that one above 1 is
+// of an error that later layers undo in part.
+func (l *look) causes(share float64) string {
+	switch {
+	case math.IsNaN(share):
+		return "how much of the error at " + l.what() + " it causes is not known"
+	case share > 1.005:
+		return fmt.Sprintf("it alone would cause %s of the error at %s, and later layers undo part of that",
+			audit.Percent(share), l.what())
+	case share < 0:
+		return fmt.Sprintf("it takes %s of the error at %s away", audit.Percent(-share), l.what())
+	}
+	return fmt.Sprintf("it causes %s of the error at %s", audit.Percent(share), l.what())
 }
 
 // limit says where what is known ends, if an error came in at start and shows only at w.

@@ -17,7 +17,8 @@ import (
 
 // Check is the check of local equivariance errors. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "lie",
+	Name:  "lie",
+	Title: "Very small motions",
 	Doc: `Lie measures how an error begins: the derivative of the pulled-back prediction along every generator of the group, at the identity.
 L_X f(x) = d/dt ρ_out(e^{tX})⁻¹ f(ρ_in(e^{tX})x) at t = 0 for a generator X, and the local equivariance error is LEE = E‖L_X f(x)‖², here
 divided by s², in 1/rad², 1/px² or per log-factor squared (Gruver, Finzi, Goldblum and Wilson 2022). It depends on no choice of elements, and splits

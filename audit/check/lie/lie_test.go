@@ -201,7 +201,7 @@ func TestUnitsOfScale(t *testing.T) {
 func TestFaultyAndClean(t *testing.T) {
 	g, in := plane(t, "SO(2)")
 	plan := audittest.Plan(t, in, action.Trivial{G: g}, audittest.Angles(5)...)
-	want := []audittest.Want{{Category: audit.Gradient, Message: `per rad of rotation: .* at 1 degree`}}
+	want := []audittest.Want{{Category: audit.Gradient, Message: `^1° of rotation changes the output by .*1/rad`}}
 	audittest.Run(t, lie.Check,
 		audittest.Fixture{
 			Subject: subject("radius + tilt", form(t, 1, 0.1, 0), plan, 30, audittest.Vectors(30, 1)),
@@ -277,7 +277,7 @@ func TestPictures(t *testing.T) {
 	audittest.Run(t, lie.Check,
 		audittest.Fixture{
 			Subject: subject("heavier to the right", weighted(t, 1), plan, 30, smooth),
-			Want:    []audittest.Want{{Category: audit.Gradient, Message: "per px of shift x"}},
+			Want:    []audittest.Want{{Category: audit.Gradient, Message: "^1 px of shift x changes the output by"}},
 		},
 		audittest.Fixture{Subject: subject("mean of squares", weighted(t, 0), plan, 30, smooth)})
 	// In closed form: d/dt Σ (1 + (x+t)/12) u² = Σ u²/12, up to what a spline makes of bumps 2.5 px wide.

@@ -79,7 +79,7 @@ func (s *study) local(ctx context.Context, a sides, o *point) ([]space.Value, er
 func small(unit string) (words string, step float64) {
 	switch unit {
 	case "rad":
-		return "1 degree", math.Pi / 180
+		return "1°", math.Pi / 180
 	case "px":
 		return "1 px", 1
 	case "log-factor":
@@ -183,17 +183,20 @@ func (s *study) report(g *Generator, worst audit.Where) {
 	if !math.IsNaN(g.Floor) {
 		ev = append(ev, audit.Measured("local error over its floor", g.Ratio, "").Against(1))
 	}
+	said := fmt.Sprintf("%s of %s changes the output by %s of its spread over the inputs, to first order (%.2g %s)",
+		words, g.Name, audit.Percent(e.Value), g.Rate.Value, per(g.Unit, false))
+	if e.Value < leastShare {
+		said = fmt.Sprintf("%s of %s changes the output by %.2g of its spread over the inputs, to first order "+
+			"(%.2g %s)",
+			words, g.Name, e.Value, g.Rate.Value, per(g.Unit, false))
+	}
 	p.Clue(audit.Clue{
 		Name: audit.ClueGradient, Holds: true, Strength: 0.8, Evidence: ev,
-		Text: fmt.Sprintf("the output moves by %.2g of its scale per %s of %s, "+
-			"to first order", g.Rate.Value, unitWord(g.Unit),
-			g.Name),
+		Text: said,
 	})
 	p.Report(audit.Finding{
 		Category: audit.Gradient, Location: g.Name, Worst: worst, Evidence: ev,
-		Message: fmt.Sprintf("the output moves by %.2g of its scale per %s of %s: %.2g at %s, "+
-			"to first order", g.Rate.Value,
-			unitWord(g.Unit), g.Name, e.Value, words),
+		Message: said,
 		Remedies: []string{
 			"see which layer the local error comes from",
 			"train with moved inputs, or with the local error as a penalty",
@@ -201,12 +204,8 @@ func (s *study) report(g *Generator, worst audit.Where) {
 	})
 }
 
-func unitWord(unit string) string {
-	if unit == "" {
-		return "unit"
-	}
-	return unit
-}
+// leastShare is the share below which percents show no digit that counts.
+const leastShare = 1e-3
 
 // total adds the generators up over an orthonormal basis.
 func (s *study) total(r *Result) {

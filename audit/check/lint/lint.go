@@ -21,7 +21,8 @@ import (
 
 // Check is the static check of the graph. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "lint",
+	Name:  "lint",
+	Title: "What the graph alone permits",
 	Doc: `Lint reads the graph without running it and predicts the largest group of quarter turns, mirrors and whole shifts that its structure
 can keep exactly whatever the weights are, and the largest that the stored weights keep. It names the node at which each element is lost, with the law
 and its numbers: strided grids off the centre, one-sided padding, position tables, dense layers on a map. The prediction is held against what
@@ -314,6 +315,14 @@ func (c *reader) clues() {
 		keeps := pr.WeightsKnown && pr.StructureKnown && pr.Weights&wants == wants
 		give(audit.ClueKernelAsymmetry, byKernel, 0.9, "the stored weights keep every element that was asked for",
 			keeps)
+		untied := slices.IndexFunc(pr.Untied, func(l graph.Loss) bool { return touches(l, wants) })
+		if untied >= 0 && !rolls && (first[byStride] != nil || first[byCrop] != nil) {
+			l := pr.Untied[untied]
+			p.Clue(audit.Clue{
+				Name: audit.ClueUntied, Holds: true, Strength: 0.9, Location: l.Node,
+				Text: fmt.Sprintf("%s (%s) %s, whatever becomes of the grid", l.Node, l.Op, l.Reason),
+			})
+		}
 		if known {
 			allows := pr.Structure&wants == wants && (!rolls || (pr.Shifts.Cyclic[0] == 1 && pr.Shifts.Cyclic[1] == 1))
 			p.Clue(audit.Clue{

@@ -121,6 +121,7 @@ func TestLint(t *testing.T) {
 		"clean, strided":  {shape{symmetric, 9, 2, 1, false, false}, audit.Passed, "", ""},
 		"kernel":          {shape{lopsided, 9, 1, 1, false, false}, audit.Failed, audit.ClueKernelAsymmetry, "conv"},
 		"off the center":  {shape{symmetric, 10, 2, 1, false, false}, audit.Failed, audit.ClueStrideParity, "conv"},
+		"lopsided, off":   {shape{lopsided, 10, 2, 1, false, false}, audit.Failed, audit.ClueUntied, "conv"},
 		"table":           {shape{symmetric, 9, 1, 1, true, false}, audit.Failed, audit.CluePositions, "table"},
 		"dense on a map":  {shape{symmetric, 9, 1, 1, false, true}, audit.Failed, audit.CluePositions, "dense"},
 		"table and dense": {shape{symmetric, 9, 1, 1, true, true}, audit.Failed, audit.CluePositions, ""},
@@ -141,6 +142,8 @@ func TestLint(t *testing.T) {
 			}
 		}
 		switch {
+		case c.clue != audit.ClueUntied && strings.Contains(strings.Join(held, "|"), string(audit.ClueUntied)):
+			t.Errorf("%s: clues %q", name, held)
 		case c.clue == "" && len(held) > 0:
 			t.Errorf("%s: clues %q", name, held)
 		case c.clue != "" && !strings.Contains(strings.Join(held, "|"), string(c.clue)+" at"):

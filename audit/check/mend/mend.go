@@ -23,7 +23,8 @@ import (
 
 // Check is the check that leaves nodes out. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "mend",
+	Name:  "mend",
+	Title: "Layers without which it holds",
 	Doc: `Mend leaves nodes of a model out, a few at a time, and asks without which of them the claim holds. Where elements that do not resample fail,
 each node whose result has the form of a value that it reads is replaced by that value: a table is not added, a factor does not multiply, a nonlinearity
 hands its input on, a branch does not join. If no single node will do, runs of up to four nodes from a value to one of the same form are left out. A node mends
@@ -211,7 +212,7 @@ func (t *trier) failing(sw *sweep.Result) []group.Element {
 		if s == nil {
 			continue
 		}
-		if exact && s.Cut != nil && s.Cut.Ratio.Lo <= 1 {
+		if exact && t.p.Policy.CutOff(s) {
 			continue // what leaves the frame explains it
 		}
 		for _, x := range s.Profile {

@@ -19,7 +19,8 @@ import (
 
 // Check is the check of moving against static motions. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "moving",
+	Name:  "moving",
+	Title: "Moving sequences",
 	Doc: `Moving compares, where the group is a flow, what a model does to sequences whose frames are all moved alike with what it does to sequences that move on
 from frame to frame. Static motions are those that the flow reaches after 1, 2 and 3 frames at the velocities of the plan, applied to every frame. If
 static motions hold and velocities do not, the state of the model stays where it is while the input moves (Keller 2025, Flow equivariant recurrent

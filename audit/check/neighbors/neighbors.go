@@ -16,7 +16,8 @@ import (
 
 // Check is the check of cut-offs and ties. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "neighbors",
+	Name:  "neighbors",
+	Title: "Jumps of the answer nearby",
 	Doc: `Neighbors looks for jumps of the answer where points are neither added nor taken away. A few inputs are dilated about their mean in small steps, which carries
 every distance through a range; steps at which the output changes far more than at the steps around are halved until nothing is left between the two sides, and
 what is still different there is a jump, as of a cut-off that is not smooth or of a list of nearest neighbors. A distance that is common to the jumps of

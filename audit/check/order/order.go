@@ -15,7 +15,8 @@ import (
 
 // Check is the check of exchanges.
 var Check = &audit.Check{
-	Name: "order",
+	Name:  "order",
+	Title: "The order of rows",
 	Doc: `Order asks of a model of sets whether one exchange of two items suffices to change its answer. It applies where the group's exact elements
 do nothing to an input but give its items other places. Two items of an input are exchanged, drawn by the seed, which is a probe and not
 part of the claim: a cyclic group has no exchanges. If one suffices, a pooling or a weight goes by the place in the list.

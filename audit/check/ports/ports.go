@@ -21,7 +21,8 @@ import (
 
 // Check is the check of single input ports. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "ports",
+	Name:  "ports",
+	Title: "Inputs moved one by one",
 	Doc: `Ports moves the inputs of a model that has several one by one, on a few inputs and elements of the plan. A claim moves all of them together;
 each is left as it was while the others move, and each moves while the others stay.
 

@@ -19,7 +19,8 @@ import (
 
 // Check is the precision check. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "precision",
+	Name:  "precision",
+	Title: "Rounding: the same in double precision",
 	Doc: `Precision evaluates the model in float64, with an evaluator of its own and not with an engine, on a few inputs and elements, and holds the
 error there against that in the model's own arithmetic, the worst pair of the sweep among them. Rounding shrinks about 2²⁹-fold, a violation stays: from a factor of 4096 on the error is
 rounding, up to 4 it is a violation, between them part of each. It also measures how far the two outputs are apart at the identity, which

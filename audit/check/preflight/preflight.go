@@ -14,7 +14,8 @@ import (
 
 // Check is the preflight check. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "preflight",
+	Name:  "preflight",
+	Title: "Sanity checks",
 	Doc: `Preflight asks whether the audit can mean anything. A few inputs, unmoved, go through the model: outputs must be finite and of one
 form; the same inputs again give the run-to-run floor, in other places and sizes of a batch the batch floor. Place, company and size are also
 changed one at a time: the same inputs in reverse, other inputs around one that keeps its place, one alone against copies of itself. Batches

@@ -19,7 +19,8 @@ import (
 
 // Check is the search check. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "search",
+	Name:  "search",
+	Title: "Worse places between the elements",
 	Doc: `Search asks whether a larger error hides between the elements of a plan of continuous ones. A few inputs visit more elements, spread over the
 gaps of the plan, and the worst pairs of input and element are refined: one coordinate at a time up and down by a radius that halves where neither
 is worse. What is found was chosen for its size, so it is named as search and enters no set and no certificate. The bound largest error of the
@@ -451,10 +452,10 @@ func (s *seeker) bound(top float64, scanned []probe) {
 	p.Measure(audit.Number("steepest slope of the error seen", l, "per "+unit),
 		audit.Number("bound of the largest error on the orbit, "+sup.Label(), sup.Bound, ""))
 	if P := o.period(a); form == group.FormAngle && P > 0 {
-		p.Measure(audit.Number(fmt.Sprintf("chance that this plan misses a defect of %g deg that lies anywhere", width),
+		p.Measure(audit.Number(fmt.Sprintf("chance that this plan misses a defect of %g° that lies anywhere", width),
 			o.missed(a, p.Elements, width), "share"))
 		n := len(p.Elements) + 1
-		p.Measure(audit.Number(fmt.Sprintf("chance that %d independent elements miss a defect of %g deg", n, width),
+		p.Measure(audit.Number(fmt.Sprintf("chance that %d independent elements miss a defect of %g°", n, width),
 			aggregate.MissProbability(width, P, n), "share"))
 		if len(scanned) > 0 {
 			n += len(scanned) / len(s.scanned)

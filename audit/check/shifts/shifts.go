@@ -16,7 +16,8 @@ import (
 
 // Check is the shifts check. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "shifts",
+	Name:  "shifts",
+	Title: "Shifts by single pixels",
 	Doc: `Shifts asks whether the error over whole shifts has a period, as strides make it.
 
 It shifts by 1 to 8 pixels along each axis, whatever the group: a probe, not part of the claim. The content is kept away from the border. An error that

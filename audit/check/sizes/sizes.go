@@ -21,7 +21,8 @@ import (
 
 // Check is the sizes check. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "sizes",
+	Name:  "sizes",
+	Title: "Inputs of other sizes",
 	Doc: `Sizes asks whether exact elements hold at pictures of other sizes.
 
 Pictures larger and smaller, odd and even, are cropped or framed with zeros about their centre, where the model takes them.`,

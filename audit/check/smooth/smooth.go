@@ -16,7 +16,8 @@ import (
 
 // Check is the check of smoother inputs. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "smooth",
+	Name:  "smooth",
+	Title: "The error of fine detail",
 	Doc: `Smooth asks whether the error is one of fine detail: it puts a blur between the motion and the model, Gaussian with a standard deviation of 1
 and of 2 pixels, and measures the error again, against the scale of the answers to the blurred inputs. And it takes the inputs at twice the resolution,
 their middle cropped to the size that the model reads: the trigonometric polynomial through the pixels of the mirrored picture, read at every half pixel. All content is there,

@@ -24,7 +24,8 @@ import (
 
 // Check is the check of subgroups. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "subgroup",
+	Name:  "subgroup",
+	Title: "The largest symmetry that holds",
 	Doc: `Subgroup names the largest groups that hold, within the claim and beyond it. The elements at which a law holds for all inputs form a group, so it
 is enough to test parts that generate the others: of points in space the rotations about x, y and z, those with mirrors that contain the axis, Og(3), all
 rotations SO(3), all orthogonal maps O(3), shifts T(3), and permutations S(n) of rows and nodes; of signals the shifts by multiples of 1, 2, 4, 8 and 16 steps.

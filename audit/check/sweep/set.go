@@ -134,7 +134,7 @@ func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {
 // CutOff reports whether the error on the exact elements cannot be told from what content that leaves the frame does.
 func (r *Result) CutOff(p *audit.Pass) bool {
 	s := r.Set(p, true)
-	return s != nil && s.Cut != nil && s.Worst.Value > p.Policy.Threshold && s.Cut.Ratio.Lo <= 1
+	return s != nil && s.Cut != nil && s.Worst.Value > p.Policy.Threshold && p.Policy.CutOff(s)
 }
 
 // cutOff fills in what leaves the frame and what that does alone. mean is the mean error of each sample, rel makes an

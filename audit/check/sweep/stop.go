@@ -123,6 +123,9 @@ func (r *Result) cut(n int) {
 	for k := range r.FieldErr {
 		r.FieldErr[k] = r.FieldErr[k][:n*m]
 	}
+	if r.Pixels != nil {
+		r.Pixels = r.Pixels[:n*(1+m)]
+	}
 	if c := r.Classes; c != nil {
 		c.Base, c.Agree, c.Always, c.Right, c.Robust, c.Adjacent = c.Base[:n], c.Agree[:n], c.Always[:n], c.Right[:n],
 			c.Robust[:n], c.Adjacent[:n]

@@ -13,13 +13,16 @@ import (
 	"nero/audit"
 	"nero/data/space"
 	"nero/internal/elementary"
+	"nero/measure/metric"
 	"nero/measure/scale"
+	"nero/symmetry/action"
 	"nero/symmetry/group"
 )
 
 // Check is the sweep over the orbits. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "sweep",
+	Name:  "sweep",
+	Title: "Errors along the orbit",
 	Doc: `Sweep sends every input through the model unmoved, unmoved again, moved by every element, and moved there and back by every element
 that resamples or moves content out of the frame. It keeps the error of every pair (input, element), the scale s of the outputs, what resampling alone does to the output, and
 which classes come first. Outputs that are not finite are reported with sample and element and enter no mean. Of the pulled-back outputs it keeps
@@ -84,6 +87,9 @@ type Result struct {
 	Stop *Stop
 	// Classes of the pulled-back outputs; nil if the output has none.
 	Classes *Classes
+	// Pixels are the counts of masks against the truth of the data, moved along: of sample i unmoved in
+	// Pixels[i*(1+len(elements))], at element j in the (1+j)th behind that; nil where the data have no masks.
+	Pixels [][]metric.Pixels
 	// Channels says which channels of the output carry the error, Fits whether one factor or offset explains it, and
 	// Table holds the pulled-back outputs themselves, in few numbers; all nil for masks.
 	Channels *Channels
@@ -101,6 +107,8 @@ type Result struct {
 	FieldErr [][]float64
 
 	elements []audit.Element
+	// what the data say of the samples that are under way
+	truth map[int]space.Labelled
 	// samples that an element changes
 	changed []bool
 }
@@ -154,6 +162,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		Component: map[bool]float64{}, NonFinite: map[bool]int{}, NonFiniteAt: map[bool]audit.Where{},
 		FloorMean: make([]float64, n), FloorAt: make([]float64, m), FloorN: make([]int, m), elements: p.Elements,
 		changed: make([]bool, n), CutMean: make([]float64, n), Lost: make([]float64, n),
+		truth: map[int]space.Labelled{},
 	}
 	if p.Subject.EarlyStop {
 		var err error
@@ -238,6 +247,33 @@ func requests(p *audit.Pass, r *Result, from int) iter.Seq2[audit.Request, error
 	G, in := p.Subject.Plan.Group, p.Subject.Plan.In
 	identity := audit.NewMover(in, G.Identity())
 	there, back := audit.Movers(in, p.Elements, same), audit.Movers(in, p.Elements, G.Inv)
+	// A window of what was moved cannot be moved back; the whole picture can, and the window is cut from that.
+	var whole, around []*audit.Mover
+	if uncut, ok := action.Uncut(in); ok {
+		whole = audit.Movers(uncut, p.Elements, same)
+	}
+	// Boxes that a window cut or did not see are left out of the comparison; of other answers that do not move, what
+	// comes in is measured at rest.
+	_, still := p.Subject.Plan.Out.(action.Trivial)
+	if torus, ok := action.Around(in); ok && still {
+		around = audit.Movers(torus, p.Elements, G.Inv)
+	}
+	// home is an input moved by element j and back; nil where there is no way back.
+	home := func(x, gx space.Value, j int, exact bool) (space.Value, error) {
+		switch {
+		case exact && around != nil:
+			return around[j].Move(gx)
+		case !exact && whole != nil:
+			all, err := whole[j].Move(x)
+			if err != nil {
+				return nil, err
+			}
+			return back[j].Move(all)
+		case gx.Form() != x.Form():
+			return nil, nil //nolint:nilnil // no way back is no fault
+		}
+		return back[j].Move(gx)
+	}
 	return func(yield func(audit.Request, error) bool) {
 		for i := from; i < p.Subject.N; i++ {
 			s, err := p.Sample(i)
@@ -246,6 +282,9 @@ func requests(p *audit.Pass, r *Result, from int) iter.Seq2[audit.Request, error
 				return
 			}
 			r.IDs[i], r.Labels[i] = s.ID, s.Label
+			if t, ok := s.Target.(space.Labelled); ok {
+				r.truth[i] = t
+			}
 			at := func(j int, err error) error {
 				if j < 0 {
 					return fmt.Errorf("sample %s: %w", s.ID, err)
@@ -277,13 +316,13 @@ func requests(p *audit.Pass, r *Result, from int) iter.Seq2[audit.Request, error
 				if !yield(audit.Request{Sample: i, Element: j, Role: moved, Input: gx}, nil) {
 					return
 				}
-				if gx.Form() != s.Value.Form() {
-					continue // a window that cannot be moved back
-				}
-				home, err := back[j].Move(gx)
+				home, err := home(s.Value, gx, j, e.Exact)
 				if err != nil {
 					yield(audit.Request{}, at(j, err))
 					return
+				}
+				if home == nil {
+					continue // what cannot be moved back
 				}
 				if e.Exact {
 					share, err := loss(home, x)
@@ -421,6 +460,9 @@ func (c *consumer) add(q audit.Request, y space.Value) error {
 			sample: q.Sample, base: y, finite: finite, class: audit.Class(y), always: true,
 		}
 		c.before = c.class
+		if err := c.overlap(q, c.identity, y); err != nil {
+			return err
+		}
 		r.Mask, r.Boxes = shares(y), y.Kind() == space.KindBoxes
 		if !finite {
 			return nil
@@ -461,6 +503,9 @@ func (c *consumer) add(q audit.Request, y space.Value) error {
 
 func (c *consumer) moved(q audit.Request, y space.Value) error {
 	r, e := c.r, c.p.Elements[q.Element]
+	if err := c.overlap(q, c.there[q.Element], y); err != nil {
+		return err
+	}
 	z, err := c.back[q.Element].Move(y)
 	if err != nil {
 		return err
@@ -576,9 +621,29 @@ func (c *consumer) returned(q audit.Request, y space.Value) error {
 	return nil
 }
 
+// overlap counts the pixels of a mask against the truth, moved as the claim says answers move. Masks of another size
+// than the truth are counted for nothing: a run refuses them, and an audit says what it can without.
+func (c *consumer) overlap(q audit.Request, mover *audit.Mover, y space.Value) error {
+	r, truth := c.r, c.r.truth[q.Sample]
+	if _, ok := y.(space.Labelled); truth == nil || !ok {
+		return nil
+	}
+	t, err := mover.Move(truth)
+	if err != nil {
+		return err
+	}
+	per := 1 + len(c.p.Elements)
+	if r.Pixels == nil {
+		r.Pixels = make([][]metric.Pixels, c.p.Subject.N*per)
+	}
+	r.Pixels[q.Sample*per+1+q.Element] = metric.PixelsOf(metric.Case{At: y, Truth: t})
+	return nil
+}
+
 // close writes down what is known of a sample once its last element is through.
 func (c *consumer) close() {
 	r, i := c.r, c.sample
+	delete(r.truth, i)
 	r.FloorMean[i] = math.NaN()
 	if r.CutMean != nil && c.exact > 0 {
 		r.CutMean[i] = c.cut / c.exact

@@ -20,7 +20,8 @@ import (
 
 // Check is the variance check. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "variance",
+	Name:  "variance",
+	Title: "Hard motions or hard inputs?",
 	Doc: `Variance asks whether an element is bad for every input, or an input is sensitive, or the model is noisy. The pulled-back outputs, the
 identity's among them, are split as z(x,g,r) = μ + a(x) + b(g) + c(x,g) + ε(x,g,r), the exact and the other elements apart; a symmetric model has
 b = c = 0. Shares are those of the sum of squares over all components, or over 8 fixed random projections of an output with more. Where repeats

@@ -17,7 +17,8 @@ import (
 
 // Check is the check of the first frames. Its result is a [*Result].
 var Check = &audit.Check{
-	Name: "warmup",
+	Name:  "warmup",
+	Title: "Starting a sequence later",
 	Doc: `Warmup starts a sequence later: the first part of an input is cut off, in whole frames of the output, and every answer is held against that of the
 same moment in the uncut input. Of a model without memory nothing changes; one with a state, started cold, needs some frames. The error as a function of the
 number of frames since the start is drawn, and the number of frames is found after which its mean over inputs stays below the limit. Models that take one

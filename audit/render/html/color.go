@@ -8,8 +8,8 @@ import (
 	"nero/present/palette"
 )
 
-// heat maps numbers to colours: [lo, hi] along viridis, or [-hi, hi] along purple and orange. Unknown numbers have no
-// colour.
+// heat maps numbers to colours: [lo, hi] along viridis from its bright end, for an audit maps errors and bright is good
+// as in every figure; or [-hi, hi] along purple and orange. Unknown numbers have no colour.
 type heat struct {
 	lo, hi    float64
 	diverging bool
@@ -47,7 +47,7 @@ func (h heat) color(v float64) color.NRGBA {
 	if h.diverging {
 		return palette.PurpleOrange().At(u)
 	}
-	return palette.Viridis().At(u)
+	return palette.Viridis().At(1 - u)
 }
 
 // raster colours numbers row by row.

@@ -173,7 +173,7 @@ func modelOf(f *figures, r *document.Model) model {
 		r.Advice
 	for _, d := range r.Diagnoses {
 		v := diagnosis{
-			Diagnosis: d, Sure: whole(d.Confidence), Missing: strings.Join(d.Missing, ", "),
+			Diagnosis: d, Sure: whole(d.Confidence), Missing: strings.Join(d.Settle, "; "),
 			Meter: strconv.FormatFloat(unit(float64(d.Confidence)), 'f', 3, 64),
 		}
 		m.Diagnoses = append(m.Diagnoses, v)
@@ -395,12 +395,12 @@ func galleryOf(c document.Case) gallery {
 
 func checkOf(f *figures, c *document.Check) check {
 	v := check{
-		ID: f.id("check"), Name: c.Check, Status: string(c.Status), Summary: c.Summary, Reason: c.Reason,
+		ID: f.id("check"), Name: c.Heading(), Status: string(c.Status), Summary: c.Summary, Reason: c.Reason,
 	}
 	if doc := strings.Join(strings.Fields(c.Doc), " "); doc != v.Summary {
 		v.Doc = doc
 	}
-	if c.Verdict != "" {
+	if c.Judges() {
 		v.Verdict = &chip{string(c.Verdict), words.Name(string(c.Verdict))}
 	}
 	v.Open = len(c.Exhibits) > 0

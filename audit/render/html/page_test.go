@@ -391,7 +391,7 @@ func TestPlotsHaveTheirNumbers(t *testing.T) {
 		t.Errorf("the plots %q have %d rows of numbers, want %d", order, got, want)
 	}
 	for _, want := range []string{
-		`<td class="r">0.317</td>`, `<td class="r">0.015</td>`, ">-2.0%<",
+		`<td class="r">0.317</td>`, `<td class="r">0.015</td>`, ">−2.0%<",
 		"untestable (no action)",
 	} {
 		if !strings.Contains(s, want) {
@@ -410,13 +410,13 @@ func TestSaysWhatTheOthersSay(t *testing.T) {
 	}
 	for _, want := range []string{
 		"zero padding at the border at /conv1/Conv, 72% sure", "Else: striding or pooling, 15%",
-		"What to do: pad circularly", "1.0e-04 (preset production)",
+		"What to do: pad circularly", "0.0001 (preset production)",
 		"nero audit studies/digits/demo.yaml --only digits-original --replay d-0017@45",
 		"gradient: not tested: operator Mod of node /mod has no derivative",
-		"P(relative error > 1.0e-04 at one or more of 3 elements) ≤ 3.6% with confidence 95.0%", "wasm 1.18.0, float32",
+		"P(relative error > 0.0001 at one or more of 3 elements) ≤ 3.6% with confidence 95.0%", "wasm 1.18.0, float32",
 		"sha256 0123456789abcdef", "score of this audit",
-		"24 elements (uniform grid of 24 angles), 1 exact added by the audit", "float64 shrinks the error",
-		"Not looked for, would decide: padding-layer",
+		"24 elements (uniform grid of 24 angles), 1 exact added by the audit", "in double precision the error falls",
+		"A test that would settle it: whether the graph pads with zeros",
 		"high continuous elements: the model changes", "not part of this audit: conservative forces",
 	} {
 		if !strings.Contains(body, want) {
@@ -587,5 +587,52 @@ func BenchmarkHTML(b *testing.B) {
 		if err := html.Write(io.Discard, audit.Document(r)); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// A card says what the page begins with, asks for nothing, and shares no name and no style with the page around it.
+func TestCard(t *testing.T) {
+	card := func(reports ...*audit.Report) string {
+		var b bytes.Buffer
+		if err := html.WriteCard(&b, audit.Document(reports...)); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	r := audittest.Report()
+	got := card(r)
+	page := write(t, "page", r)
+	for _, line := range r.Gist() {
+		if !strings.Contains(page, line) || !strings.Contains(got, line) {
+			t.Errorf("the card does not say %q", line)
+		}
+	}
+	if n := strings.Count(got, "<svg"); n == 0 || n >= strings.Count(page, "<svg") {
+		t.Errorf("%d plots, want those along the orbit", n)
+	}
+	for _, bad := range []string{"<script", "<html", "<body", "<link", "http:", "https:", ":root", "url("} {
+		if strings.Contains(got, bad) {
+			t.Errorf("the card holds %q", bad)
+		}
+	}
+	style := got[strings.Index(got, "<style>")+len("<style>") : strings.Index(got, "</style>")]
+	elements(t, "card", strings.Replace(got, style, "", 1)) // it is well formed
+	if !strings.HasPrefix(style, ".nero-card {") || strings.Count(style, "{") != strings.Count(style, "}") {
+		t.Error("the style is not one block for the card")
+	}
+	names := regexp.MustCompile(` id="([^"]*)"`)
+	seen := map[string]bool{}
+	other := card(couldNotRun(), r)
+	for _, m := range slices.Concat(names.FindAllStringSubmatch(got, -1), names.FindAllStringSubmatch(other, -1)) {
+		if seen[m[1]] {
+			t.Errorf("the name %s occurs twice", m[1])
+		}
+		seen[m[1]] = true
+	}
+	if !strings.Contains(other, "open missing.onnx: no such file") {
+		t.Error("a card of an audit that could not run does not say why")
+	}
+	if strings.Contains(card(audittest.Hostile()), "<script") {
+		t.Error("a name became a script")
 	}
 }

@@ -60,11 +60,15 @@ const (
 )
 
 // figures makes plots with identifiers of their own.
-type figures struct{ n int }
+type figures struct {
+	n int
+	// of every name, so that a page may hold several audits
+	prefix string
+}
 
 func (f *figures) id(kind string) string {
 	f.n++
-	return kind + strconv.Itoa(f.n)
+	return f.prefix + kind + strconv.Itoa(f.n)
 }
 
 // wrap puts a drawing into an element with a title and a sentence for those who do not see it.

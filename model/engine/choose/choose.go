@@ -1,7 +1,8 @@
 // Package choose decides which engine runs the models, opens it and makes sure that it computes rightly.
 //
 // A library of ONNX Runtime is looked for in this order: the path given by hand, the environment variable NERO_ORT_LIB,
-// beside the program, in the user's cache folder, in the system's library folders. The first that loads and passes the
+// the variable NERO_ORT_HINT, beside the program, in the Python environment that the program is part of, in the user's
+// cache folder, in the system's library folders. The first that loads and passes the
 // self-test is taken; without one, the embedded engine runs. A library named by hand or by the variable must load: it
 // is never passed over. The variable's value "none" says that none is to be looked for.
 package choose
@@ -10,8 +11,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -27,6 +30,10 @@ import (
 
 // Variable names a library in the environment.
 const Variable = "NERO_ORT_LIB"
+
+// HintVariable names a library that is tried first and passed over if it does not load: the Python package names that
+// of its interpreter there.
+const HintVariable = "NERO_ORT_HINT"
 
 // None is the value of [Variable] that keeps libraries from being looked for: the embedded engine runs, whatever is
 // installed.
@@ -58,8 +65,14 @@ type Request struct {
 type Places struct {
 	// the value of the variable NERO_ORT_LIB
 	Library string
+	// the value of the variable NERO_ORT_HINT
+	Hint string
 	// the folder of the program; empty for none
 	Beside string
+	// folders in which the Python package onnxruntime of the environment that the program is part of keeps libraries
+	Packages []string
+	// the program is part of a Python environment
+	Python bool
 	// nero's folder in the user's cache; empty for none: nothing is kept
 	Cache string
 	// library folders of the system
@@ -110,8 +123,14 @@ func Candidates(r Request, p Places) ([]Candidate, error) {
 			cs = append(cs, Candidate{Path: filepath.Join(dir, name), Reason: reason})
 		}
 	}
+	if p.Hint != "" && p.Hint != None {
+		cs = append(cs, Candidate{Path: p.Hint, Reason: "environment variable " + HintVariable})
+	}
 	if p.Beside != "" {
 		add(p.Beside, "beside the program")
+	}
+	for _, dir := range p.Packages {
+		add(dir, "of the Python package onnxruntime beside the program")
 	}
 	if p.Cache != "" {
 		add(engineDir(p), "in the user's cache folder")
@@ -175,12 +194,17 @@ type Choice struct {
 	engine.Engine
 	// what the user should know: libraries passed over, a cache folder that cannot be written
 	Notes []string
+	// the program is part of a Python environment, where pip brings the library
+	python bool
 }
 
 // Hint says how to get the faster engine; it is empty when that one runs.
 func (c Choice) Hint() string {
 	if c.Info().Name != "wasm" {
 		return ""
+	}
+	if c.python {
+		return "4 to 10 times faster with a native library of ONNX Runtime: pip install onnxruntime"
 	}
 	return "4 to 10 times faster with a native library of ONNX Runtime: see 'nero engine install --help'"
 }
@@ -228,7 +252,7 @@ func Open(ctx context.Context, r Request, p Places) (Choice, error) {
 
 // searched lists the folders that Candidates looks into.
 func searched(p Places) []string {
-	dirs := []string{p.Beside}
+	dirs := append([]string{p.Beside}, p.Packages...)
 	if p.Cache != "" {
 		dirs = append(dirs, engineDir(p))
 	}
@@ -314,7 +338,7 @@ func embedded(ctx context.Context, r Request, p Places, skipped []string) (Choic
 		_ = Choice{Engine: e}.Close(ctx) // the first error says more
 		return Choice{}, err
 	}
-	return Choice{Engine: e, Notes: notes}, nil
+	return Choice{Engine: e, Notes: notes, python: p.Python && native.Supported}, nil
 }
 
 // Version is that of the library that [Open] would take, without a test of it; empty if there is none that loads.
@@ -353,7 +377,7 @@ func Install(ctx context.Context, file string, p Places) (string, error) {
 // inside [os.UserCacheDir]) and the system's library folders.
 func Host() Places {
 	p := Places{
-		Library: os.Getenv(Variable), Platform: library.Host(), Processor: processor(),
+		Library: os.Getenv(Variable), Hint: os.Getenv(HintVariable), Platform: library.Host(), Processor: processor(),
 		System: systemDirs(runtime.GOOS, runtime.GOARCH, os.Getenv),
 	}
 	if exe, err := os.Executable(); err == nil {
@@ -361,11 +385,30 @@ func Host() Places {
 			exe = target
 		}
 		p.Beside = filepath.Dir(exe)
+		p.Packages, p.Python = python(filepath.Dir(p.Beside))
 	}
 	if dir, err := os.UserCacheDir(); err == nil {
 		p.Cache = filepath.Join(dir, "nero")
 	}
 	return p
+}
+
+// python says whether the Python package of this program is installed in the environment with a prefix, and in which
+// folders the package onnxruntime of the same environment keeps its library. Without the first the second is none of
+// our business: /usr/local, say, is the prefix of anything.
+func python(prefix string) (folders []string, ours bool) {
+	root := os.DirFS(prefix)
+	for _, site := range []string{"lib/python3*/site-packages", "lib/python3*/dist-packages", "Lib/site-packages"} {
+		infos, _ := fs.Glob(root, site+"/nero_ml-*.dist-info") // the pattern is well formed
+		for _, info := range infos {
+			ours = true
+			capi := path.Join(path.Dir(info), "onnxruntime/capi")
+			if st, err := fs.Stat(root, capi); err == nil && st.IsDir() {
+				folders = append(folders, filepath.Join(prefix, filepath.FromSlash(capi)))
+			}
+		}
+	}
+	return folders, ours
 }
 
 // systemDirs are the folders in which the system's loader would look.

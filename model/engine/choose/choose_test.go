@@ -67,6 +67,20 @@ func TestCandidatesInOrder(t *testing.T) {
 		}
 	}
 
+	// The library of the same Python environment comes behind the one beside the program, one that is only hinted at
+	// before all; neither must load.
+	p.Hint, p.Packages = at("hint.so"), []string{at("lib")}
+	touch(t, at("lib/libonnxruntime.so.1.31.1"), "")
+	cs, err = Candidates(Request{}, p)
+	if want := append([]string{
+		at("hint.so"), at("bin/libonnxruntime.so"), at("lib/libonnxruntime.so.1.31.1"),
+	}, append(want[1:], at("lib/libonnxruntime.so.1.31.1"))...); err != nil || !slices.Equal(paths(cs), want) {
+		t.Errorf("%q (%v)\nwant %q", paths(cs), err, want)
+	}
+	if slices.ContainsFunc(cs, func(c Candidate) bool { return c.Must }) {
+		t.Errorf("%+v", cs)
+	}
+
 	p.Library = "/from/environment.so"
 	cs, err = Candidates(Request{Kind: Auto}, p)
 	if err != nil || len(cs) != 1 || cs[0] != (Candidate{p.Library, "environment variable NERO_ORT_LIB", true}) {
@@ -78,6 +92,31 @@ func TestCandidatesInOrder(t *testing.T) {
 	}
 	if cs, err = Candidates(Request{Kind: Wasm}, p); err != nil || len(cs) != 0 {
 		t.Errorf("wasm: %+v (%v)", cs, err)
+	}
+}
+
+func TestPythonEnvironment(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "a [b] c") // no pattern
+	for _, site := range []string{"lib/python3.12/site-packages", "Lib/site-packages"} {
+		capi := filepath.Join(root, filepath.FromSlash(site), "onnxruntime", "capi")
+		touch(t, filepath.Join(capi, "libonnxruntime.so.1.31.1"), "")
+		if folders, ours := python(root); ours || len(folders) > 0 {
+			t.Errorf("%s without the package of this program: %q, %t", site, folders, ours)
+		}
+		info := filepath.Join(root, filepath.FromSlash(site), "nero_ml-0.1.0.dist-info")
+		touch(t, filepath.Join(info, "METADATA"), "")
+		if folders, ours := python(root); !ours || !slices.Equal(folders, []string{capi}) {
+			t.Errorf("%s: %q, %t, want %s", site, folders, ours, capi)
+		}
+		if err := os.RemoveAll(filepath.Dir(capi)); err != nil {
+			t.Fatal(err)
+		}
+		if folders, ours := python(root); !ours || len(folders) > 0 {
+			t.Errorf("%s without the package onnxruntime: %q, %t", site, folders, ours)
+		}
+		if err := os.RemoveAll(info); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -28,7 +28,7 @@ type child struct {
 
 	mu    sync.Mutex
 	next  uint32
-	calls map[uint32]chan frame
+	calls map[uint32]chan framed
 	// how many calls were under way when it ended
 	broken int
 	// it was ended by this program
@@ -83,7 +83,7 @@ func start(c Config, number int) (*child, error) {
 	cmd.Stderr = heard
 	cmd.WaitDelay = time.Second
 	p := &child{
-		number: number, in: &writer{w: in}, pipe: in, calls: map[uint32]chan frame{}, gone: make(chan struct{}),
+		number: number, in: to(in), pipe: in, calls: map[uint32]chan framed{}, gone: make(chan struct{}),
 	}
 	started, ended := make(chan error), make(chan error, 1)
 	go func() {
@@ -107,7 +107,7 @@ func start(c Config, number int) (*child, error) {
 	}
 	widen(out.Fd())
 	p.kill = func() { _ = cmd.Process.Kill() } // it may be gone already
-	greeted := make(chan frame, 1)
+	greeted := make(chan framed, 1)
 	p.calls[0] = greeted
 	go func() {
 		for {
@@ -156,7 +156,7 @@ func start(c Config, number int) (*child, error) {
 }
 
 // deliver hands an answer to who waits for it.
-func (p *child) deliver(f frame) {
+func (p *child) deliver(f framed) {
 	p.mu.Lock()
 	c := p.calls[f.call]
 	delete(p.calls, f.call)
@@ -194,8 +194,8 @@ func reason(err error, state *os.ProcessState, line string) string {
 }
 
 // ask sends a call and gives where its answer will come.
-func (p *child) ask(m message, raws ...[]byte) (uint32, chan frame, error) {
-	c := make(chan frame, 1)
+func (p *child) ask(m message, raws ...[]byte) (uint32, chan framed, error) {
+	c := make(chan framed, 1)
 	p.mu.Lock()
 	select {
 	case <-p.gone:

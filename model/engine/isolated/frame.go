@@ -1,31 +1,27 @@
 package isolated
 
 import (
-	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"sync"
 
 	"nero/data/tensor"
 	"nero/model/engine"
+	"nero/model/engine/frame"
 	"nero/model/engine/remote"
 )
 
 const (
 	protocol = 1
-	magic    = "NRL1"
-	head     = 20
 	// mostJSON and mostTensors bound what one side believes of the other: lists of tensors are short, and no file of
 	// a model has more bytes.
 	mostJSON    = 64 << 20
 	mostTensors = 1 << 40
 )
 
-// frame is one message.
-type frame struct {
+// framed is one message, with its tensors.
+type framed struct {
 	call uint32
 	body message
 	raw  []byte
@@ -99,11 +95,12 @@ func tensors(as []array, raw []byte) ([]tensor.Named, error) {
 	return out, nil
 }
 
-// writer writes whole frames.
+// writer writes messages in frames.
 type writer struct {
-	mu sync.Mutex
-	w  io.Writer
+	frame.Writer
 }
+
+func to(w io.Writer) *writer { return &writer{frame.Writer{W: w}} }
 
 // send writes one frame.
 func (w *writer) send(call uint32, m message, raws ...[]byte) error {
@@ -114,52 +111,21 @@ func (w *writer) send(call uint32, m message, raws ...[]byte) error {
 	if len(b) > mostJSON {
 		return fmt.Errorf("a message of %d bytes", len(b))
 	}
-	size := uint64(0)
-	for _, r := range raws {
-		size += uint64(len(r))
-	}
-	h := make([]byte, 0, head+len(b))
-	h = append(h, magic...)
-	h = binary.LittleEndian.AppendUint32(h, call)
-	h = binary.LittleEndian.AppendUint32(h, uint32(len(b)))
-	h = binary.LittleEndian.AppendUint64(h, size)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, part := range append([][]byte{append(h, b...)}, raws...) {
-		if _, err := w.w.Write(part); err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.Write(call, b, raws...)
 }
 
 // errFrame marks bytes that are no frame.
-var errFrame = errors.New("what came is no frame")
+var errFrame = frame.ErrFrame
 
-// receive reads one frame. io.EOF says that there are no more.
-func receive(r io.Reader) (frame, error) {
-	var h [head]byte
-	if _, err := io.ReadFull(r, h[:]); err != nil {
-		return frame{}, err
+// receive reads one message. io.EOF says that there are no more.
+func receive(r io.Reader) (framed, error) {
+	f, err := frame.Read(r, frame.Limits{JSON: mostJSON, Raw: min(mostTensors, math.MaxInt)})
+	if err != nil {
+		return framed{}, err
 	}
-	if string(h[:4]) != magic {
-		return frame{}, fmt.Errorf("%w: it begins with %q", errFrame, h[:4])
+	got := framed{call: f.Call, raw: f.Raw}
+	if err := json.Unmarshal(f.JSON, &got.body); err != nil {
+		return framed{}, fmt.Errorf("%w: %w", errFrame, err)
 	}
-	n, size := binary.LittleEndian.Uint32(h[8:]), binary.LittleEndian.Uint64(h[12:])
-	if n > mostJSON || size > min(mostTensors, math.MaxInt) {
-		return frame{}, fmt.Errorf("%w: it announces %d bytes of JSON and %d of tensors", errFrame, n, size)
-	}
-	f := frame{call: binary.LittleEndian.Uint32(h[4:])}
-	b := make([]byte, n)
-	if _, err := io.ReadFull(r, b); err != nil {
-		return frame{}, fmt.Errorf("%w: %w", errFrame, err)
-	}
-	if err := json.Unmarshal(b, &f.body); err != nil {
-		return frame{}, fmt.Errorf("%w: %w", errFrame, err)
-	}
-	f.raw = make([]byte, size)
-	if _, err := io.ReadFull(r, f.raw); err != nil {
-		return frame{}, fmt.Errorf("%w: %w", errFrame, err)
-	}
-	return f, nil
+	return got, nil
 }

@@ -18,7 +18,7 @@ func TestFrames(t *testing.T) {
 	}
 	as, raws := arrays(in)
 	var b bytes.Buffer
-	if err := (&writer{w: &b}).send(7, message{Method: "infer", Model: "m", Inputs: as}, raws...); err != nil {
+	if err := to(&b).send(7, message{Method: "infer", Model: "m", Inputs: as}, raws...); err != nil {
 		t.Fatal(err)
 	}
 	whole := bytes.Clone(b.Bytes())
@@ -41,7 +41,7 @@ func TestFrames(t *testing.T) {
 	}
 	for n := 1; n < len(whole); n++ {
 		if _, err := receive(bytes.NewReader(whole[:n])); err == nil {
-			t.Errorf("%d of %d bytes are taken for a frame", n, len(whole))
+			t.Errorf("%d of %d bytes are taken for a framed", n, len(whole))
 		}
 	}
 	foreign := append([]byte("HTTP"), whole[4:]...)

@@ -202,7 +202,7 @@ type request struct {
 
 // call opens the model where it is not, and asks. Of several calls that were under way when their process ended, one
 // ended it: each is asked again, alone, so that only that one fails.
-func (e *Engine) call(ctx context.Context, s *session, r *request) (frame, error) {
+func (e *Engine) call(ctx context.Context, s *session, r *request) (framed, error) {
 	e.alone.RLock()
 	f, n, err := e.once(ctx, s, r)
 	e.alone.RUnlock()
@@ -217,13 +217,13 @@ func (e *Engine) call(ctx context.Context, s *session, r *request) (frame, error
 }
 
 // once asks one time. n is how many calls were under way when the process ended, if it did.
-func (e *Engine) once(ctx context.Context, s *session, r *request) (f frame, n int, err error) {
+func (e *Engine) once(ctx context.Context, s *session, r *request) (f framed, n int, err error) {
 	p, err := e.process()
 	if err != nil {
-		return frame{}, 0, err
+		return framed{}, 0, err
 	}
 	if n, err = s.ensure(ctx, p); err != nil || r == nil {
-		return frame{}, n, err
+		return framed{}, n, err
 	}
 	return wait(ctx, p, r.m, r.raws...)
 }
@@ -268,10 +268,10 @@ func names(as []array) []string {
 }
 
 // wait asks a process and waits for the answer, its end, or that of ctx.
-func wait(ctx context.Context, p *child, m message, raws ...[]byte) (f frame, n int, err error) {
+func wait(ctx context.Context, p *child, m message, raws ...[]byte) (f framed, n int, err error) {
 	number, answer, err := p.ask(m, raws...)
 	if err != nil {
-		return frame{}, 0, err
+		return framed{}, 0, err
 	}
 	select {
 	case f = <-answer:
@@ -279,27 +279,27 @@ func wait(ctx context.Context, p *child, m message, raws ...[]byte) (f frame, n 
 		select {
 		case f = <-answer: // it came just before
 		default:
-			return frame{}, p.broken, p.why
+			return framed{}, p.broken, p.why
 		}
 	case <-ctx.Done():
 		p.leave(number, answer)
-		return frame{}, 0, ctx.Err()
+		return framed{}, 0, ctx.Err()
 	}
 	switch {
 	case f.body.Error == "":
 		return f, 0, nil
 	case ctx.Err() != nil:
-		return frame{}, 0, ctx.Err()
+		return framed{}, 0, ctx.Err()
 	}
 	if m.Method == "infer" {
-		return frame{}, 0, engine.Failed(f.body.Error)
+		return framed{}, 0, engine.Failed(f.body.Error)
 	}
-	return frame{}, 0, errors.New(f.body.Error)
+	return framed{}, 0, errors.New(f.body.Error)
 }
 
 // leave ends a call whose context has ended: it is told to end, and where it does not, its process is ended, before the
 // engine there would leave the call to itself.
-func (p *child) leave(number uint32, answer chan frame) {
+func (p *child) leave(number uint32, answer chan framed) {
 	if err := p.in.send(0, message{Method: "cancel", Call: number}); err == nil {
 		select {
 		case <-answer:

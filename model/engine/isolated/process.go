@@ -64,7 +64,7 @@ type process struct {
 // serve answers until in ends.
 func serve(in io.Reader, out io.Writer, load Load) error {
 	p := &process{
-		out: &writer{w: out}, sessions: map[string]engine.Session{}, cancel: map[uint32]context.CancelFunc{},
+		out: to(out), sessions: map[string]engine.Session{}, cancel: map[uint32]context.CancelFunc{},
 	}
 	f, err := receive(in)
 	if err != nil {
@@ -121,7 +121,7 @@ func serve(in io.Reader, out io.Writer, load Load) error {
 }
 
 // answer does what a call asks for.
-func (p *process) answer(ctx context.Context, f frame) (message, [][]byte) {
+func (p *process) answer(ctx context.Context, f framed) (message, [][]byte) {
 	refuse := func(err error) (message, [][]byte) { return message{Error: err.Error()}, nil }
 	switch f.body.Method {
 	case "open":

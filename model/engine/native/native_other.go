@@ -1,4 +1,4 @@
-//go:build !((darwin || linux || windows) && (amd64 || arm64))
+//go:build !((darwin || linux || windows) && (amd64 || arm64)) || nonative
 
 package native
 
@@ -11,16 +11,16 @@ import (
 	"nero/model/engine/library"
 )
 
-// Supported reports whether libraries can be loaded on this platform.
+// Supported reports whether libraries can be loaded by this program.
 const Supported = false
 
-// Engine does not exist on this platform.
+// Engine does not exist in this program.
 type Engine struct{}
 
 // New returns an error that wraps [errors.ErrUnsupported].
 func New(path, _ string) (*Engine, error) {
-	return nil, fmt.Errorf("%s: shared libraries cannot be loaded on %s: %w", path, library.Host(),
-		errors.ErrUnsupported)
+	return nil, fmt.Errorf("%s: this program loads no shared libraries (%s, built without them): %w", path,
+		library.Host(), errors.ErrUnsupported)
 }
 
 // Info is empty.

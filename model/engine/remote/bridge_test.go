@@ -17,11 +17,11 @@ import (
 	"nero/model/engine/remote"
 )
 
-// bridge serves, by python/nero_bridge, what a program serves, and returns the endpoints that it prints.
+// bridge serves, by the Python package nero.bridge, what a program serves, and returns the endpoints that it prints.
 func bridge(t *testing.T, interpreter string, lines int, args ...string) []string {
 	t.Helper()
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), interpreter, args...)
-	cmd.Env = append(os.Environ(), "PYTHONPATH=../../../python", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")
+	cmd.Env = append(os.Environ(), "PYTHONPATH=../../../python/src", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")
 	var log lock
 	cmd.Stderr = &log
 	out, err := cmd.StdoutPipe()
@@ -66,7 +66,7 @@ func withModule(t *testing.T, modules string) string {
 
 const echo = `
 import numpy as np
-from nero_bridge import DATATYPES, Model, Server
+from nero.bridge import DATATYPES, Model, Server
 ports = {d: (d, [-1, 2]) for d in DATATYPES}
 def sick(x): raise RuntimeError("out of order")
 with Server([

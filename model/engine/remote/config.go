@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -18,6 +19,15 @@ import (
 type Config struct {
 	// URL is the endpoint; see [Parse].
 	URL string
+	// Command, in place of URL, is a program of this machine and its arguments, and Dir the folder that it runs in; see
+	// package child. Workers is how many of it run at once; default 1. Of the other fields only Timeout, Concurrency,
+	// which is what the workers take at once by default, and MaxMessage are its own.
+	Command []string
+	Dir     string
+	Workers int
+	// Live is the way to the program that started this one, for endpoints live://NAME; nil where there is none. Of the
+	// other fields only Timeout, which has no default then, Concurrency and MaxMessage are theirs.
+	Live Live
 	// Version of the model; "" for the one that the server chooses.
 	Version string
 	// Header goes along with every call: tokens and the like. It is sent unencrypted only to this machine, or if
@@ -27,13 +37,15 @@ type Config struct {
 	CA []byte
 	// Insecure accepts any certificate, and sends Header unencrypted where the scheme is grpc or http.
 	Insecure bool
-	// Timeout is the time that one call may take, repetitions not counted. Default 60 s.
+	// Timeout is the time that one call may take, repetitions not counted; below 0 for any time. Default 60 s, and for
+	// functions of the program that started this one any time.
 	Timeout time.Duration
 	// Retry says how calls are repeated.
 	Retry Retry
 	// Concurrency is how many calls are under way at once; further ones wait. Default 4.
 	Concurrency int
-	// MaxMessage is the length of the longest message, in bytes, in either direction. Default 512 MiB.
+	// MaxMessage is the length of the longest message, in bytes, in either direction. Default 512 MiB. An answer whose
+	// length the metadata fixes may have no more than that takes.
 	MaxMessage int
 	// JSON sends numbers over HTTP as JSON without asking whether the server takes binary tensors. JSON has neither NaN
 	// nor infinity: an input that holds one is refused; in an answer null stands for NaN.
@@ -62,7 +74,11 @@ func (c Config) withDefaults() Config {
 			*d = v
 		}
 	}
-	def(&c.Timeout, 60*time.Second)
+	usual := 60 * time.Second
+	if strings.HasPrefix(c.URL, liveScheme+"://") {
+		usual = -1 // who waits sees it wait, and can interrupt it
+	}
+	c.Timeout = cmp.Or(c.Timeout, usual)
 	def(&c.Retry.Base, 200*time.Millisecond)
 	def(&c.Retry.Max, 5*time.Second)
 	def(&c.Retry.Patience, 60*time.Second)
@@ -72,8 +88,12 @@ func (c Config) withDefaults() Config {
 	if c.Retry.Wait == nil {
 		c.Retry.Wait = wait
 	}
+	c.Workers = max(c.Workers, 1)
 	if c.Concurrency <= 0 {
 		c.Concurrency = 4
+		if c.Command != nil {
+			c.Concurrency = mostUnderWay // the programs say how many they take
+		}
 	}
 	if c.MaxMessage <= 0 {
 		c.MaxMessage = 512 << 20
@@ -229,6 +249,9 @@ func (c Config) line(s string) string {
 // mostSaid is how much of an answer is looked through for a message, which shows far less: an answer may have any
 // length.
 const mostSaid = 64 << 10
+
+// start is as much of an answer as is looked through for a message.
+func start(b []byte) string { return string(b[:min(len(b), mostSaid)]) }
 
 // quote shows what a server said, on one line, without secrets, and no longer than is good for a message.
 func (c Config) quote(s string) string { return strconv.QuoteToGraphic(c.clip(s)) }

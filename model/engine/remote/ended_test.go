@@ -70,7 +70,7 @@ type oldServer struct {
 	calls int
 }
 
-func frame(w io.Writer, kind, flags byte, stream uint32, payload []byte) error {
+func frameOf(w io.Writer, kind, flags byte, stream uint32, payload []byte) error {
 	b := binary.BigEndian.AppendUint32(nil, uint32(len(payload)))[1:]
 	b = binary.BigEndian.AppendUint32(append(b, kind, flags), stream)
 	_, err := w.Write(append(b, payload...))
@@ -80,7 +80,7 @@ func frame(w io.Writer, kind, flags byte, stream uint32, payload []byte) error {
 func (s *oldServer) serve(c net.Conn) {
 	defer func() { _ = c.Close() }() // it has said all
 	if _, err := io.ReadFull(c, make([]byte, len("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))); err != nil ||
-		frame(c, frameSettings, 0, 0, nil) != nil {
+		frameOf(c, frameSettings, 0, 0, nil) != nil {
 		return
 	}
 	for {
@@ -96,7 +96,7 @@ func (s *oldServer) serve(c net.Conn) {
 		body := ""
 		switch {
 		case kind == frameSettings && !ends:
-			if frame(c, frameSettings, 1, 0, nil) != nil {
+			if frameOf(c, frameSettings, 1, 0, nil) != nil {
 				return
 			}
 			continue
@@ -114,8 +114,8 @@ func (s *oldServer) serve(c net.Conn) {
 			continue
 		}
 		// 0x88 is ":status: 200" in the static table of HPACK (RFC 7541, appendix A).
-		if frame(c, frameHeaders, 4, stream, []byte{0x88}) != nil ||
-			frame(c, frameData, 1, stream, []byte(body)) != nil {
+		if frameOf(c, frameHeaders, 4, stream, []byte{0x88}) != nil ||
+			frameOf(c, frameData, 1, stream, []byte(body)) != nil {
 			return
 		}
 	}
@@ -157,13 +157,13 @@ func TestAskedAgain(t *testing.T) {
 	}{
 		// REFUSED_STREAM: net/http itself sends the same again, if it can have the body once more.
 		"refused": {
-			func(w io.Writer, stream uint32) bool { return frame(w, frameReset, 0, stream, code(7)) != nil },
+			func(w io.Writer, stream uint32) bool { return frameOf(w, frameReset, 0, stream, code(7)) != nil },
 			0,
 		},
 		// INTERNAL_ERROR: what servers do to a request whose handler died.
-		"died": {func(w io.Writer, stream uint32) bool { return frame(w, frameReset, 0, stream, code(2)) != nil }, 1},
+		"died": {func(w io.Writer, stream uint32) bool { return frameOf(w, frameReset, 0, stream, code(2)) != nil }, 1},
 		"goes": {func(w io.Writer, stream uint32) bool {
-			_ = frame(w, frameGoAway, 0, 0, append(code(stream), code(2)...)) // the client tells
+			_ = frameOf(w, frameGoAway, 0, 0, append(code(stream), code(2)...)) // the client tells
 			return true
 		}, 1},
 	} {

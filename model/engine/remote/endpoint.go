@@ -13,7 +13,7 @@ import (
 
 // Endpoint is a model on a server.
 type Endpoint struct {
-	// grpc, grpcs, http or https
+	// grpc, grpcs, http or https; or live, for a function of the program that started this one, which has a name only
 	Scheme string
 	// name or address, without the port
 	Host string
@@ -28,6 +28,9 @@ type Endpoint struct {
 // Parse reads SCHEME://HOST:PORT/MODEL. For http and https the port may be left out, and MODEL may come after a prefix,
 // or be written as v2/models/MODEL, as the protocol does.
 func Parse(text string) (Endpoint, error) {
+	if e, ok, err := parseLive(text); ok {
+		return e, err
+	}
 	const want = "expected SCHEME://HOST:PORT/MODEL with scheme grpc, grpcs, http or https, such as " +
 		"grpc://127.0.0.1:9000/digits"
 	u, err := url.Parse(text)
@@ -83,6 +86,9 @@ func Parse(text string) (Endpoint, error) {
 
 // String is the endpoint as a URL that [Parse] reads back.
 func (e Endpoint) String() string {
+	if e.Scheme == liveScheme {
+		return liveScheme + "://" + e.Model
+	}
 	return e.Scheme + "://" + e.address() + e.Prefix + "/" + url.PathEscape(e.Model)
 }
 

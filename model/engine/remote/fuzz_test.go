@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"testing"
 
+	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
@@ -66,9 +67,12 @@ func FuzzGRPCAnswer(f *testing.F) {
 		}}})
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var r oippb.ModelInferResponse
-		if proto.Unmarshal(b, &r) != nil {
+		var r, plain oippb.ModelInferResponse
+		if (codec{}).Unmarshal(mem.BufferSlice{mem.SliceBuffer(b)}, &r) != nil {
 			return
+		}
+		if err := proto.Unmarshal(b, &plain); err != nil || !proto.Equal(&r, &plain) {
+			t.Fatalf("%x is %v, and %v without a look at its parts (%v)", b, &r, &plain, err)
 		}
 		if a, err := readGRPC(&r, []string{"y"}, 1<<16); err == nil {
 			whole(t, a)
@@ -114,6 +118,7 @@ func FuzzHeaders(f *testing.F) {
 func FuzzMetadata(f *testing.F) {
 	f.Add([]byte(`{"inputs":[{"name":"x","datatype":"FP32","shape":[-1,3]}],"outputs":[{"name":"y","datatype":"fp64","shape":[]}]}`))
 	f.Add([]byte(`{"inputs":[{"name":"x","datatype":"FP32","shape":[-2]}]}`))
+	f.Add([]byte(`{"inputs":"[","outputs":[{"name":"\\"],[,","shape":[1,2]},{}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var d description
 		if json.Unmarshal(b, &d) != nil {

@@ -1,8 +1,11 @@
 package remote
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"net"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -11,6 +14,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
@@ -42,7 +47,8 @@ func newGRPC(at Endpoint, c Config) (*viaGRPC, error) {
 	g.conn, err = grpc.NewClient(at.address(),
 		grpc.WithTransportCredentials(creds),
 		grpc.WithDisableRetry(), // repeating is up to Model.retry
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(c.MaxMessage), grpc.MaxCallSendMsgSize(c.MaxMessage)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallSendMsgSize(c.MaxMessage),
+			grpc.ForceCodecV2(codec{encoding.GetCodecV2(proto.Name)})),
 		// A connection that breaks is tried again as soon as the next call comes; the pauses are those of Model.retry.
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff: backoff.Config{
@@ -59,16 +65,26 @@ func newGRPC(at Endpoint, c Config) (*viaGRPC, error) {
 
 func (g *viaGRPC) close() error { return g.conn.Close() }
 
-func (g *viaGRPC) call(ctx context.Context, method string, in, out any) error {
+// call makes a call whose answer can need so much.
+func (g *viaGRPC) call(ctx context.Context, method string, in, out any, n need) error {
 	var pairs []string
 	for name, values := range g.c.Header {
 		for _, v := range values {
 			pairs = append(pairs, name, v)
 		}
 	}
-	err := g.conn.Invoke(metadata.NewOutgoingContext(ctx, metadata.Pairs(pairs...)), method, in, out)
+	most := n.longest(mostInTyped, g.c.MaxMessage)
+	err := g.conn.Invoke(metadata.NewOutgoingContext(ctx, metadata.Pairs(pairs...)), method, in, out,
+		grpc.MaxCallRecvMsgSize(most))
 	if err == nil {
 		return nil
+	}
+	// gRPC tells by words alone that it was this side that refused; a server that is written in Go says the same of
+	// what it was sent, with a limit of its own.
+	if s := status.Convert(err); s.Code() == codes.ResourceExhausted && ctx.Err() == nil &&
+		strings.HasPrefix(s.Message(), "grpc: received message ") &&
+		strings.HasSuffix(strings.TrimSuffix(s.Message(), ")"), fmt.Sprintf(" %d", most)) {
+		return n.tooLong(most, g.c.MaxMessage)
 	}
 	return g.explain(ctx, err)
 }
@@ -78,8 +94,29 @@ func (g *viaGRPC) explain(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	// On a busy machine the server, whose time is up too, may cut the stream before the context hears of it here.
+	if end, ok := ctx.Deadline(); ok {
+		again, cancel := context.WithDeadline(context.WithoutCancel(ctx), end) // knows at once
+		defer cancel()
+		if again.Err() != nil {
+			return again.Err()
+		}
+	}
 	s := status.Convert(err)
 	text := g.c.line(s.Message())
+	// What this side finds wrong with an answer comes as the status of a server too.
+	begins := func(with string) bool { return strings.HasPrefix(s.Message(), with) }
+	here := s.Code() == codes.Internal || s.Code() == codes.Unknown
+	switch {
+	case here && (begins("grpc: ") || begins("unexpected EOF") || begins("cardinality violation: ") ||
+		begins("transport: malformed grpc-status")), s.Code() == codes.Unknown && s.Message() == "":
+		what := strings.TrimPrefix(s.Message(), "grpc: failed to unmarshal the received message: ")
+		return failed("the answer is not what the protocol says (%s)", cmp.Or(g.c.line(what), "no status"))
+	case begins("stream terminated by RST_STREAM"):
+		return busy("the connection was cut in the middle of an answer (%s); look at the server's log", text)
+	case begins("unexpected HTTP status code") && s.Code() != codes.Unavailable:
+		return failed("no answer that gRPC knows (%s); is this its gRPC port?", text)
+	}
 	switch s.Code() { //nolint:exhaustive // the others say what they say
 	case codes.DeadlineExceeded: // the call carries its deadline, and the server's clock may strike first
 		return context.DeadlineExceeded
@@ -109,7 +146,7 @@ func (g *viaGRPC) explain(ctx context.Context, err error) error {
 func (g *viaGRPC) describe(ctx context.Context) (*description, error) {
 	var r oippb.ModelMetadataResponse
 	if err := g.call(ctx, oippb.ModelMetadataCall, &oippb.ModelMetadataRequest{Name: g.at.Model, Version: g.c.Version},
-		&r); err != nil {
+		&r, need{}); err != nil {
 		return nil, err
 	}
 	ports := func(ts []*oippb.ModelMetadataResponse_TensorMetadata) []portMeta {
@@ -125,7 +162,7 @@ func (g *viaGRPC) describe(ctx context.Context) (*description, error) {
 	}, nil
 }
 
-func (g *viaGRPC) infer(ctx context.Context, in []tensor.Named, outputs []string) (*answer, error) {
+func (g *viaGRPC) infer(ctx context.Context, in []tensor.Named, outputs []string, n need) (*answer, error) {
 	req := &oippb.ModelInferRequest{ModelName: g.at.Model, ModelVersion: g.c.Version}
 	size := 0
 	for _, t := range in {
@@ -145,7 +182,7 @@ func (g *viaGRPC) infer(ctx context.Context, in []tensor.Named, outputs []string
 		req.Outputs = append(req.Outputs, &oippb.ModelInferRequest_InferRequestedOutputTensor{Name: name})
 	}
 	var r oippb.ModelInferResponse
-	if err := g.call(ctx, oippb.ModelInferCall, req, &r); err != nil {
+	if err := g.call(ctx, oippb.ModelInferCall, req, &r, n); err != nil {
 		return nil, err
 	}
 	return readGRPC(&r, outputs, g.c.MaxMessage)

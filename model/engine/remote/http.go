@@ -85,8 +85,10 @@ type reply struct {
 	body   []byte
 }
 
-// exchange sends a request and reads the whole answer.
-func (h *viaHTTP) exchange(ctx context.Context, method, to string, header http.Header, body ...[]byte) (*reply, error) {
+// exchange sends a request and reads the whole answer, which can need so much.
+func (h *viaHTTP) exchange(ctx context.Context, method, to string, header http.Header, need need,
+	body ...[]byte,
+) (*reply, error) {
 	length := 0
 	for _, b := range body {
 		length += len(b)
@@ -122,22 +124,38 @@ func (h *viaHTTP) exchange(ctx context.Context, method, to string, header http.H
 		return nil, h.explain(ctx, err)
 	}
 	defer func() { _ = resp.Body.Close() }() // only read
-	if resp.ContentLength > int64(h.c.MaxMessage) {
-		return nil, tooLong(int(resp.ContentLength), h.c.MaxMessage)
+	element := mostInJSON
+	if resp.Header.Get(headerLength) != "" {
+		element = 0 // the numbers come as they lie in memory
 	}
-	var buf bytes.Buffer
-	if n := resp.ContentLength; n > 0 {
-		buf.Grow(int(min(n, 64<<20)) + bytes.MinRead)
+	most := need.longest(element, h.c.MaxMessage)
+	if resp.StatusCode != http.StatusOK {
+		return h.refused(ctx, resp, most)
 	}
-	n, err := buf.ReadFrom(io.LimitReader(resp.Body, int64(h.c.MaxMessage)+1))
+	if resp.ContentLength > int64(most) {
+		return nil, need.tooLong(most, h.c.MaxMessage)
+	}
+	b, whole, err := readAll(resp.Body, resp.ContentLength, most)
 	if err != nil {
 		return nil, h.explain(ctx, err)
 	}
-	if n > int64(h.c.MaxMessage) {
-		return nil, tooLong(int(n), h.c.MaxMessage)
+	if !whole {
+		return nil, need.tooLong(most, h.c.MaxMessage)
 	}
-	return &reply{resp.StatusCode, resp.Status, resp.Header, buf.Bytes()}, nil
+	return &reply{resp.StatusCode, resp.Status, resp.Header, b}, nil
 }
+
+// refused is the answer of a server that does not do what it was asked, of which only the beginning is of use.
+func (h *viaHTTP) refused(ctx context.Context, resp *http.Response, most int) (*reply, error) {
+	b, err := io.ReadAll(io.LimitReader(resp.Body, int64(min(most, mostRefusal))))
+	if err != nil {
+		return nil, h.explain(ctx, err)
+	}
+	return &reply{resp.StatusCode, resp.Status, resp.Header, b}, nil
+}
+
+// mostRefusal is how much is read of what a server says when it refuses.
+const mostRefusal = 1 << 20
 
 func tooLong(n, limit int) error {
 	return failed("a message of %d bytes is longer than the %d that are allowed; lower batch", n, limit)
@@ -204,7 +222,7 @@ func ended(text string) bool {
 
 // status turns an answer that is not 200 into an error.
 func (h *viaHTTP) status(r *reply) error {
-	said := h.c.line(string(r.body))
+	said := h.c.line(start(r.body))
 	var e struct {
 		Error  string          `json:"error"`
 		Detail json.RawMessage `json:"detail"`
@@ -260,7 +278,7 @@ func retryAfter(text string) (time.Duration, bool) {
 }
 
 func (h *viaHTTP) describe(ctx context.Context) (*description, error) {
-	r, err := h.exchange(ctx, http.MethodGet, h.base, nil)
+	r, err := h.exchange(ctx, http.MethodGet, h.base, nil, need{})
 	if err != nil {
 		return nil, err
 	}
@@ -268,26 +286,26 @@ func (h *viaHTTP) describe(ctx context.Context) (*description, error) {
 		return nil, h.status(r)
 	}
 	var m struct {
-		Name     string     `json:"name"`
-		Versions []string   `json:"versions"`
-		Platform string     `json:"platform"`
-		Inputs   []portMeta `json:"inputs"`
-		Outputs  []portMeta `json:"outputs"`
+		Name     string        `json:"name"`
+		Versions few[string]   `json:"versions"`
+		Platform string        `json:"platform"`
+		Inputs   few[portMeta] `json:"inputs"`
+		Outputs  few[portMeta] `json:"outputs"`
 	}
 	if err := json.Unmarshal(r.body, &m); err != nil {
 		return nil, failed("its metadata is not what the protocol says (%s): %s; is this a server of the Open "+
-			"Inference Protocol v2?", h.c.clip(err.Error()), h.c.quote(string(r.body)))
+			"Inference Protocol v2?", h.c.clip(err.Error()), h.c.quote(start(r.body)))
 	}
 	return &description{Name: m.Name, Versions: m.Versions, Platform: m.Platform, Inputs: m.Inputs, Outputs: m.Outputs},
 		nil
 }
 
 // infer sends binary tensors unless the server has refused them and then taken the same as JSON.
-func (h *viaHTTP) infer(ctx context.Context, in []tensor.Named, outputs []string) (*answer, error) {
+func (h *viaHTTP) infer(ctx context.Context, in []tensor.Named, outputs []string, n need) (*answer, error) {
 	if h.asJSON.Load() {
-		return h.post(ctx, in, outputs, false)
+		return h.post(ctx, in, outputs, n, false)
 	}
-	a, err := h.post(ctx, in, outputs, true)
+	a, err := h.post(ctx, in, outputs, n, true)
 	var refused *refusal
 	if err == nil {
 		h.known.Store(true)
@@ -297,7 +315,7 @@ func (h *viaHTTP) infer(ctx context.Context, in []tensor.Named, outputs []string
 		return nil, err
 	}
 	h.client.CloseIdleConnections() // a server that stumbled may be about to cut its connection
-	a, second := h.post(ctx, in, outputs, false)
+	a, second := h.post(ctx, in, outputs, n, false)
 	f, _ := errors.AsType[*fault](second)
 	switch {
 	case second == nil:
@@ -316,52 +334,19 @@ type refusal struct{ error }
 
 func (r *refusal) Unwrap() error { return r.error }
 
-func (h *viaHTTP) post(ctx context.Context, in []tensor.Named, outputs []string, binary bool) (*answer, error) {
-	type object map[string]any
-	type request struct {
-		Inputs     []object `json:"inputs"`
-		Outputs    []object `json:"outputs"`
-		Parameters object   `json:"parameters,omitempty"`
-	}
-	var r request
-	body := [][]byte{nil}
-	for _, t := range in {
-		shape := t.Shape
-		if shape == nil {
-			shape = []int{}
-		}
-		x := object{"name": t.Name, "datatype": Datatype(t.DType), "shape": shape}
-		if binary {
-			x["parameters"] = object{"binary_data_size": len(t.Raw)}
-			body = append(body, t.Raw)
-		} else {
-			data, err := writeJSON(t.Tensor)
-			if err != nil {
-				return nil, failed("the input %s: %v", h.c.quote(t.Name), err)
-			}
-			x["data"] = data
-		}
-		r.Inputs = append(r.Inputs, x)
-	}
-	for _, name := range outputs {
-		x := object{"name": name}
-		if binary {
-			x["parameters"] = object{"binary_data": true}
-		}
-		r.Outputs = append(r.Outputs, x)
-	}
-	if binary {
-		r.Parameters = object{"binary_data_output": true}
-	}
-	head, err := json.Marshal(r)
+func (h *viaHTTP) post(ctx context.Context, in []tensor.Named, outputs []string, n need, binary bool) (*answer,
+	error,
+) {
+	head, raws, err := h.c.request(asking{}, in, outputs, binary)
 	if err != nil {
-		return nil, failed("%s", h.c.clip(err.Error()))
+		return nil, err
 	}
+	body := append([][]byte{head}, raws...)
 	header := http.Header{"Content-Type": {"application/json"}}
-	if body[0] = head; binary {
+	if binary {
 		header = http.Header{"Content-Type": {"application/octet-stream"}, headerLength: {strconv.Itoa(len(head))}}
 	}
-	got, err := h.exchange(ctx, http.MethodPost, h.base+"/infer", header, body...)
+	got, err := h.exchange(ctx, http.MethodPost, h.base+"/infer", header, n, body...)
 	if err != nil {
 		return nil, err
 	}
@@ -377,6 +362,17 @@ func (h *viaHTTP) post(ctx context.Context, in []tensor.Named, outputs []string,
 	return h.read(got.header.Get(headerLength), got.body, outputs)
 }
 
+// answeredInJSON is an output, as an answer describes it.
+type answeredInJSON struct {
+	Name       string     `json:"name"`
+	Datatype   string     `json:"datatype"`
+	Shape      few[int64] `json:"shape"`
+	Parameters struct {
+		BinaryDataSize *int64 `json:"binary_data_size"`
+	} `json:"parameters"`
+	Data json.RawMessage `json:"data"`
+}
+
 // read takes an answer apart: JSON, then the binary tensors in the order of the outputs that have one.
 func (h *viaHTTP) read(headLength string, body []byte, outputs []string) (*answer, error) {
 	rest := []byte(nil)
@@ -388,54 +384,7 @@ func (h *viaHTTP) read(headLength string, body []byte, outputs []string) (*answe
 		}
 		body, rest = body[:n], body[n:]
 	}
-	var r struct {
-		ModelVersion string `json:"model_version"`
-		Outputs      []struct {
-			Name       string  `json:"name"`
-			Datatype   string  `json:"datatype"`
-			Shape      []int64 `json:"shape"`
-			Parameters struct {
-				BinaryDataSize *int64 `json:"binary_data_size"`
-			} `json:"parameters"`
-			Data json.RawMessage `json:"data"`
-		} `json:"outputs"`
-	}
-	if err := json.Unmarshal(strictJSON(body), &r); err != nil {
-		return nil, failed("the answer is not what the protocol says (%s): %s", h.c.clip(err.Error()),
-			h.c.quote(string(body)))
-	}
-	a := &answer{version: r.ModelVersion}
-	for _, o := range r.Outputs {
-		var b []byte
-		if size := o.Parameters.BinaryDataSize; size != nil {
-			if *size < 0 || *size > int64(len(rest)) {
-				return nil, failed("the output %s should have %d bytes, and %d are left: half an answer",
-					h.c.quote(o.Name), *size, len(rest))
-			}
-			b, rest = rest[:*size], rest[*size:]
-		}
-		if dtypeOf(o.Datatype) == tensor.Undefined && !asked(outputs, o.Name) {
-			continue
-		}
-		d, shape, n, err := shaped(o.Name, o.Datatype, o.Shape, h.c.MaxMessage)
-		if err != nil {
-			return nil, err
-		}
-		var t tensor.Tensor
-		if o.Parameters.BinaryDataSize != nil {
-			t, err = raw(d, shape, n, b)
-		} else {
-			t, err = readJSON(d, shape, n, o.Data)
-		}
-		if err != nil {
-			return nil, failed("the output %s: %v", h.c.quote(o.Name), err)
-		}
-		a.out = append(a.out, tensor.Named{Name: o.Name, Tensor: t})
-	}
-	if len(rest) > 0 {
-		return nil, failed("%d bytes follow the last output; expected none", len(rest))
-	}
-	return a, nil
+	return h.c.answer(body, rest, outputs)
 }
 
 func asked(outputs []string, name string) bool { return slices.Contains(outputs, name) }

@@ -6,6 +6,10 @@
 // is an error and is never repaired. NaN and infinity pass unchanged, except that JSON has no word for them: see
 // [Config.JSON].
 //
+// A program of this machine that answers over its standard streams ([Config.Command], package child) is asked in the
+// same way: one more transport, with the same checks. So is a function of the program that started this one
+// ([Config.Live], package parent).
+//
 // Calls are repeated only after errors that may heal by themselves (the server cannot be reached, is overloaded or was
 // cut off), never after a bad answer. Secrets travel in [Config.Header]; no error repeats them.
 package remote
@@ -17,6 +21,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"slices"
 	"strings"
 	"sync"
@@ -24,7 +29,9 @@ import (
 	"time"
 
 	"nero/data/tensor"
+	"nero/internal/process"
 	"nero/model/engine"
+	"nero/model/engine/child"
 	"nero/model/onnx"
 )
 
@@ -32,6 +39,7 @@ import (
 type Model struct {
 	at       Endpoint
 	c        Config
+	words    words
 	wire     transport
 	sig      onnx.Signature
 	meta     description
@@ -50,7 +58,8 @@ type Model struct {
 // transport is one way to speak to a server. Errors that may heal, and those that say how long to wait, are *fault.
 type transport interface {
 	describe(ctx context.Context) (*description, error)
-	infer(ctx context.Context, in []tensor.Named, outputs []string) (*answer, error)
+	// n is what the answer can need.
+	infer(ctx context.Context, in []tensor.Named, outputs []string, n need) (*answer, error)
 	close() error
 }
 
@@ -64,9 +73,9 @@ type description struct {
 }
 
 type portMeta struct {
-	Name     string  `json:"name"`
-	Datatype string  `json:"datatype"`
-	Shape    []int64 `json:"shape"`
+	Name     string     `json:"name"`
+	Datatype string     `json:"datatype"`
+	Shape    few[int64] `json:"shape"`
 }
 
 // answer is what came back from one call, each tensor with as many bytes as its shape needs.
@@ -75,27 +84,27 @@ type answer struct {
 	out     []tensor.Named
 }
 
+// words are how messages speak of who answers.
+type words struct {
+	// with its article, and its place: "endpoint grpc://…"
+	who, place string
+	// how a signature is declared there
+	declare string
+	// where to look if it takes too long
+	slow string
+}
+
 // Connect opens the model behind an endpoint and reads its metadata. The error names the endpoint and says what to do.
 func Connect(ctx context.Context, c Config) (*Model, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	at, err := Parse(c.URL)
+	m, err := reach(ctx, c.withDefaults())
 	if err != nil {
+		if m != nil {
+			err = m.wrap(err)
+		}
 		return nil, err
-	}
-	c = c.withDefaults()
-	m := &Model{at: at, c: c, slots: make(chan struct{}, c.Concurrency)}
-	if err := c.check(at); err != nil {
-		return nil, m.wrap(err)
-	}
-	if at.isGRPC() {
-		m.wire, err = newGRPC(at, c)
-	} else {
-		m.wire, err = newHTTP(at, c)
-	}
-	if err != nil {
-		return nil, m.wrap(err)
 	}
 	ok := false
 	defer func() {
@@ -118,6 +127,42 @@ func Connect(ctx context.Context, c Config) (*Model, error) {
 	return m, nil
 }
 
+// reach prepares the way to a model. With an error it returns the model only if it can name its place.
+func reach(ctx context.Context, c Config) (m *Model, err error) {
+	if c.Command != nil {
+		m = &Model{c: c, words: words{
+			"the program", "program " + process.Line(c.Command), "in its answer to describe", "",
+		}}
+		m.wire, err = newProgram(ctx, c)
+	} else {
+		at, err := Parse(c.URL)
+		if err != nil {
+			return nil, err
+		}
+		m = &Model{at: at, c: c, words: words{
+			"the server", "endpoint " + at.String(), "on the server (MLServer: model-settings.json)",
+			"the server's load",
+		}}
+		if err := c.check(at); err != nil {
+			return m, err
+		}
+		switch {
+		case at.Scheme == liveScheme:
+			m.words = words{"the function", "function " + at.String(), "where it is given to nero", "what it waits for"}
+			m.wire, err = newLive(at, c)
+		case at.isGRPC():
+			m.wire, err = newGRPC(at, c)
+		default:
+			m.wire, err = newHTTP(at, c)
+		}
+		if err != nil {
+			return m, err
+		}
+	}
+	m.slots = make(chan struct{}, c.Concurrency)
+	return m, err
+}
+
 // mostPorts and mostAxes bound what a server may say of a model.
 const (
 	mostPorts = 4096
@@ -133,8 +178,8 @@ func (m *Model) sign(meta description) error {
 			len(meta.Outputs), mostPorts)
 	}
 	if len(meta.Inputs) == 0 {
-		return errors.New("its metadata lists no inputs, so nobody can know what to send; declare name, datatype and " +
-			"shape of its inputs on the server (MLServer: model-settings.json)")
+		return fmt.Errorf("its metadata lists no inputs, so nobody can know what to send; declare name, datatype and "+
+			"shape of its inputs %s", m.words.declare)
 	}
 	for _, p := range meta.Inputs {
 		port, err := portOf(p)
@@ -144,6 +189,10 @@ func (m *Model) sign(meta description) error {
 		if port.DType == tensor.Undefined {
 			return fmt.Errorf("its input %s is of type %s, which holds no numbers that can be sent; expected one of %s",
 				m.c.quote(p.Name), m.c.quote(p.Datatype), strings.Join(datatypes(), ", "))
+		}
+		if _, err := tensor.CheckedCount(least(port), m.c.MaxMessage/port.DType.Size()); err != nil {
+			return fmt.Errorf("its input %s of shape %s is longer than the %d bytes that are sent at once; serve it "+
+				"with a smaller or a free batch axis", m.c.quote(p.Name), port.ShapeString(), m.c.MaxMessage)
 		}
 		m.sig.Inputs, m.in = append(m.sig.Inputs, port), append(m.in, port.Name)
 	}
@@ -161,18 +210,30 @@ func (m *Model) sign(meta description) error {
 		m.sig.Outputs, m.out = append(m.sig.Outputs, port), append(m.out, port.Name)
 	}
 	if len(m.out) == 0 {
-		return errors.New("its metadata lists no outputs of numbers; declare name, datatype and shape of its outputs " +
-			"on the server (MLServer: model-settings.json)")
+		return fmt.Errorf("its metadata lists no outputs of numbers; declare name, datatype and shape of its outputs "+
+			"%s", m.words.declare)
 	}
 	for _, names := range [][]string{m.in, m.out} {
 		for i, n := range names {
 			if n == "" || slices.Contains(names[:i], n) {
-				return fmt.Errorf("its metadata has a port named %s twice, or without a name; correct it on the server",
-					m.c.quote(n))
+				return fmt.Errorf("its metadata has a port named %s twice, or without a name; correct it %s",
+					m.c.quote(n), m.words.declare)
 			}
 		}
 	}
 	return nil
+}
+
+// least is the smallest shape that a port takes.
+func least(p onnx.Port) []int {
+	shape := make([]int, len(p.Shape))
+	for i, d := range p.Shape {
+		shape[i] = d.Size
+		if d.Free() {
+			shape[i] = 1
+		}
+	}
+	return shape
 }
 
 // portOf is a port as a file would declare it.
@@ -198,8 +259,16 @@ func portOf(p portMeta) (onnx.Port, error) {
 // of a graph.
 func (m *Model) Signature() onnx.Signature { return m.sig }
 
-// Endpoint is where the model is.
-func (m *Model) Endpoint() Endpoint { return m.at }
+// Place is where the model is, as a study may name it: a URL, or [Exec] and a command.
+func (m *Model) Place() string {
+	if m.c.Command != nil {
+		return Exec + process.Line(m.c.Command)
+	}
+	return m.at.String()
+}
+
+// Exec is what a text begins with that names a program and its arguments where a model is wanted.
+const Exec = "exec:"
 
 // Platform is what the server calls the software that runs the model; it may be empty.
 func (m *Model) Platform() string { return m.meta.Platform }
@@ -238,8 +307,9 @@ func (m *Model) Run(ctx context.Context, in []tensor.Named) ([]tensor.Named, err
 		return nil, ctx.Err()
 	}
 	var got *answer
+	n := m.need(in, m.c.MaxMessage)
 	err := m.retry(ctx, func(ctx context.Context) (err error) {
-		got, err = m.wire.infer(ctx, in, m.out)
+		got, err = m.wire.infer(ctx, in, m.out, n)
 		return err
 	})
 	if err != nil {
@@ -268,11 +338,12 @@ func (m *Model) checkInputs(in []tensor.Named) error {
 	for i, p := range m.sig.Inputs {
 		x := in[i]
 		if x.DType != p.DType {
-			return fmt.Errorf("the input %s is sent as %s, the server expects %s", m.c.quote(p.Name), x.DType, p.DType)
+			return fmt.Errorf("the input %s is sent as %s, %s expects %s", m.c.quote(p.Name), x.DType, m.words.who,
+				p.DType)
 		}
 		if !fits(p, x.Shape) {
-			return fmt.Errorf("the input %s is sent in shape %v, the server expects %s", m.c.quote(p.Name), x.Shape,
-				p.ShapeString())
+			return fmt.Errorf("the input %s is sent in shape %v, %s expects %s", m.c.quote(p.Name), x.Shape,
+				m.words.who, p.ShapeString())
 		}
 	}
 	return nil
@@ -339,19 +410,19 @@ func (m *Model) checkAnswer(in []tensor.Named, got *answer) ([]tensor.Named, err
 		}
 		if at < 0 {
 			return nil, fmt.Errorf(
-				"the answer lacks the output %s that the metadata promises; it holds %s: server and metadata do not "+
-					"go together", m.c.quote(p.Name), list(names))
+				"the answer lacks the output %s that the metadata promises; it holds %s: %s and metadata do not go "+
+					"together", m.c.quote(p.Name), list(names), m.words.who)
 		}
 		t := got.out[at]
 		if t.DType != p.DType {
 			return nil, fmt.Errorf(
-				"the output %s came as %s, the metadata says %s: server and metadata do not go together",
-				m.c.quote(p.Name), t.DType, p.DType)
+				"the output %s came as %s, the metadata says %s: %s and metadata do not go together",
+				m.c.quote(p.Name), t.DType, p.DType, m.words.who)
 		}
 		if !fits(p, t.Shape) {
 			return nil, fmt.Errorf(
-				"the output %s came in shape %v, the metadata says %s: server and metadata do not go together",
-				m.c.quote(p.Name), t.Shape, p.ShapeString())
+				"the output %s came in shape %v, the metadata says %s: %s and metadata do not go together",
+				m.c.quote(p.Name), t.Shape, p.ShapeString(), m.words.who)
 		}
 		if n >= 0 && len(p.Shape) > 0 && p.Shape[0].Free() && t.Shape[0] != n {
 			return nil, fmt.Errorf(
@@ -386,6 +457,12 @@ type opened struct{ m *Model }
 
 // Info names protocol and endpoint.
 func (o opened) Info() engine.Info {
+	if o.m.c.Command != nil {
+		return engine.Info{
+			Name: "program", Version: fmt.Sprintf("frames %d", child.Protocol), Path: o.m.Place(),
+			Reason: "the study names a program",
+		}
+	}
 	version := "OIP v2, HTTP"
 	if o.m.at.isGRPC() {
 		version = "OIP v2, gRPC"
@@ -409,19 +486,13 @@ func (opened) Concurrent() bool { return true }
 
 // Fingerprint says which model answers: the SHA-256, in lower-case hexadecimal, of its metadata (versions, platform,
 // names, element types and shapes) and of its answer to in. The same input must be given each time. Its place and name
-// on the server are no part of it. Repeats is false if two calls with the same input gave different answers; the
-// answers are left out of the digest then, for they could tell nothing.
+// on the server are no part of it; the file of a program and its arguments are. Repeats is false if two calls with the
+// same input gave different answers; the answers are left out of the digest then, for they could tell nothing.
 func (m *Model) Fingerprint(ctx context.Context, in []tensor.Named) (digest string, repeats bool, err error) {
-	meta := m.meta
-	if m.c.Version != "" {
-		meta.Versions = []string{m.c.Version}
-	}
-	h := sha256.New()
-	b, err := json.Marshal(meta)
+	h, err := m.said()
 	if err != nil {
-		return "", false, m.wrap(err)
+		return "", false, err
 	}
-	h.Write(append(b, '\n'))
 	first, err := m.Run(ctx, in)
 	if err != nil {
 		return "", false, err
@@ -435,6 +506,38 @@ func (m *Model) Fingerprint(ctx context.Context, in []tensor.Named) (digest stri
 		h.Write(a)
 	}
 	return hex.EncodeToString(h.Sum(nil)), repeats, nil
+}
+
+// said is the hash of what the model says of itself, and of the file of a program and its arguments.
+func (m *Model) said() (hash.Hash, error) {
+	meta := m.meta
+	if m.c.Version != "" {
+		meta.Versions = []string{m.c.Version}
+	}
+	h := sha256.New()
+	b, err := json.Marshal(meta)
+	if err != nil {
+		return nil, m.wrap(err)
+	}
+	h.Write(append(b, '\n'))
+	if p, ok := m.wire.(interface{ digest() (string, error) }); ok {
+		d, err := p.digest()
+		if err != nil {
+			return nil, m.wrap(err)
+		}
+		h.Write([]byte(d))
+	}
+	return h, nil
+}
+
+// Identity is [Model.Fingerprint] without asking anything: what cannot be told by an answer to a fixed input, because
+// nobody knows one that makes sense, is told by the file of a program, and of an endpoint by what it says of itself.
+func (m *Model) Identity() (digest string, err error) {
+	h, err := m.said()
+	if err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 func digestOf(ts []tensor.Named) []byte {
@@ -489,13 +592,16 @@ func (m *Model) retry(ctx context.Context, f func(context.Context) error) error 
 
 // once calls f with the time that one call may take.
 func (m *Model) once(ctx context.Context, f func(context.Context) error) error {
+	if m.c.Timeout < 0 || m.c.Command != nil { // the time of a program begins when it is asked, and not before
+		return f(ctx)
+	}
 	within, cancel := context.WithTimeout(ctx, m.c.Timeout)
 	defer cancel()
 	err := f(within)
 	if err != nil && ctx.Err() == nil &&
 		(errors.Is(within.Err(), context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)) {
-		return fmt.Errorf("no answer within %v; raise timeout or --time-limit, lower batch, or look at the server's "+
-			"load", m.c.Timeout)
+		return fmt.Errorf("no answer within %v; raise timeout or --time-limit, lower batch, or look at %s",
+			m.c.Timeout, m.words.slow)
 	}
 	return err
 }
@@ -505,19 +611,19 @@ func (m *Model) wrap(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return &Error{Endpoint: m.at.String(), text: m.c.hide(err.Error()), err: err}
+	return &Error{Place: m.words.place, text: m.c.hide(err.Error()), err: err}
 }
 
-// Error is what went wrong at an endpoint.
+// Error is what went wrong at an endpoint, or with a program.
 type Error struct {
-	// its URL
-	Endpoint string
-	text     string
-	err      error
+	// "endpoint" and its URL, or "program" and its command
+	Place string
+	text  string
+	err   error
 }
 
-// Error names the endpoint, what happened and what to do, on one line and without secrets.
-func (e *Error) Error() string { return "endpoint " + e.Endpoint + ": " + e.text }
+// Error names the place, what happened and what to do, on one line and without secrets.
+func (e *Error) Error() string { return e.Place + ": " + e.text }
 
 // Unavailable tells whether the endpoint could not be reached or gave up under load, so that the same call may succeed
 // later.

@@ -114,7 +114,7 @@ func TestSignature(t *testing.T) {
 			sig.Outputs[1].String() != "p float32[? 10]" {
 			t.Errorf("%s: %v -> %v", scheme, sig.Inputs, sig.Outputs)
 		}
-		if sig.Batch() != 0 || m.Engine().Info().Path != m.Endpoint().String() ||
+		if sig.Batch() != 0 || m.Engine().Info().Path != m.Place() ||
 			!strings.Contains(m.Platform(), "nero_test") {
 			t.Errorf("%s: batch %d, %+v, platform %q", scheme, sig.Batch(), m.Engine().Info(), m.Platform())
 		}

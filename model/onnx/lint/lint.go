@@ -84,8 +84,11 @@ type Prediction struct {
 	// the identity: a regular representation, or features that were not pooled over the group.
 	Permuted []Permutation `json:"permuted,omitempty"`
 
-	Shifts  Shifts    `json:"shifts"`
-	Losses  []Loss    `json:"losses"`
+	Shifts Shifts `json:"shifts"`
+	Losses []Loss `json:"losses"`
+	// Untied are the nodes whose weights break elements that the structure breaks as well: with the structure mended
+	// they would break all the same. Convolutions alone are read, and of those in a row the first.
+	Untied  []Loss    `json:"-"`
 	Unknown []Unknown `json:"unknown,omitempty"`
 	Risks   []Risk    `json:"risks,omitempty"`
 	Nodes   []Node    `json:"nodes"`

@@ -62,7 +62,7 @@ func (l *linter) weights(ctx context.Context) error {
 	}
 	w := &weigher{
 		l: l, rel: map[string]*[elements]relation{}, tol: l.o.Tolerance, lost: map[int][]Element{},
-		why: map[int][][2]string{},
+		why: map[int][][2]string{}, untied: map[int][]Element{}, unwhy: map[int][][2]string{},
 	}
 	if w.tol == 0 {
 		w.tol = DefaultTolerance
@@ -89,19 +89,10 @@ func (l *linter) weights(ctx context.Context) error {
 		}
 	}
 	res.WeightsKnown = len(res.Undecided) == 0
-	for i, n := range l.f.Nodes {
-		loss := Loss{Node: n.Name, Op: n.Op, Level: LevelWeights}
-		for k, e := range w.lost[i] {
-			if res.Structure.Has(e) && !res.Weights.Has(e) {
-				if loss.Elements = append(loss.Elements, e.String()); loss.Reason == "" {
-					loss.Reason, loss.Remedy = w.why[i][k][0], w.why[i][k][1]
-				}
-			}
-		}
-		if len(loss.Elements) > 0 {
-			res.Losses = append(res.Losses, loss)
-		}
-	}
+	res.Losses = append(res.Losses, w.losses(w.lost, w.why, func(e Element) bool {
+		return res.Structure.Has(e) && !res.Weights.Has(e)
+	})...)
+	res.Untied = w.losses(w.untied, w.unwhy, func(e Element) bool { return !res.Structure.Has(e) })
 	if !res.WeightsKnown {
 		res.Unknown = append(res.Unknown, w.gaps...)
 	}
@@ -116,8 +107,11 @@ type weigher struct {
 	// by node
 	lost map[int][]Element
 	// reason and remedy, per element lost
-	why  map[int][][2]string
-	gaps []Unknown
+	why map[int][][2]string
+	// likewise, of elements that the structure of the node itself breaks
+	untied map[int][]Element
+	unwhy  map[int][][2]string
+	gaps   []Unknown
 	// why the node at hand is not followed
 	gap string
 }
@@ -131,6 +125,26 @@ func (w *weigher) maker(name string) int {
 func (w *weigher) lose(i int, e Element, reason, remedy string) {
 	w.why[i] = append(w.why[i], [2]string{reason, remedy})
 	w.lost[i] = append(w.lost[i], e)
+}
+
+// losses are the nodes whose weights break elements of those that are asked for.
+func (w *weigher) losses(lost map[int][]Element, why map[int][][2]string, asked func(Element) bool) []Loss {
+	var out []Loss
+	for i, n := range w.l.f.Nodes {
+		loss := Loss{Node: n.Name, Op: n.Op, Level: LevelWeights}
+		for k, e := range lost[i] {
+			if !asked(e) {
+				continue
+			}
+			if loss.Elements = append(loss.Elements, e.String()); loss.Reason == "" {
+				loss.Reason, loss.Remedy = why[i][k][0], why[i][k][1]
+			}
+		}
+		if len(loss.Elements) > 0 {
+			out = append(out, loss)
+		}
+	}
+	return out
 }
 
 // follow visits the nodes in order.
@@ -175,6 +189,14 @@ func (w *weigher) follow() {
 	}
 }
 
+// beside notes what the weights of a node break by themselves of what its structure breaks.
+func (w *weigher) beside(i int, n *nodeProto, e Element, in []relation) {
+	lost, why := w.lost, w.why
+	w.lost, w.why = w.untied, w.unwhy
+	w.node(i, n, e, in, func(string, ...any) relation { return relation{standing: guessed} })
+	w.lost, w.why = lost, why
+}
+
 // step is the relation of the first output of a node.
 func (w *weigher) step(i int, n *nodeProto, e Element) relation {
 	if e == Identity || sizes(w.l.f, n) {
@@ -208,6 +230,9 @@ func (w *weigher) step(i int, n *nodeProto, e Element) relation {
 	case !s.judged:
 		return guess("its places are not followed")
 	case !s.kept[k]:
+		if worst == known && (n.GetOpType() == "Conv" || n.GetOpType() == "ConvTranspose") {
+			w.beside(i, n, e, in)
+		}
 		return relation{standing: broken} // by structure
 	case worst == guessed:
 		return relation{standing: guessed}

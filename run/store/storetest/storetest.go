@@ -89,6 +89,9 @@ func Rows(j *job.Job, s job.Shard) []job.Row {
 			if j.Study.Output.Space == "boxes" {
 				detect(j, &r)
 			}
+			if j.Pixels && r.Err == "" {
+				count(j, &r)
+			}
 			out = append(out, r)
 		}
 	}
@@ -122,6 +125,26 @@ func detect(j *job.Job, r *job.Row) {
 		if r.Index%4 != 3 {
 			r.Truths = append(r.Truths, []int32{int32(g), 0, int32(r.Index)})
 		}
+	}
+}
+
+// Masks is [Job] for a model of masks whose pixels are counted.
+func Masks(samples, elements, models, metrics, shard int) *job.Job {
+	j := Job(samples, elements, models, metrics, shard)
+	j.Study.Output.Space, j.Classes, j.Pixels = "mask", 3, true
+	return j
+}
+
+// count gives a row its counts of pixels: of none to three classes at an element, and of answers without a class.
+func count(j *job.Job, r *job.Row) {
+	for g := range j.Elements {
+		set := []job.Pixels{}
+		for c := range (r.Index + g) % 4 {
+			set = append(set, job.Pixels{
+				Class: int32(c - (r.Index+g)%2), Both: int32(c), Got: int32(c + g), Want: int32(c + r.Index),
+			})
+		}
+		r.Pixels = append(r.Pixels, set)
 	}
 }
 

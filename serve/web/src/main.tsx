@@ -5,7 +5,10 @@ import { render } from 'preact';
 import './style.css';
 import './render/tasks.css';
 import './pages/findings.css';
-import { sync } from './core/history';
+import './pages/runs.css';
+import './views/explore.css';
+import './views/masks.css';
+import { historyOf, sync, type Browser } from './core/history';
 import { inside } from './core/report';
 import type { Counts } from './core/live';
 import { Client, ServerSource, type Source } from './core/source';
@@ -16,9 +19,9 @@ import { Header } from './shell/header';
 import { keys } from './shell/keys';
 import { Help } from './shell/help';
 import { RunPage } from './shell/run';
+import { rove } from './shell/roving';
 import { startTour, Tour } from './shell/tour';
 import { Later } from './later';
-import { Runs } from './pages/runs';
 import { focusRule } from './views/slices';
 
 declare global {
@@ -37,7 +40,7 @@ function Page({ s }: { s: State }) {
       <Header s={s} help={() => (helpOpen.value = true)} />
       <Banners s={s} />
       <main id="main" tabIndex={-1}>
-        {page === 'runs' ? <Runs s={s} /> : page === 'findings' ? <Later of={(m) => <m.FindingsPage s={s} />} /> : <RunPage s={s} />}
+        {page === 'runs' ? <Later of={(m) => <m.Runs s={s} />} /> : page === 'findings' ? <Later of={(m) => <m.FindingsPage s={s} />} /> : <RunPage s={s} />}
       </main>
       <Help s={s} open={helpOpen.value} close={() => (helpOpen.value = false)} tour={() => { helpOpen.value = false; startTour(); }} />
       <Tour s={s} />
@@ -74,8 +77,8 @@ function remember(s: State): void {
   effect(() => set('shortcuts', s.place.shortcuts.value ? 'on' : 'off'));
 }
 
-/** Starts the interface over a source in an element. */
-export function start(source: Source, root: HTMLElement): State {
+/** Starts the interface over a source in an element, with the history that its address is kept in. */
+export function start(source: Source, root: HTMLElement, b: Browser): State {
   const s = new State(new Client(source));
   remember(s);
   effect(() => {
@@ -88,9 +91,9 @@ export function start(source: Source, root: HTMLElement): State {
     document.title = s.place.page.value === 'run' && run ? `${run.name} · NERO` : 'NERO';
   });
   s.start();
-  sync(s);
+  sync(s, b);
   // An address that says nothing shows the run at once where there is but one.
-  const bare = !location.hash;
+  const bare = !b.hash();
   if (source.live)
     void s.data.list().then(() => {
       const runs = s.data.runs.value?.runs ?? [];
@@ -108,15 +111,17 @@ export function start(source: Source, root: HTMLElement): State {
   window.__nero = Object.assign(Object.create(s.place.live.counts) as Counts, { state: s });
   root.replaceChildren();
   render(<Page s={s} />, root);
+  rove(root);
   return s;
 }
 
 const root = document.getElementById('app');
 const report = inside(document);
 if (root && report) {
-  if (!/^#\/\w+\/./.test(location.hash)) history.replaceState(null, '', report.home);
-  const s = start(report, root);
+  const b = historyOf(document);
+  if (!/^#\/\w+\/./.test(b.hash())) b.replace(report.home);
+  const s = start(report, root, b);
   report.tell = (t) => s.tasks.notify('info', t);
   if (report.notice) s.tasks.notify('info', report.notice);
   if (!s.data.runID.value) s.show(report.directory.run);
-} else if (root) start(new ServerSource(location.href), root);
+} else if (root) start(new ServerSource(location.href), root, historyOf(document));

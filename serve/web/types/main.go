@@ -55,6 +55,9 @@ export type Element = readonly number[];
 			[]reflect.Type{
 				reflect.TypeFor[api.Runs](), reflect.TypeFor[api.Run](), reflect.TypeFor[api.Samples](),
 				reflect.TypeFor[api.Sample](), reflect.TypeFor[api.Boxes](), reflect.TypeFor[api.Slices](),
+				reflect.TypeFor[api.Remarks](), reflect.TypeFor[api.TurnsRequest](), reflect.TypeFor[api.Turns](),
+				reflect.TypeFor[api.ModelsRequest](), reflect.TypeFor[api.Models](),
+				reflect.TypeFor[api.SearchRequest](), reflect.TypeFor[api.Search](),
 				reflect.TypeFor[api.Selected](), reflect.TypeFor[api.AggregateRequest](),
 				reflect.TypeFor[api.Aggregate](), reflect.TypeFor[api.Findings](), reflect.TypeFor[api.Event](),
 				reflect.TypeFor[guard.Problem](),

@@ -65,6 +65,51 @@ func List(more ...group.Group) []Entry {
 	return list
 }
 
+// One tells of one group what [List] tells of its kind: of a name that [Parse] reads, or that stands in the list.
+func One(name string, more ...group.Group) (Entry, error) {
+	for _, e := range List(more...) {
+		if squash(e.Name) == squash(name) {
+			return e, nil
+		}
+	}
+	g, err := Parse(name, more...)
+	if err != nil {
+		return Entry{}, err
+	}
+	e := Entry{
+		Doc: "a product of groups, each of which 'nero groups' lists", Exact: "those whose factors all are exact",
+	}
+	if of := entryOf(name); of != nil {
+		e = *of
+	}
+	e.Name, e.Example, e.Chart, e.Axes = g.Name(), g.Name(), g.Chart(), chartText(g.Chart())
+	e.Orbit = ""
+	if _, text, err := group.Preset(g, nil); err == nil {
+		e.Orbit = text
+	}
+	return e, nil
+}
+
+// entryOf is the entry that reads the name of a group that is no product, nil for none.
+func entryOf(text string) *Entry {
+	key := squash(text)
+	bare := strings.NewReplacer("(", "", ")", "", ",", "").Replace(key)
+	head, _, _ := strings.Cut(key, "(")
+	for i := range entries {
+		e := &entries[i]
+		if slices.Contains(e.keys, bare) || slices.Contains(e.heads, head) {
+			return e
+		}
+	}
+	for i := range entries {
+		e := &entries[i]
+		if rest, ok := strings.CutPrefix(bare, e.letter); ok && e.letter != "" && digits(rest) {
+			return e
+		}
+	}
+	return nil
+}
+
 // entries are all groups by name. A new group is one entry here, beside the file that makes it.
 var entries = []Entry{
 	{

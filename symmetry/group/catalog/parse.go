@@ -89,9 +89,21 @@ func factorNames(name string, more []group.Group) ([]string, error) {
 	}
 	out = append(out, string(runes[from:]))
 	for _, p := range out {
-		if strings.TrimSpace(p) == "" {
-			return nil, errors.New("a factor of the product is missing")
+		if strings.TrimSpace(p) != "" {
+			continue
 		}
+		var rest []string
+		for _, q := range out {
+			if q = strings.TrimSpace(q); q != "" {
+				rest = append(rest, q)
+			}
+		}
+		without := ""
+		if len(rest) > 0 {
+			without = ", or leave the x out: " + strings.Join(rest, " x ")
+		}
+		return nil, errors.New("an x stands between two groups, as in C4 x T(2,Z), and on one side of it is none: " +
+			"write the other group" + without)
 	}
 	return out, nil
 }

@@ -23,9 +23,16 @@ export interface Runs {
 export interface Run {
   /** stable while the server lives; letters, digits, '-', '_', '.'; "A+B" is two runs over the samples that both have */
   id: string;
-  /** of its folder, without the path */
+  /** what people call it: on the page, in the study, else its folder */
   name: string;
+  /** Folder is where it lies, from the folder that the server was given: "nero-demo/run". */
+  folder: string;
+  /** Begun and Changed are when it was begun and when it was complete, or last had more rows, in milliseconds since 1970, as the dates of its files tell; 0 where they do not. */
+  begun: number;
+  changed: number;
   digest: string;
+  /** what it shows, in the words of its study */
+  about?: string;
   group: string;
   task: string;
   models: string[];
@@ -57,6 +64,8 @@ export interface Run {
   engine: string;
   command: string;
   notes: string[];
+  /** Warnings are sentences that stand before anything else: labels that are not numbered as a model numbers its classes. */
+  warnings?: string[];
   /** one per metric: the range of the drawings, shared by all models */
   scales: Range[];
   details: Circumstance[];
@@ -124,6 +133,79 @@ export interface Slices {
   slices: Slice[];
 }
 
+/** Remarks is the body of GET and PUT runs/{id}/remarks: what people say of a run. */
+export interface Remarks {
+  /** 1 */
+  format: number;
+  /** what the run is called; empty for the name in its study, or that of its folder */
+  name: string;
+  /** those of which something is said */
+  samples: Remark[];
+}
+
+/** TurnsRequest is the body of POST runs/{id}/turns. */
+export interface TurnsRequest {
+  set: Set;
+  model: number;
+  /** truth: samples are sorted by their label; self: by what the model answers at the identity. Default truth. */
+  against?: string;
+}
+
+/** Turns is the answer: which classes turn into which when samples are moved. */
+export interface Turns {
+  model: number;
+  against: string;
+  /** samples in the set */
+  n: number;
+  confidence: number;
+  /** From are the classes that samples belong to, ascending. */
+  from: TurnsOf[];
+  /** Entries are those that ever occur, the largest share first. What is not listed did not occur, but for Left more. */
+  entries: Turn[];
+  left: number;
+}
+
+/** ModelsRequest is the body of POST runs/{id}/models. */
+export interface ModelsRequest {
+  set: Set;
+  /** the model that the others are compared with */
+  base: number;
+}
+
+/** Models is the answer: every model by every metric. */
+export interface Models {
+  base: number;
+  /** samples in the set */
+  n: number;
+  confidence: number;
+  rows: ModelRow[];
+}
+
+/** SearchRequest is the body of POST runs/{id}/search. */
+export interface SearchRequest {
+  set: Set;
+  metric: number;
+  model: number;
+  /** mean: of the metric over the orbit; change: that less the value at the identity. Default mean. */
+  of?: string;
+}
+
+/** Search is the answer: slices on which a model is worse than on all other samples, the clearest first. */
+export interface Search {
+  model: number;
+  metric: number;
+  of: string;
+  /** samples with a value */
+  n: number;
+  confidence: number;
+  /** Tried is how many slices were tried; intervals and probabilities know it. */
+  tried: number;
+  /** samples that a slice has at least */
+  least: number;
+  slices: FoundSlice[];
+  notes?: string[];
+}
+
 /** Selected is the answer to POST runs/{id}/select: which samples a set chooses. */
 export interface Selected {
   n: number;
@@ -149,6 +231,8 @@ export interface Aggregate {
   /** one per model */
   curves: Curve[];
   pair?: Pair;
+  /** Says is for each of the models what the run says of it on this set, in a few sentences, by the metrics that are easiest to say; "" where none is. */
+  says?: string[];
 }
 
 /** Findings is the answer to GET audits/{id}: the document audit.json as it is, and where its places lie in a run. */
@@ -166,6 +250,8 @@ export interface Event {
   run?: RunCard;
   /** id of a run whose slices changed */
   slices?: string;
+  /** id of a run of which somebody said something else: its name, notes or tags of its samples */
+  remarks?: string;
   /** id of a run that is not there any more */
   gone?: string;
   /** runs or audits came or went: GET runs says which */
@@ -190,9 +276,16 @@ export interface Problem {
 export interface RunCard {
   /** stable while the server lives; letters, digits, '-', '_', '.'; "A+B" is two runs over the samples that both have */
   id: string;
-  /** of its folder, without the path */
+  /** what people call it: on the page, in the study, else its folder */
   name: string;
+  /** Folder is where it lies, from the folder that the server was given: "nero-demo/run". */
+  folder: string;
+  /** Begun and Changed are when it was begun and when it was complete, or last had more rows, in milliseconds since 1970, as the dates of its files tell; 0 where they do not. */
+  begun: number;
+  changed: number;
   digest: string;
+  /** what it shows, in the words of its study */
+  about?: string;
   group: string;
   task: string;
   models: string[];
@@ -227,10 +320,14 @@ export interface State {
   done: number;
   /** samples of the job */
   total: number;
-  /** this server is computing it */
+  /** somebody is computing it: this server, or another program */
   running: boolean;
+  /** By is the other program that is computing it, as far as it says: "nero demo"; "another program" if it does not. Empty if it is this server, or nobody. */
+  by?: string;
   /** Seconds is the time left as far as can be told, null otherwise. */
   seconds: Num;
+  /** Rate is evaluations per second, null where nobody tells. */
+  rate: Num;
 }
 
 /** Group is the group of a run and the plan of its orbit. */
@@ -291,6 +388,8 @@ export interface Metric {
   range: [Num, Num];
   /** Pooled says that means are no means over samples: the metric is computed of all samples at each element, and its intervals come from resamples of the samples. */
   pooled?: boolean;
+  /** every value is 0 or 1: means are proportions */
+  binary?: boolean;
   /** for people */
   title: string;
   /** values differ by orders of magnitude: a logarithmic scale */
@@ -379,6 +478,14 @@ export interface Box {
   label: number;
 }
 
+/** Remark is what people say of a sample. Its tags are among those of [Samples] too. */
+export interface Remark {
+  /** of the sample */
+  id: string;
+  note?: string;
+  tags?: string[];
+}
+
 /** Set chooses samples: exactly one field is set, or none for all of them. */
 export interface Set {
   label?: number;
@@ -395,6 +502,61 @@ export interface Set {
   and?: Set[];
   or?: Set[];
   not?: Set;
+}
+
+/** TurnsOf is a class that samples belong to. */
+export interface TurnsOf {
+  class: number;
+  /** samples */
+  n: number;
+}
+
+/** Turn is how often samples of one class are taken for another, or for itself. */
+export interface Turn {
+  from: number;
+  to: number;
+  /** Share is at which share of the elements but the identity, in the mean over samples; Lo and Hi are its interval, clustered by sample. */
+  share: Num;
+  lo: Num;
+  hi: Num;
+  /** with which it ever happens */
+  samples: number;
+  /** Sample is one with which it happens most, Element the first at which it does. */
+  sample: number;
+  element: number;
+}
+
+/** ModelRow is one model by one metric. */
+export interface ModelRow {
+  model: number;
+  metric: number;
+  /** at the identity; left out where the plan does not visit it */
+  rest?: Estimate;
+  /** mean over the orbit, clustered by sample */
+  orbit: Estimate;
+  /** worst of the orbit of each sample */
+  worst: Estimate;
+  /** Difference is that of the means over the orbit, sample by sample, less the base; left out of the base. */
+  difference?: Estimate;
+  /** better, worse, no clear difference */
+  verdict?: string;
+}
+
+/** FoundSlice is a slice that was found. */
+export interface FoundSlice {
+  /** one or two, for people */
+  conditions: string[];
+  set: Set;
+  n: number;
+  mean: Num;
+  /** mean of all others */
+  rest: Num;
+  /** Gap is by how much it is worse; Lo and Hi are an interval that holds for all slices that were tried at once. */
+  gap: Num;
+  lo: Num;
+  hi: Num;
+  /** P is how probable it is that any of those that were tried is as far apart by chance. */
+  p: Num;
 }
 
 /** Curve is one aggregate NERO curve. Every list has one entry per element of the orbit. */
@@ -448,7 +610,7 @@ export interface Pair {
   p90: Num[];
   /** of the mean over the orbit, clustered by sample */
   orbit: Estimate;
-  /** Verdict says in words what the interval is evidence of: better, worse, no evidence. */
+  /** Verdict says in words what the interval is evidence of: better, worse, no clear difference. */
   verdict: string;
 }
 

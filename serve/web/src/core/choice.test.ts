@@ -114,13 +114,13 @@ test('a slice that the run has not is left out with a notice, and never asked fo
 });
 
 test('a rule is asked again once there are more rows', async (t) => {
-  const run = fakeRun(9, { state: { complete: false, done: 3, total: 9, running: true, seconds: 5 } });
+  const run = fakeRun(9, { state: { complete: false, done: 3, total: 9, running: true, seconds: 5, rate: null } });
   const source = new FakeSource(run);
   const s = await opened(t, source);
   s.choice.choose({ rule: 'mean A < 0.4' });
   await until(() => s.choice.count.value === 1, 'what the rule chooses of three samples');
   source.override = (path) => (path.endsWith('/select') ? { status: 200, header: () => null, json: async <T>() => ({ n: 3, bits: btoa(String.fromCharCode(7, 0)) }) as T, bytes: async () => new ArrayBuffer(0) } : null);
-  source.run = { ...run, state: { complete: true, done: 9, total: 9, running: false, seconds: null } };
+  source.run = { ...run, state: { complete: true, done: 9, total: 9, running: false, seconds: null, rate: null } };
   source.emit({ run: source.run });
   await until(() => s.choice.count.value === 3, 'what it chooses of nine');
 });

@@ -3,7 +3,8 @@
 import { batch, computed, effect, signal, type ReadonlySignal } from '@preact/signals';
 import type * as api from './api';
 import type { Data } from './data';
-import { distances } from './distance';
+import { correlations, distances, similarities } from './distance';
+import type { Nth } from './inks';
 import { evaluate, fromBits, toBits, within } from './masks';
 import { order } from './order';
 import type { Follow, Place } from './place';
@@ -35,8 +36,8 @@ export interface Embedding {
   fit?: string; // the set, as JSON, that it is fitted to; all samples without
 }
 
-/** What a table column, a colour or a rank can be: figures over the orbit of A (0) or B (1), or their difference. */
-export type Column = 'index' | 'label' | 'id' | `${'mean' | 'sd' | 'min' | 'max' | 'identity' | 'change' | 'similar' | 'predicted'}${0 | 1}` | 'diff';
+/** What a table column, a colour or a rank can be: figures over the orbit of a model on show, by its place, or the difference of A and B. */
+export type Column = 'index' | 'label' | 'id' | `${'mean' | 'sd' | 'min' | 'max' | 'identity' | 'change' | 'similar' | 'corr' | 'ssim' | 'predicted'}${Nth}` | 'diff';
 
 /** The choice of samples, over the run and where we are. */
 export class Choice {
@@ -112,7 +113,7 @@ export class Choice {
   });
 
   private readonly question = computed<api.AggregateRequest>(() => {
-    const q: api.AggregateRequest = { set: this.set.value, metric: this.place.metric.value, models: [...new Set(this.place.models.value)] };
+    const q: api.AggregateRequest = { set: this.set.value, metric: this.place.metric.value, models: [...new Set(this.place.shown.value)] };
     if (this.place.b.value >= 0 && this.place.b.value !== this.place.a.value) q.pair = [this.place.a.value, this.place.b.value];
     return q;
   });
@@ -272,12 +273,13 @@ export class Choice {
       return out;
     }
     if (c === 'label') return Float32Array.from(this.data.labels.value);
-    const s = [this.data.stats[0].state.value.value, this.data.stats[1].state.value.value];
-    if (c === 'diff') return s[0] && s[1] ? s[1].mean.map((v, i) => v - s[0]!.mean[i]) : null;
-    const k = c.endsWith('1') ? 1 : 0;
-    if (c.startsWith('similar')) {
+    const [a, b] = [this.data.stats[0].state.value.value, this.data.stats[1].state.value.value];
+    if (c === 'diff') return a && b ? b.mean.map((v, i) => v - a.mean[i]) : null;
+    const k = Number(c.slice(-1));
+    const like = ({ similar: distances, corr: correlations, ssim: similarities } as const)[c.slice(0, -1)];
+    if (like) {
       const m = this.data.curves[k].state.value.value;
-      return m ? distances(m, this.mask.value, this.data.group.value?.weights ?? []) : null;
+      return m ? like(m, this.mask.value, this.data.group.value?.weights ?? []) : null;
     }
     if (c.startsWith('predicted')) {
       const top = this.data.top[k].state.value.value;
@@ -286,7 +288,7 @@ export class Choice {
       for (let i = 0; i < out.length; i++) if (out[i] < 0) out[i] = NaN;
       return out;
     }
-    const of = s[k];
+    const of = this.data.stats[k].state.value.value;
     if (!of) return null;
     const name = c.slice(0, -1) as 'mean' | 'sd' | 'min' | 'max' | 'identity' | 'change';
     return name === 'change' ? of.mean.map((v, i) => v - of.identity[i]) : of[name];

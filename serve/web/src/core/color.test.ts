@@ -2,7 +2,7 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { rgb } from 'd3-color';
 import { interpolateCividis, interpolatePuOr, interpolateViridis } from 'd3-scale-chromatic';
-import { around, classColor, codes, colorize, contrast, css, gradient, inkOn, level, luts, maxClasses, maxModels, modelStyle, none, pack, turn, type LUT } from './color';
+import { around, classColor, codes, colorize, contrast, css, gains, goodness, gradient, inkOn, level, luminance, luts, maxClasses, maxModels, modelStyle, none, pack, turn, type LUT } from './color';
 import { Random } from './random';
 
 const parts = (p: number) => [p & 255, (p >>> 8) & 255, (p >>> 16) & 255];
@@ -167,4 +167,19 @@ test('ink', () => {
   assert.equal(inkOn('#ffffff'), '#000000');
   assert.equal(inkOn('#440154'), '#ffffff');
   for (const lut of Object.values(luts)) for (const p of lut) assert.ok(contrast(css(p), inkOn(css(p))) >= 4.5);
+});
+
+test('bright is good, whichever way a metric runs', () => {
+  const bright = (p: number) => luminance(css(p));
+  for (const map of ['viridis', 'cividis'] as const) {
+    for (const better of ['higher', 'lower', undefined] as const) {
+      const t = goodness(map, better);
+      const [low, high] = [bright(t[0]!), bright(t[255]!)];
+      assert.ok(better === 'lower' ? low > high : high > low, `${map}, ${better}`);
+      assert.equal(goodness(map, better), t, 'the same array every time');
+    }
+  }
+  const orange = (p: number) => parts(p)[0]! > parts(p)[2]!;
+  assert.ok(orange(gains('higher')[255]!) && !orange(gains('higher')[0]!), 'more is a gain');
+  assert.ok(orange(gains('lower')[0]!) && !orange(gains('lower')[255]!), 'less is a gain');
 });

@@ -20,6 +20,23 @@ export const luts: Readonly<Record<LutName, LUT>> = {
   viridis: unpack(table.viridis), cividis: unpack(table.cividis), puor: unpack(table.puor), twilight: unpack(table.twilight),
 };
 
+const turned = new WeakMap<LUT, LUT>();
+/** A table from its end to its start: the same array every time. */
+export function backwards(l: LUT): LUT {
+  let b = turned.get(l);
+  if (!b) turned.set(l, (b = l.slice().reverse()));
+  return b;
+}
+
+/** Which end of a metric is good. */
+export type Better = 'higher' | 'lower' | undefined;
+
+/** The table for values of which one end is good: bright is good, in every view, whichever way the numbers run. */
+export const goodness = (map: 'viridis' | 'cividis', better: Better): LUT => (better === 'lower' ? backwards(luts[map]) : luts[map]);
+
+/** The table for differences around zero, such as B − A: orange is a gain and purple a loss, whichever way the numbers run. */
+export const gains = (better: Better): LUT => (better === 'lower' ? backwards(luts.puor) : luts.puor);
+
 /** #rrggbb as a packed color, opaque unless alpha (0 to 255) says otherwise. */
 export function pack(hex: string, alpha = 255): number {
   const x = /^#[0-9a-f]{6}$/i.test(hex) ? parseInt(hex.slice(1), 16) : NaN;

@@ -2,6 +2,7 @@
 
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type * as api from './api';
+import { mostShown, type Nth } from './inks';
 import { Slot } from './slot';
 import type { Client, Matrix, Recorded, Scene, Stats } from './source';
 
@@ -16,10 +17,11 @@ export class Data {
   readonly runs = new Slot<api.Runs>();
   readonly opened = new Slot<api.Run>();
   readonly samples = new Slot<api.Samples>();
-  readonly curves = [new Slot<Matrix>(), new Slot<Matrix>()] as const;
-  readonly stats = [new Slot<Stats>(), new Slot<Stats>()] as const;
+  /** By the place of the model among those that are shown. */
+  readonly curves: readonly Slot<Matrix>[] = Array.from({ length: mostShown }, () => new Slot<Matrix>());
+  readonly stats: readonly Slot<Stats>[] = Array.from({ length: mostShown }, () => new Slot<Stats>());
   /** The class that the model answers to the unmoved input, by sample; -1 for none. */
-  readonly top = [new Slot<Int32Array>(), new Slot<Int32Array>()] as const;
+  readonly top: readonly Slot<Int32Array>[] = Array.from({ length: mostShown }, () => new Slot<Int32Array>());
   /** The orbit of the sample, exactly, and that of the pinned one. */
   readonly one = new Slot<api.Sample>();
   readonly other = new Slot<api.Sample>();
@@ -46,7 +48,9 @@ export class Data {
   /** Counts how often the run that is open was asked for again. */
   readonly revision = signal(0);
   private readonly cache = new Map<string, Matrix>();
-  private readonly answers: [string, string] = ['', '']; // what the slots of predicted classes hold
+  private readonly answers = Array<string>(mostShown).fill(''); // what the slots of predicted classes hold
+  /** Places of models of which something was asked for. */
+  private readonly held = new Set<number>();
   private opening: ReturnType<typeof setTimeout> | undefined;
 
   constructor(readonly client: Client) {}
@@ -78,9 +82,10 @@ export class Data {
     }, wait);
   }
 
-  /** Loads what is drawn of a model as A (0) or B (1); quiet resolves when nothing else is to be waited for. */
-  loadModel(k: 0 | 1, r: api.Run, m: number, metric: number, quiet: () => Promise<void>): void {
+  /** Loads what is drawn of a model at its place among those that are shown; quiet resolves when nothing else is to be waited for. */
+  loadModel(k: Nth, r: api.Run, m: number, metric: number, quiet: () => Promise<void>): void {
     const drawn: Promise<unknown>[] = [];
+    this.held.add(k);
     const id = r.id;
     const key = `${id}|${m}|${metric}|${r.state.done}`;
     const kept = this.cache.get(key);
@@ -94,7 +99,7 @@ export class Data {
         const v = await this.client.curves(id, m, metric, dtype, s);
         this.cache.set(key, v);
         for (const old of this.cache.keys()) {
-          if (this.cache.size <= 8) break;
+          if (this.cache.size <= 2 * mostShown) break;
           this.cache.delete(old);
         }
         return v;
@@ -116,10 +121,13 @@ export class Data {
     }
   }
 
-  /** Lets B go. */
-  unloadB(): void {
-    [this.curves[1], this.stats[1], this.top[1]].forEach((s) => s.clear());
-    this.answers[1] = '';
+  /** Lets the models go that are not shown any more: those from a place on. */
+  unload(from: number): void {
+    for (let k = from; k < mostShown; k++) {
+      if (!this.held.delete(k)) continue;
+      [this.curves[k], this.stats[k], this.top[k]].forEach((s) => s.clear());
+      this.answers[k] = '';
+    }
   }
 
   /** Loads the run that is open once more. */

@@ -106,6 +106,8 @@ export interface Policy {
 /** Check is what one check has to say. */
 export interface Check {
   check: string;
+  /** in a few words, for people; "" where that is its name */
+  title?: string;
   /** under which several checks are chosen together */
   family?: string;
   summary: string;
@@ -146,7 +148,9 @@ export interface Diagnosis {
   location?: string;
   for: Clue[];
   against: Clue[];
+  /** Missing are clues by name that nobody looked for, Settle how to look for those that some check can: "whether the error lies at the border of the map (nero audit --checks border)". Audits of older programs have the names alone. */
   would_decide: string[];
+  would_settle?: string[];
   fix: string;
   verify: string;
 }

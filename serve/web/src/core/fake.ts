@@ -12,8 +12,8 @@ export function fakeRun(n = 9, more: Partial<api.Run> = {}): api.Run {
   const e = 12;
   const elements = Array.from({ length: e }, (_, k) => [30 * k]);
   return {
-    id: 'fake', name: 'fake', digest: 'd', group: 'SO(2)', task: 'classification', models: ['plain', 'turned'], metrics: ['confidence', 'error'], samples: n, elements: e,
-    state: { complete: true, done: n, total: n, running: false, seconds: null },
+    id: 'fake', name: 'fake', folder: 'lab/fake', begun: 0, changed: 0, digest: 'd', group: 'SO(2)', task: 'classification', models: ['plain', 'turned'], metrics: ['confidence', 'error'], samples: n, elements: e,
+    state: { complete: true, done: n, total: n, running: false, seconds: null, rate: null },
     orbit: {
       name: 'SO(2)', title: 'turns, 12 angles', chart: [{ name: 'angle', unit: 'deg', kind: { name: 'turn', form: 'angle' }, min: 0, max: 360, periodic: true }], steps: [0], layout: 'polar', elements,
       labels: elements.map((g) => `${g[0]}°`), exact: elements.map((g) => g[0] % 90 === 0), identity: 0, measure: 'uniform grid of 12 angles', weights: [], finite: false,

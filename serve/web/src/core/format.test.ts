@@ -14,7 +14,7 @@ test('numbers, counts and elements are said as the reports say them', () => {
   }
   assert.deepEqual(wrong, []);
   assert.ok(texts.labels.length > 50 && texts.numbers.length > 100);
-  assert.deepEqual([NaN, Infinity, -Infinity, -0].map(number), ['none', '+Inf', '-Inf', '0']);
+  assert.deepEqual([NaN, Infinity, -Infinity, -0].map(number), ['none', '+Inf', '−Inf', '0']);
 });
 
 test('significant digits', () => {
@@ -35,9 +35,9 @@ test('elements', () => {
   assert.equal(tick([factor], [0.561231]), '×0.561');
   assert.equal(tick([angle], [137.109]), '137°');
   assert.equal(tick([angle], [22.5]), '22.5°');
-  assert.equal(tick([angle, dx, dy], [137.25, -4.13443, 1234]), '137°, dx -4.13 px, dy 1234 px');
+  assert.equal(tick([angle, dx, dy], [137.25, -4.13443, 1234]), '137°, dx −4.13 px, dy 1234 px');
   assert.equal(label([angle, mirror], [90, 1]), '90° mirrored');
-  assert.equal(label([dx, dy], [3, -1]), 'dx 3 px, dy -1 px');
+  assert.equal(label([dx, dy], [3, -1]), 'dx 3 px, dy −1 px');
   assert.equal(label([], []), 'identity');
   assert.equal(label([angle], [1, 2]), '[1 2]');
   assert.equal(position([angle], [152]), '152.0°');

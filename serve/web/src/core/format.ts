@@ -49,19 +49,22 @@ export function general(v: number, digits: number): string {
   return s.includes('.') ? s.replace(/\.?0+$/, '') : s;
 }
 
-/** A number with three significant digits or three decimals: "0.983", "12.40", "1.2e-07"; "none" for NaN. */
+/** A number that was written with a hyphen, with a true minus before it; the hyphen of an exponent stays. */
+export const minus = (s: string): string => s.replace(/^-/, '−');
+
+/** A number with three significant digits or three decimals: "0.983", "12.40", "−1.2e-07"; "none" for NaN. */
 export function number(v: number): string {
   const a = Math.abs(v);
   if (Number.isNaN(v)) return 'none';
-  if (a === Infinity) return v > 0 ? '+Inf' : '-Inf';
+  if (a === Infinity) return v > 0 ? '+Inf' : '−Inf';
   if (a === 0) return '0';
-  if (a < 1e-3 || a >= 1e5) return padded(exponential(v, 1));
-  return fixed(v, a < 9.9995 ? 3 : a < 99.995 ? 2 : a < 999.95 ? 1 : 0);
+  if (a < 1e-3 || a >= 1e5) return minus(padded(exponential(v, 1)));
+  return minus(fixed(v, a < 9.9995 ? 3 : a < 99.995 ? 2 : a < 999.95 ? 1 : 0));
 }
 
 /** An integer with commas between thousands: "12,345". */
 export function count(n: number): string {
-  return String(Math.trunc(n)).replace(/\B(?=(\d{3})+$)/g, ',');
+  return minus(String(Math.trunc(n)).replace(/\B(?=(\d{3})+$)/g, ','));
 }
 
 /** "12 of 12,345", and "all 12,345" if it is all of them. */
@@ -77,12 +80,12 @@ export function many(n: number, one: string, more = `${one}s`): string {
 /** A difference, with its sign: "+0.120", "−0.120", "0". */
 export function signed(v: number): string {
   const s = number(v);
-  return v > 0 ? `+${s.replace(/^\+/, '')}` : s.replace(/^-/, '−');
+  return v > 0 ? `+${s.replace(/^\+/, '')}` : s;
 }
 
 /** A fraction in percent with three significant digits: "12.3%", "100%", "none" for NaN. */
 export function percent(v: number): string {
-  return Number.isNaN(v) ? 'none' : `${general(100 * v, 3)}%`;
+  return Number.isNaN(v) ? 'none' : `${minus(general(100 * v, 3))}%`;
 }
 
 /** An interval: "0.931 to 0.954", "not known" if nothing bounds it. */
@@ -142,14 +145,14 @@ function named(chart: readonly Axis[], e: Element, text: (v: number, of: Of) => 
   return (parts.join(', ') + mirrored).trim();
 }
 
-/** An element of a plan: "90°", "90° mirrored", "×1.25", "dx 3 px, dy -1 px", with six significant digits. */
+/** An element of a plan: "90°", "90° mirrored", "×1.25", "dx 3 px, dy −1 px", with six significant digits. */
 export function label(chart: readonly Axis[], e: Element): string {
-  return named(chart, e, (v, of) => general(v + 0, of === 'part' ? 3 : of === 'turn' ? 4 : 6));
+  return named(chart, e, (v, of) => minus(general(v + 0, of === 'part' ? 3 : of === 'turn' ? 4 : 6)));
 }
 
 /** An element with three significant digits, as there is room for beside an axis; whole degrees and pixels keep theirs. */
 export function tick(chart: readonly Axis[], e: Element): string {
-  return named(chart, e, (v, of) => (of === 'turn' ? general(v, 4) : Math.abs(v) >= 99.95 && Math.abs(v) < 1e6 ? fixed(v, 0) : general(v + 0, 3)));
+  return named(chart, e, (v, of) => minus(of === 'turn' ? general(v, 4) : Math.abs(v) >= 99.95 && Math.abs(v) < 1e6 ? fixed(v, 0) : general(v + 0, 3)));
 }
 
 /**
@@ -160,6 +163,6 @@ export function position(chart: readonly Axis[], e: Element): string {
   return named(chart, e, (v, of) => {
     const decimals = of === 'part' ? 2 : of === 'turn' || isAngle(of) ? 1 : isFactor(of) ? 3 : Number.isInteger(v) ? 0 : form(of) === 'pixels' ? 1 : 2;
     const s = v.toFixed(decimals);
-    return Number(s) === 0 ? s.replace(/^-/, '') : s.replace(/^-/, '−');
+    return Number(s) === 0 ? s.replace(/^-/, '') : minus(s);
   });
 }

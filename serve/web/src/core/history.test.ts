@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fakeRun, FakeSource } from './fake';
-import { sync, toURL, type Browser } from './history';
+import { Memory, sync, toURL, type Browser } from './history';
 import { Client } from './source';
 import { State } from './state';
 import * as url from './url';
@@ -176,4 +176,92 @@ test('a pixel, a picture and a reference that make no sense are left out with a 
   assert.deepEqual([s.place.pixel.value, s.place.frame.value, s.place.metric.value], [null, 0, 0]);
   assert.equal(s.tasks.notices.value.length, 3, s.tasks.notices.value.map((n) => n.text).join('\n'));
   end();
+});
+
+test('what the views show is part of the address: by class, band, plane, tiles, zoom', async () => {
+  const { s, b, end } = await page('#/run/fake?cls=1&band=interval&plane=xz&tiles=values&z=2.5,0.1,-0.25');
+  assert.deepEqual([s.place.byClass.value, s.place.band.value, s.place.plane.value, s.place.mapped.value], [true, 'interval', 'xz', false]);
+  assert.deepEqual(s.place.zoom.value, { layout: s.choice.layoutKey.value, k: 2.5, x: 0.1, y: -0.25 });
+  await wait(300);
+  let extra = new Map(url.parse(b.hash()).state.extra);
+  assert.deepEqual(['cls', 'band', 'plane', 'tiles', 'z'].map((k) => extra.get(k)), ['1', 'interval', 'xz', 'values', '2.5,0.1,-0.25']);
+  // Another layout is another picture, whose zoom this is not.
+  s.choice.embedding.value = { method: 'umap', of: 'ab' };
+  s.place.byClass.value = false;
+  s.place.band.value = 'none';
+  await wait(300);
+  extra = new Map(url.parse(b.hash()).state.extra);
+  assert.deepEqual(['cls', 'band', 'z'].map((k) => extra.get(k)), [undefined, 'none', undefined]);
+  end();
+  const bad = await page('#/run/fake?band=wide&plane=%3Cb%3E&z=0,1');
+  assert.equal(bad.s.tasks.notices.value.length, 3, bad.s.tasks.notices.value.map((n) => n.text).join(' '));
+  assert.equal(bad.s.place.zoom.value, null);
+  bad.end();
+});
+
+test('the view below the table is a step that Back takes back, and further models are part of the address', async () => {
+  const three = fakeRun(9, { models: ['plain', 'turned', 'third'], model_list: ['plain', 'turned', 'third'].map((name) => ({ name, sha256: '', run: 'fake', parameters: 0, scale: null, live: true })) });
+  const { s, b, end } = await page('#/run/fake?look=models&more=2,9,2', new FakeSource(three));
+  assert.equal(s.place.look.value, 'models');
+  assert.deepEqual([s.place.others.value, s.place.shown.value], [[2], [0, 1, 2]]);
+  await wait(300);
+  const at = b.at;
+  s.place.look.value = 'curves';
+  await wait(100);
+  assert.equal(b.at, at + 1);
+  assert.equal(new Map(url.parse(b.hash()).state.extra).get('look'), 'curves');
+  b.go(-1);
+  await wait(50);
+  assert.deepEqual([s.place.look.value, s.place.others.value], ['models', [2]]);
+  // A model that is A or B is not shown twice; beside A alone there is none.
+  s.place.b.value = 2;
+  assert.deepEqual(s.place.shown.value, [0, 2]);
+  s.place.b.value = -1;
+  assert.deepEqual(s.place.shown.value, [0]);
+  end();
+  const bad = await page('#/run/fake?look=%3Cb%3E&more=third', new FakeSource(three));
+  assert.equal(bad.s.tasks.notices.value.length, 2, bad.s.tasks.notices.value.map((n) => n.text).join(' '));
+  assert.deepEqual([bad.s.place.look.value, bad.s.place.others.value], ['', []]);
+  bad.end();
+});
+
+/** A document that only hears. */
+class Heard {
+  readonly on = new Map<string, (e: never) => void>();
+  addEventListener = (name: string, f: unknown): void => void this.on.set(name, f as (e: never) => void);
+  fire(name: string, e: object): boolean {
+    let kept = true;
+    this.on.get(name)?.({ ...e, preventDefault: () => (kept = false) } as never);
+    return kept;
+  }
+}
+
+test('a document without an address keeps its history in memory', () => {
+  const doc = new Heard();
+  const b = new Memory(doc as unknown as Document);
+  let heard = 0;
+  const end = b.onChange(() => void heard++);
+  assert.equal(b.hash(), '');
+  b.replace('#/run/a');
+  b.push('#/run/a?i=3');
+  b.push('#/run/a?i=4');
+  assert.equal(heard, 0, 'what the page writes itself is no news to it');
+  assert.equal(doc.fire('keydown', { altKey: false, key: 'ArrowLeft' }), true, 'an arrow alone moves the needle');
+  assert.equal(doc.fire('keydown', { altKey: true, key: 'ArrowLeft' }), false);
+  assert.equal(b.hash(), '#/run/a?i=3');
+  assert.equal(heard, 1);
+  doc.fire('keydown', { altKey: true, key: 'ArrowRight' });
+  assert.equal(b.hash(), '#/run/a?i=4');
+  doc.fire('keydown', { altKey: true, key: 'ArrowRight' });
+  assert.equal(heard, 2, 'there is nothing further');
+  b.go(-1);
+  b.follow('#/findings/x');
+  assert.equal(b.hash(), '#/findings/x');
+  b.go(1);
+  assert.equal(b.hash(), '#/findings/x', 'what had been taken back is gone');
+  b.go(-9);
+  assert.equal(b.hash(), '#/run/a');
+  end();
+  b.go(1);
+  assert.equal(heard, 5);
 });

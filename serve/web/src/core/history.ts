@@ -1,4 +1,4 @@
-// The state of the page in its address, both ways. A new sample, slice or page is a step that Back takes back; everything else replaces
+// The state of the page in its address, both ways. A new sample, slice, page or view below the table is a step that Back takes back; everything else replaces
 // the address once things have settled.
 
 import { effect } from '@preact/signals';
@@ -18,7 +18,7 @@ export interface Browser {
 }
 
 /** The window's own history. */
-export const browser: Browser = {
+const browser: Browser = {
   hash: () => location.hash,
   push: (h) => history.pushState(null, '', h),
   replace: (h) => history.replaceState(null, '', h),
@@ -32,7 +32,71 @@ export const browser: Browser = {
   },
 };
 
-const columns = /^(index|label|id|diff|(mean|sd|min|max|identity|change|worst|similar|predicted)[01])$/;
+/** Whether the page has an address to hand on. One whose text is an attribute of a frame has none. */
+export function addressed(): boolean {
+  return location.protocol !== 'about:';
+}
+
+/** The history of a document: the window's, or one in memory where the document has no address that it may change. */
+export function historyOf(doc: Document): Browser {
+  try {
+    history.replaceState(history.state, '', location.hash || '#'); // an empty address is none, and always permitted
+    return browser;
+  } catch {
+    return new Memory(doc);
+  }
+}
+
+/**
+ * A history for documents without an address of their own, such as a report whose text is an attribute of the frame that shows it, as notebooks have them.
+ * Links within the page are followed here, because the browser would load what is around the frame into the frame. Alt and an arrow go back and forth.
+ */
+export class Memory implements Browser {
+  private readonly list = [''];
+  private at = 0;
+  private readonly heard = new Set<() => void>();
+  constructor(doc: Pick<Document, 'addEventListener'>) {
+    doc.addEventListener('click', (e) => {
+      const a = e.target instanceof Element ? e.target.closest('a[href^="#"]') : null;
+      if (!a || e.defaultPrevented) return;
+      e.preventDefault();
+      this.follow(a.getAttribute('href') ?? '');
+    });
+    doc.addEventListener('keydown', (e) => {
+      const by = e.altKey ? { ArrowLeft: -1, ArrowRight: 1 }[e.key] : undefined;
+      if (!by) return;
+      e.preventDefault();
+      this.go(by);
+    });
+  }
+  hash(): string {
+    return this.list[this.at] ?? '';
+  }
+  push(hash: string): void {
+    this.list.splice(++this.at, Infinity, hash);
+  }
+  replace(hash: string): void {
+    this.list[this.at] = hash;
+  }
+  onChange(f: () => void): () => void {
+    this.heard.add(f);
+    return () => void this.heard.delete(f);
+  }
+  /** Goes to an address, as a click on a link does. */
+  follow(hash: string): void {
+    this.push(hash);
+    for (const f of this.heard) f();
+  }
+  /** Goes back or forth, as far as there is something. */
+  go(by: number): void {
+    const to = Math.min(Math.max(this.at + by, 0), this.list.length - 1);
+    if (to === this.at) return;
+    this.at = to;
+    for (const f of this.heard) f();
+  }
+}
+
+const columns = /^(index|label|id|diff|(mean|sd|min|max|identity|change|worst|similar|corr|ssim|predicted)[0-7])$/;
 
 /** Most characters of the set that a layout is fitted to in an address; a lasso drawn in a layout fitted to a longer one is left out with it. */
 const longestFit = 1500;
@@ -77,12 +141,20 @@ export function toURL(s: State): url.State {
   if (s.place.pixel.value) u.extra.push(['px', s.place.pixel.value.join(',')]);
   if (s.place.frame.value > 0) u.extra.push(['fr', String(s.place.frame.value)]);
   if (s.place.every.value) u.extra.push(['all', '1']);
+  if (s.place.others.value.length) u.extra.push(['more', s.place.others.value.join(',')]);
+  if (s.place.look.value) u.extra.push(['look', s.place.look.value]);
+  if (s.place.byClass.value) u.extra.push(['cls', '1']);
+  if (s.place.band.value !== 'spread') u.extra.push(['band', s.place.band.value]);
+  if (s.place.plane.value) u.extra.push(['plane', s.place.plane.value]);
+  if (!s.place.mapped.value) u.extra.push(['tiles', 'values']);
+  const z = s.place.zoom.value;
+  if (z && z.layout === s.choice.layoutKey.value) u.extra.push(['z', [z.k, z.x, z.y].map((v) => String(+v.toPrecision(4))).join(',')]);
   if (s.client.live && !s.place.liveOn.value) u.live = s.place.liveOn.value;
   return u;
 }
 
 /** Keys of this program that the parser leaves in extra. */
-const own = new Set(['q', 'is', 'rows', 'of', 'p', 'fit', 'ord', 'px', 'fr', 'all']);
+const own = new Set(['q', 'is', 'rows', 'of', 'p', 'fit', 'ord', 'px', 'fr', 'all', 'more', 'look', 'cls', 'band', 'plane', 'tiles', 'z']);
 
 /** Whether a text is a set of samples as JSON, for the server to look at. */
 function isSet(text: string): boolean {
@@ -134,6 +206,20 @@ function applyRun(s: State, u: url.State, r: api.Run): string[] {
   if (/^\d{1,4}$/.test(fr)) s.place.frame.value = Number(fr);
   else notices.push('fr was left out: expected the number of a picture, from 0.');
   s.place.every.value = extra.get('all') === '1' && r.model_list.length > 1;
+  const more = extra.get('more');
+  if (more !== undefined && !/^\d{1,5}(,\d{1,5}){0,40}$/.test(more)) notices.push('more was left out: expected the numbers of models, such as 2,3.');
+  s.place.others.value = more !== undefined && /^\d{1,5}(,\d{1,5}){0,40}$/.test(more) ? [...new Set(more.split(',').map(Number))].filter((m) => m < r.model_list.length).sort((x, y) => x - y) : [];
+  const look = extra.get('look') ?? '';
+  if (/^[a-z]{0,12}$/.test(look)) s.place.look.value = look;
+  else notices.push('look was left out: expected the name of a view below the table, such as models.');
+  s.place.byClass.value = extra.get('cls') === '1';
+  const band = extra.get('band') ?? 'spread';
+  if (band === 'spread' || band === 'interval' || band === 'none') s.place.band.value = band;
+  else notices.push('band was left out: expected spread, interval or none.');
+  const plane = extra.get('plane') ?? '';
+  if (/^[a-z]{0,2}$/.test(plane)) s.place.plane.value = plane;
+  else notices.push('plane was left out: expected a plane of axes, such as xy.');
+  s.place.mapped.value = extra.get('tiles') !== 'values';
   if (u.map !== null) s.place.cmap.value = u.map;
   if (u.live !== null) s.place.liveOn.value = u.live;
   if (u.by !== null) {
@@ -152,6 +238,9 @@ function applyRun(s: State, u: url.State, r: api.Run): string[] {
     if (columns.test(by) && !by.startsWith('worst')) s.choice.rankAs(r, by as Column, ord.startsWith('-'));
     else notices.push(`There is no order by “${by}”.`);
   }
+  const z = (extra.get('z') ?? '').split(',').map(Number);
+  s.place.zoom.value = z.length === 3 && z.every(Number.isFinite) && z[0]! > 0 ? { layout: s.choice.layoutKey.value, k: z[0]!, x: z[1]!, y: z[2]! } : null;
+  if (extra.has('z') && !s.place.zoom.value) notices.push('z was left out: expected a factor and a shift, such as 2,0.1,-0.3.');
   const pin = Number(extra.get('p') ?? -1);
   s.place.pinned.value = Number.isInteger(pin) && pin >= 0 && pin < r.samples ? pin : -1;
   const q = extra.get('q') ?? '';
@@ -196,7 +285,7 @@ export function read(s: State, hash: string): void {
 const settle = 250;
 
 /** Keeps the store and the address together. Returns what ends it. */
-export function sync(s: State, b: Browser = browser): () => void {
+export function sync(s: State, b: Browser): () => void {
   let written = '';
   let step = '';
   let timer: ReturnType<typeof setTimeout> | null = null;
@@ -238,5 +327,5 @@ export function sync(s: State, b: Browser = browser): () => void {
 /** What makes a step that Back takes back. */
 function stepOf(s: State): string {
   const c = s.choice.parts.value;
-  return JSON.stringify([s.place.page.value, s.place.page.value === 'findings' ? s.place.audit.value : s.data.runID.value, s.place.sample.value, c.slice, c.rule, c.picked?.length ?? -1, c.lasso?.poly ?? null]);
+  return JSON.stringify([s.place.page.value, s.place.page.value === 'findings' ? s.place.audit.value : s.data.runID.value, s.place.sample.value, c.slice, c.rule, c.picked?.length ?? -1, c.lasso?.poly ?? null, s.place.look.value]);
 }

@@ -9,6 +9,8 @@ export interface Traits {
   round?: true;
   /** The widths of a peak are said of it. */
   peaked?: true;
+  /** Every element has a place of its own, wide enough for a small picture. */
+  tiles?: true;
   /** There is nothing between elements. */
   apart?: true;
 }
@@ -22,7 +24,7 @@ export const layouts = {
   angle: {},
   axes: {},
   scatter: { colored: true },
-  tiles: { colored: true },
+  tiles: { colored: true, tiles: true },
   strip: { apart: true },
 } as const satisfies Record<string, Traits>;
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fakeRun, FakeSource, value } from './fake';
 import { opened, until, wait } from './opened';
+import { shownRange } from './place';
 
 test('a recorded value is that of the element, and there is none between elements', async (t) => {
   const s = await opened(t);
@@ -72,4 +73,14 @@ test('a move acts on the element; between elements by the same difference', asyn
   s.place.home();
   s.place.opposite();
   assert.deepEqual([...s.place.g.value], [180]);
+});
+
+test('a model that is not shown does not squeeze those that are', () => {
+  const all = { lo: 0, hi: 45, log: false };
+  assert.deepEqual(shownRange(all, [0.28, 1.37]), { lo: 0, hi: 1.5, log: false });
+  assert.equal(shownRange(all, [0.28, 30]), all, 'more than half of it is used');
+  assert.equal(shownRange({ ...all, log: true }, [1]).hi, 45, 'a logarithmic one holds both');
+  assert.equal(shownRange(all, []), all);
+  assert.equal(shownRange(all, [NaN]), all);
+  assert.equal(shownRange({ lo: -3, hi: 45, log: false }, [1]).hi, 45);
 });

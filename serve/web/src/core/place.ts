@@ -1,10 +1,14 @@
 // Where we are: the page, the sample, the element of the group, the metric and the models on show, and what is said there.
 
 import { computed, signal } from '@preact/signals';
+import { scaleLinear } from 'd3-scale';
 import type * as api from './api';
 import type { Data } from './data';
 import { label, position } from './format';
+import { traits } from './layouts';
+import { mostShown, type Nth } from './inks';
 import { Loop } from './live';
+import { Maps } from './maps';
 import * as orbit from './orbit';
 import { family, sibling } from './reference';
 import { after, spatial } from './rotation';
@@ -12,6 +16,15 @@ import { at, type Picture, type Probe, type Reference } from './source';
 
 export type Page = 'runs' | 'run' | 'findings' | 'report';
 export type Compare = 'over' | 'side' | 'diff';
+/** What the band around a curve shows: the spread over samples, the interval of the mean, or nothing. */
+export type Band = 'spread' | 'interval' | 'none';
+/** How the samples are zoomed into: a factor, and a shift in parts of the picture's width and height; of one layout. */
+export interface Zoomed {
+  layout: string;
+  k: number;
+  x: number;
+  y: number;
+}
 export type Theme = 'auto' | 'light' | 'dark';
 export type Color = 'viridis' | 'cividis';
 
@@ -34,6 +47,8 @@ export class Place {
   readonly metric = signal(0);
   readonly a = signal(0);
   readonly b = signal(-1);
+  /** Further models that are shown beside A and B, wherever there is room for more than two. */
+  readonly others = signal<readonly number[]>([]);
   readonly compare = signal<Compare>('over');
   readonly pinned = signal(-1);
   readonly cmap = signal<Color>('viridis');
@@ -52,11 +67,34 @@ export class Place {
   /** Questions to the models, and to the resampler alone where no model can be asked. */
   readonly live: Loop<Probe>;
   readonly moved: Loop<Picture>;
+  /** The ink of the model that stands out in the curves, -1 for none. */
+  readonly lit = signal(-1);
+  /** Which of the views below the table is chosen; empty for the first. */
+  readonly look = signal('');
+  /** A plot for each class in place of one. */
+  readonly byClass = signal(false);
+  readonly band = signal<Band>('spread');
+  /** The plane of axes of which rotations are shown, all for none. */
+  readonly plane = signal('');
+  readonly zoom = signal<Zoomed | null>(null);
+  /** Tiles of fields are maps of their errors, and not one colour each. */
+  readonly mapped = signal(true);
+  readonly maps: Maps;
   readonly metricDoc = computed(() => this.data.run.value?.metric_list[this.metric.value] ?? null);
-  /** The range of drawings of the metric, shared by all models. */
-  readonly range = computed(() => rangeOf(this.data.run.value, this.metric.value));
-  /** The models on show: A, and B if there is one. */
+  /** The range of the metric over all models of the run. */
+  readonly widest = computed(() => rangeOf(this.data.run.value, this.metric.value));
+  /** The range of drawings of the metric, shared by all models on show. */
+  readonly range = computed(() => {
+    const all = this.widest.value;
+    const stats = this.shown.value.map((_, k) => this.data.stats[k].state.value.value);
+    const { range } = this.metricDoc.value ?? { range: [0, 1] };
+    const bounded = range[0] !== null && range[1] !== null;
+    return this.every.value || bounded || stats.some((x) => !x) ? all : shownRange(all, stats.flatMap((x) => [...(x?.max ?? [])]));
+  });
+  /** The models of pairs: A, and B if there is one. */
   readonly models = computed(() => (this.b.value < 0 ? [this.a.value] : [this.a.value, this.b.value]));
+  /** All models on show: A, B, and the others in the order of the run. Beside A alone nothing is shown. */
+  readonly shown = computed(() => (this.b.value < 0 ? this.models.value : [...this.models.value, ...this.others.value.filter((m) => !this.models.value.includes(m))].slice(0, mostShown)));
   /** Why the sample could not be evaluated, false if it could, null while that is not known. Nothing can be asked of one that could not. */
   readonly failed = computed<string | false | null>(() => {
     const { value: all, error } = this.data.samples.state.value;
@@ -100,6 +138,7 @@ export class Place {
       const ref = large(data.run.peek()) ? this.reference.peek() : undefined;
       return client.probe(data.runID.peek(), w.sample, w.g, [...new Set(this.models.peek())].filter((m) => data.ability.peek().of[m]), seq, cut, ref);
     });
+    this.maps = new Maps((w, g, cut) => client.errors(w.run, w.sample, g, w.models, w.ref, cut), () => this.live.pending.peek());
     this.moved = new Loop<Picture>((w, cut) => client.input(data.runID.peek(), w.sample, w.g, cut));
   }
 
@@ -133,12 +172,23 @@ export class Place {
       this.askedRef = ref;
     });
     on(() => {
+      // Where fields are wrong at every element: of the models, or of what a file keeps.
+      const r = this.data.run.value;
+      const able = this.data.ability.value;
+      const models = [...new Set(this.models.value)].filter((m) => !this.data.client.live || able.of[m]);
+      const sample = this.sample.value;
+      const ref = this.data.client.live ? this.reference.value : null;
+      if (!r || !tiled(r) || !this.mapped.value || this.failed.value !== false || !models.length || (this.data.client.live && !this.canProbe.value)) return;
+      void this.maps.want({ run: r.id, sample, models, ref, elements: r.orbit.elements, first: this.element.peek() });
+      return () => this.maps.stop();
+    });
+    on(() => {
       // The consensus of a long orbit is found beside the answers: ask again while one is missing that was recorded.
       const a = this.live.answer.value;
       if (!a || this.reference.value !== 'consensus' || !this.canProbe.value || this.again > 60) return;
       const late = this.models.value.some((m, k) => {
         const x = a.value.models.get(m);
-        return x && Number.isNaN(x.values[this.metric.peek()] ?? NaN) && !Number.isNaN(this.recorded(k as 0 | 1, Math.max(0, a.value.element)));
+        return x && Number.isNaN(x.values[this.metric.peek()] ?? NaN) && !Number.isNaN(this.recorded(k as Nth, Math.max(0, a.value.element)));
       });
       if (!late) return;
       const t = setTimeout(() => {
@@ -176,11 +226,19 @@ export class Place {
     this.metric.value = 0;
     this.a.value = 0;
     this.b.value = second(r);
+    this.others.value = [];
     this.pinned.value = -1;
     this.compare.value = 'over';
     this.frame.value = 0;
     this.pixel.value = null;
     this.every.value = false;
+    this.look.value = '';
+    this.lit.value = -1;
+    this.byClass.value = false;
+    this.band.value = 'spread';
+    this.plane.value = '';
+    this.zoom.value = null;
+    this.mapped.value = true;
     this.g.value = r.orbit.identity >= 0 ? [...r.orbit.elements[r.orbit.identity]] : orbit.identity(r.orbit.chart);
   }
 
@@ -191,6 +249,7 @@ export class Place {
     if (!(this.metric.value < r.metric_list.length)) this.metric.value = 0;
     if (!(this.a.value < m)) this.a.value = 0;
     if (!(this.b.value < m)) this.b.value = -1;
+    if (this.others.value.some((k) => k >= m)) this.others.value = this.others.value.filter((k) => k < m);
     if (this.b.value < 0) this.compare.value = 'over';
     if (!(this.pinned.value < r.samples)) this.pinned.value = -1;
     const g = orbit.canonical(r.orbit.chart, r.orbit.steps, this.g.value);
@@ -283,9 +342,9 @@ export class Place {
     if ((!this.canProbe.peek() || this.live.error.peek()) && (this.data.ability.peek().inputs || !this.data.client.live)) this.moved.want(i, g);
   }
 
-  /** The value of model A (0) or B (1) that is stored at an element of the plan for the sample, exactly; NaN as long as it is not there. */
-  recorded(k: 0 | 1, element = this.element.value): number {
-    const m = this.models.value[k];
+  /** The value of a model on show that is stored at an element of the plan for the sample, exactly; NaN as long as it is not there. */
+  recorded(k: Nth, element = this.element.value): number {
+    const m = this.shown.value[k];
     if (m === undefined || element < 0) return NaN;
     const one = this.data.one.state.value.value;
     if (one && one.index === this.sample.value) return one.curves[m]?.[this.metric.value]?.[element] ?? NaN;
@@ -293,9 +352,9 @@ export class Place {
     return c?.exact && this.sample.value < c.n ? at(c, this.sample.value, element) : NaN;
   }
 
-  /** The whole stored orbit of a sample for A (0) or B (1), null as long as it is not there. */
-  orbitOf(k: 0 | 1, sample = this.sample.value): Float64Array | null {
-    const m = this.models.value[k];
+  /** The whole stored orbit of a sample for a model on show, null as long as it is not there. */
+  orbitOf(k: Nth, sample = this.sample.value): Float64Array | null {
+    const m = this.shown.value[k];
     if (m === undefined) return null;
     for (const s of [this.data.one.state.value.value, this.data.other.state.value.value]) {
       const row = s?.index === sample ? s.curves[m]?.[this.metric.value] : undefined;
@@ -305,9 +364,9 @@ export class Place {
     return c && sample < c.n ? Float64Array.from({ length: c.e }, (_, j) => at(c, sample, j)) : null;
   }
 
-  /** The live answer of A (0) or B (1) for exactly where we are, null if there is none. */
-  answer(k: 0 | 1) {
-    const m = this.models.value[k];
+  /** The live answer of a model on show for exactly where we are, null if there is none. */
+  answer(k: Nth) {
+    const m = this.shown.value[k];
     if (m === undefined || !this.canProbe.value) return null;
     return this.live.answers(this.sample.value, this.g.value)?.models.get(m) ?? null;
   }
@@ -322,8 +381,19 @@ export class Place {
   }
 }
 
+/** Whether the orbit of a sample is a tile for each element, each with a field. */
+export const tiled = (r: api.Run | null): boolean => r?.output === 'field' && traits(r.orbit.layout).tiles === true;
+
 /** Whether answers come with one of their references, and not with all of them. */
 const large = (r: api.Run | null): boolean => /^(field|rows|record|signal|tensor|frames)$/.test(r?.output ?? '');
+
+/** A range whose upper half would be empty, cut to the values on show: a model that is not shown does not squeeze those that are. */
+export function shownRange(all: { lo: number; hi: number; log: boolean }, values: ArrayLike<number>): { lo: number; hi: number; log: boolean } {
+  let hi = -Infinity;
+  for (let k = 0; k < values.length; k++) if (values[k] > hi) hi = values[k] as number;
+  if (all.log || !(all.lo >= 0) || !(hi > all.lo) || !(hi < all.hi / 2)) return all;
+  return { ...all, hi: scaleLinear().domain([all.lo, hi]).nice(4).domain()[1] as number };
+}
 
 function rangeOf(r: api.Run | null, metric: number): { lo: number; hi: number; log: boolean } {
   const s = r?.scales[metric];

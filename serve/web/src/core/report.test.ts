@@ -53,7 +53,7 @@ const [N, E] = [6, 4];
 const code = (m: number, k: number, i: number, g: number) => (i === 5 ? 255 : (37 * m + 11 * k + 53 * i + 29 * g) % 255);
 const codes = (m: number, k: number) => Uint8Array.from({ length: N * E }, (_, p) => code(m, k, Math.floor(p / E), p % E));
 const labels = [0, 1, 0, 1, 0, -1];
-const card = { id: 'r', name: 'r', digest: 'd', group: 'SO(2)', task: 'classification', models: ['one', 'two'], metrics: ['first', 'second'], samples: N, elements: E, state: { complete: true, done: N, total: N, running: false, seconds: null } };
+const card = { id: 'r', name: 'r', folder: '', begun: 0, changed: 0, digest: 'd', group: 'SO(2)', task: 'classification', models: ['one', 'two'], metrics: ['first', 'second'], samples: N, elements: E, state: { complete: true, done: N, total: N, running: false, seconds: null, rate: null } };
 const classSlice = (label: number): api.Slice => ({ name: `c${label}`, label, n: 3, set: { label } });
 const run = {
   ...card,
@@ -126,7 +126,7 @@ test('documents are those of the file', async () => {
   await rejects(c.audit('y'), 'not-in-file');
   await rejects(c.run('other'), 'unknown');
   await rejects(c.startJob('r'), 'report');
-  await rejects(c.probe('r', 0, [0], [0], 1), 'report');
+  await rejects(c.probe('r', 0, [0], [0], 1), 'not-in-file');
   await rejects(c.source.get('runs/%ff'), 'not-in-file');
   const cut = new AbortController();
   const late = c.samples('r', cut.signal);
@@ -184,6 +184,13 @@ test('a kept sample is exact, another one is shown as it is drawn', async () => 
   await rejects(c.sample('r', 6), 'unknown');
 });
 
+test('what the file holds of all samples is asked as of a server', async () => {
+  const s = client();
+  const failed = async (f: Promise<unknown>, text: RegExp) => assert.rejects(f, (e: Error) => text.test(e.message));
+  await failed(s.turns('r', { set: {}, model: 0, against: 'self' }), /does not hold this/);
+  await failed(s.models('r', { set: { label: 1 }, base: 0 }), /of all samples/);
+});
+
 test('thumbs are pictures in a URL', async () => {
   const s = packed().source();
   await new Promise((f) => setTimeout(f, 20));
@@ -226,7 +233,7 @@ test('curves of sets that came with the file are exact, others are summed up her
   // The same confidence and the same rules as those of the server: four differences of 1 each, of values from 0 to 1, have an interval.
   const unit = { range: [0, 1], binary: false } as const;
   const ones = paired(Float32Array.from({ length: N }, (_, i) => i / 8), Float32Array.from({ length: N }, (_, i) => 1 + i / 8), mask, 0.9, unit);
-  assert.deepEqual([some.confidence, some.pair!.orbit.lo, some.pair!.orbit.hi, some.pair!.verdict, some.steps], [0.9, ones.lo, 1, 'no evidence', undefined]);
+  assert.deepEqual([some.confidence, some.pair!.orbit.lo, some.pair!.orbit.hi, some.pair!.verdict, some.steps], [0.9, ones.lo, 1, 'no clear difference', undefined]);
   assert.ok(Math.abs(ones.lo - (2 * Math.pow(0.05, 1 / 4) - 1)) < 1e-12);
   const kept = estimate(Float32Array.from({ length: N }, (_, i) => i / 8), mask, 0.9, unit);
   assert.deepEqual([some.curves[0]!.orbit.lo, some.curves[0]!.orbit.hi], [kept.lo, kept.hi]);
@@ -279,7 +286,7 @@ test('small parts', () => {
   assert.deepEqual([...matrixOf(Uint8Array.from([1, 127, 255]), coarse).data], [2, 254, 255]);
   const third = matrixOf(Uint8Array.from([1, 63, 255]), { ...coarse, steps: 63, hi: 63 });
   assert.deepEqual([third.data[0], third.data[1], Number.isNaN(third.data[2])], [1, 63, true]);
-  assert.equal(reversed({ ...pair, orbit: { n: 1, mean: null, sd: null, lo: null, hi: null } }, 'higher').verdict, 'no evidence');
+  assert.equal(reversed({ ...pair, orbit: { n: 1, mean: null, sd: null, lo: null, hi: null } }, 'higher').verdict, 'no clear difference');
 });
 
 test('inflate makes as many bytes as were promised, and no more', { skip: !rawDeflate() }, async () => {

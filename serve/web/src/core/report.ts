@@ -214,6 +214,8 @@ interface Sum {
   n: number;
   curves: api.Curve[];
   pairs: api.Pair[];
+  /** One for each model. */
+  says?: string[];
 }
 
 const num = (v: number): api.Num => (Number.isFinite(v) ? v : null);
@@ -355,6 +357,7 @@ export class ReportSource implements Source {
     if (kind === 'runs' && parts.length === 3) {
       if (what === 'samples' && method === 'GET') return { doc: await this.samples() };
       if (what === 'aggregate' && method === 'POST') return { doc: await this.aggregate(ask.body as api.AggregateRequest) };
+      if ((what === 'turns' || what === 'models') && method === 'POST') return { doc: await this.further(what, ask.body) };
       if (what === 'select' && method === 'POST') {
         const mask = await this.mask(ask.body as api.Set);
         return { doc: { n: mask.reduce((t, x) => t + x, 0), bits: toBits(mask) } };
@@ -368,7 +371,9 @@ export class ReportSource implements Source {
       if (what === 'arrays') return { bytes: await this.array(item as string) };
     }
     if (kind === 'runs' && parts.length === 5 && method === 'GET' && what === 'samples' && last === 'input') return { bytes: await this.input(index(item), q.get('g') ?? '') };
+    if (kind === 'runs' && parts.length === 5 && method === 'GET' && what === 'samples' && last === 'probe') return { bytes: await this.masks(index(item), q.get('g') ?? '', q.get('models') ?? '') };
     if (kind === 'runs' && parts.length === 5 && method === 'GET' && what === 'samples' && last === 'boxes') return { doc: await this.boxes(index(item), q.get('g') ?? '') };
+    if (kind === 'runs' && parts.length === 5 && method === 'GET' && what === 'samples' && last === 'errors') return { bytes: await this.errors(index(item), q.get('g') ?? '', q.get('models') ?? '') };
     if (kind === 'runs' && parts.length === 5 && method === 'GET' && what === 'samples' && last === 'context') throw this.missing('the pictures around the crop window: what was fed is shown');
     throw new Failure(501, 'report', 'A report holds what was recorded: it asks no model, starts no work and makes no tables of its own.', 'Open the run with nero serve.');
   }
@@ -499,6 +504,40 @@ export class ReportSource implements Source {
     return doc;
   }
 
+  /** The masks that were kept of a sample at an element, as a server that asks its models sends them. */
+  private async masks(i: number, g: string, models: string): Promise<ArrayBuffer> {
+    const run = await this.run();
+    const c = this.has(`sample.${i}`) ? await this.container(`sample.${i}`) : null;
+    const [masks, truth, at] = [c?.tensors['masks'], c?.tensors['truth'], c?.tensors['masked']];
+    const none = (what: string) => new Failure(404, 'not-in-file', `${what} not in this file; the values along the orbit are.`, 'nero serve shows all of them.');
+    if (!c || !masks || !at) throw none(`The answers to sample ${i} are`);
+    const { index: element, same } = nearest(run.orbit, g.split(',').map(Number));
+    const row = same ? Array.from(at.data as ArrayLike<number>).indexOf(element) : -1;
+    if (row < 0) throw none(`The masks of sample ${i} at this element are`);
+    const [m, k, h, w] = masks.shape as [number, number, number, number];
+    if (masks.dtype !== 'U8' || masks.shape.length !== 4 || m !== run.model_list.length || k !== at.data.length || m * k * h * w !== masks.data.length) throw damaged(`sample ${i} has no masks of ${run.model_list.length} × ${at.data.length}`);
+    if (truth && (truth.dtype !== 'U8' || truth.data.length !== k * h * w)) throw damaged(`the truth of sample ${i} is not as large as its masks`);
+    const cut = (from: ArrayLike<number> | ArrayLike<bigint>, n: number): Tensor => ({ dtype: 'I32', shape: [h, w, 1], data: Int32Array.from((from as Uint8Array).subarray(n * h * w, (n + 1) * h * w), (l) => (l === 255 ? -2 : l === 254 ? -1 : l)) });
+    const tensors: Record<string, Tensor> = {}, about: Record<string, string> = { sample: String(i), element: String(element), g: (run.orbit.elements[element] ?? []).join(), exact: String(run.orbit.exact[element] === true), seq: '0' };
+    const kept = await this.sample(i);
+    for (const model of models.split(',').map(Number)) {
+      if (!(model >= 0 && model < m)) continue;
+      tensors[`values.${model}`] = { dtype: 'F32', shape: [run.metric_list.length], data: Float32Array.from(run.metric_list, (_, j) => kept.curves[model]?.[j]?.[element] ?? NaN) };
+      tensors[`output.${model}`] = cut(masks.data, model * k + row);
+      if (!truth) continue;
+      tensors[`reference.${model}`] = cut(truth.data, row);
+      about[`reference.${model}`] = 'target';
+    }
+    try {
+      const input = decode(await this.input(i, about['g'] ?? ''));
+      if (input.tensors['input']) tensors['input'] = input.tensors['input'];
+      for (const [key, v] of Object.entries(input.metadata)) if (/^(input\.)?(lo|hi)$/.test(key)) about[key.startsWith('input') ? key : `input.${key}`] = v;
+    } catch (e) {
+      if (!(e instanceof Failure)) throw e; // the masks stand for themselves
+    }
+    return encode(tensors, about);
+  }
+
   /** A sample that was not kept: its curves as they are drawn, its predicted classes. */
   private async drawn(i: number, run: api.Run, all: api.Samples): Promise<KeptSample> {
     const doc: KeptSample = { index: i, id: all.ids[i] ?? String(i), label: all.labels[i] ?? -1, done: false, rough: true, curves: [] };
@@ -563,6 +602,36 @@ export class ReportSource implements Source {
     if (t.shape[0] !== at.data.length || (row + 1) * size > t.data.length) throw damaged(`the inputs of sample ${i} do not fit their elements`);
     const one: Tensor = { dtype: t.dtype, shape, data: t.data.slice(row * size, (row + 1) * size) as Uint8Array };
     return encode({ input: one }, { lo: c.metadata['lo'] ?? '0', hi: c.metadata['hi'] ?? '1', exact: String(run.orbit.exact[near.index] === true), element: String(near.index), g, sample: String(i) });
+  }
+
+  /** The maps of the errors of fields at an element of the plan, of models that are kept. */
+  private async errors(i: number, g: string, models: string): Promise<ArrayBuffer> {
+    const run = await this.run();
+    const c = this.has(`sample.${i}`) ? await this.container(`sample.${i}`) : null;
+    const t = c?.tensors['errors'];
+    if (!c || !t) {
+      const held = [...this.blocks.values()].filter((b) => b.entry.notes?.includes('maps')).length;
+      throw new Failure(404, 'not-in-file', held ? `This file has maps of errors of ${held} of ${run.samples} samples, and not of this one.` : 'This file has no maps of errors.', 'nero serve shows them while the models can be asked.');
+    }
+    const [m, e] = [run.model_list.length, run.elements];
+    const size = product(t.shape.slice(2));
+    if (t.dtype !== 'U8' || t.shape.length !== 4 || t.data.length !== m * e * size) throw damaged(`the maps of sample ${i} do not fit its elements`);
+    const at = g === '' ? [] : g.split(',').map(Number);
+    const near = at.length === run.orbit.chart.length && at.every(Number.isFinite) ? nearest(run.orbit, at) : { index: -1, same: false };
+    if (!near.same) throw new Failure(404, 'not-in-file', 'This file has maps of errors at the elements of the plan.');
+    const step = Number(c.metadata['errors.hi']) / 254;
+    const means: unknown = JSON.parse(c.metadata['errors.mean'] ?? '[]');
+    const out: Record<string, Tensor> = {};
+    const meta: Record<string, string> = { sample: String(i), g, element: String(near.index) };
+    for (const k of models.split(',').map(Number)) {
+      const mean: unknown = Array.isArray(means) ? means[k * e + near.index] : null;
+      if (!(k >= 0 && k < m) || typeof mean !== 'number') continue;
+      const from = (k * e + near.index) * size;
+      out[`errors.${k}`] = { dtype: 'F32', shape: t.shape.slice(2), data: Float32Array.from(t.data.slice(from, from + size) as Uint8Array, (v) => (v === 255 ? NaN : v * step)) };
+      meta[`errors.${k}.mean`] = String(mean);
+      meta[`errors.${k}.ref`] = c.metadata['errors.ref'] ?? '';
+    }
+    return encode(out, meta);
   }
 
   /** An input that is no picture. Motions of space are done here, from the input at the identity, where that is all there is. */
@@ -699,6 +768,14 @@ export class ReportSource implements Source {
     return encode({ xy: { dtype: 'F32', shape: [n, 2], data: xy } }, { axes: JSON.stringify(d.axes), notes: JSON.stringify([...notes, ...d.notes]), fitted: String(d.fitted) });
   }
 
+  /** What the file holds of all samples: what moved samples are taken for, and every model by every metric. */
+  private async further(what: 'turns' | 'models', body: unknown): Promise<unknown> {
+    const q = body as Partial<api.TurnsRequest & api.ModelsRequest>, name = what === 'models' ? 'models' : `turns.${q.model ?? 0}.${q.against || 'truth'}`;
+    if (Object.keys(q.set ?? {}).length > 0) throw new Failure(501, 'report', 'The file holds this of all samples, and not of those that are chosen.', 'Choose all samples, or open the run with nero serve.');
+    if (!this.has(name) || (what === 'models' && (q.base ?? 0) !== 0)) throw new Failure(501, 'report', 'The file does not hold this.', 'Open the run with nero serve.');
+    return this.json(name);
+  }
+
   // ---- sets and curves of them ----
 
   private async kept(): Promise<api.Slices> {
@@ -802,6 +879,9 @@ export class ReportSource implements Source {
     let mask: Uint8Array | null = null;
     const chosen = async () => (mask ??= await this.there(await this.mask(ask.set ?? {}), ask.metric));
     const doc: ReportAggregate = { n: exact?.sum.n ?? 0, confidence, curves: [] };
+    // A sentence names its inputs: of a choice that the file has none of, that of all inputs stands.
+    const says = exact?.sum.says ?? (await this.sums(ask.metric, 'all'))?.sum.says;
+    if (says) doc.says = models.map((m) => says[m] ?? '');
     let rough = false;
     for (const m of models) {
       const c = exact?.sum.curves.find((x) => x.model === m);

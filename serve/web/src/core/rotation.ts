@@ -117,7 +117,7 @@ export function motionWords(s: Spatial, g: Element, number: (v: number, k: numbe
   const t = angle(v);
   if (t > 1e-6) {
     const at = v.findIndex((c) => Math.abs(Math.abs(c / t) - 1) < 1e-9);
-    parts.push(`${number(t, s.r)}° about ${at >= 0 ? `${v[at] < 0 ? '-' : ''}${'xyz'[at]}` : triple([v[0] / t, v[1] / t, v[2] / t], ratio)}`);
+    parts.push(`${number(t, s.r)}° about ${at >= 0 ? `${v[at] < 0 ? '−' : ''}${'xyz'[at]}` : triple([v[0] / t, v[1] / t, v[2] / t], ratio)}`);
   }
   if (s.inversion >= 0 && g[s.inversion]) parts.push('inverted');
   if (s.t >= 0 && (g[s.t] || g[s.t + 1] || g[s.t + 2])) parts.push(`shifted by ${triple([g[s.t], g[s.t + 1], g[s.t + 2]], (c) => number(c, s.t))}`);

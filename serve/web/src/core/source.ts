@@ -170,6 +170,15 @@ export interface Field {
   v: Float32Array;
 }
 
+/** Where a field is wrong, small: end-point errors as means over blocks of pixels, and the mean over all pixels. */
+export interface ErrorMap {
+  h: number;
+  w: number;
+  data: Float32Array;
+  mean: number;
+  ref: Reference;
+}
+
 /** A sample before it is moved. */
 export interface Scene {
   picture: Picture;
@@ -193,6 +202,8 @@ export interface Answer {
   logits?: Float32Array;
   output?: Picture;
   reference?: Picture;
+  /** What the reference picture is. */
+  pictured?: Reference;
   /** Boxes, best first, and what they are compared with, in the frame of the element. */
   boxes?: readonly Box[];
   refs?: Partial<Record<Reference, readonly Box[]>>;
@@ -286,9 +297,9 @@ export class Client {
     return (await this.source.get(`runs/${plus(id)}/samples/${i}`, opt(signal))).json();
   }
 
-  /** A URL for the small picture of a sample; empty if there is none. */
-  thumb(id: string, i: number): string {
-    return this.source.href(`runs/${plus(id)}/samples/${i}/thumb.png`);
+  /** A URL for the small picture of a sample, moved by an element if one is given; empty if there is none. */
+  thumb(id: string, i: number, g?: api.Element): string {
+    return this.source.href(`runs/${plus(id)}/samples/${i}/thumb.png${g ? `?g=${elementText(g)}` : ''}`);
   }
 
   async input(id: string, i: number, g: api.Element, signal?: AbortSignal): Promise<Picture> {
@@ -316,6 +327,18 @@ export class Client {
   async probe(id: string, i: number, g: api.Element, models: readonly number[], seq: number, signal?: AbortSignal, ref?: Reference): Promise<Probe> {
     const r = await this.source.get(`runs/${plus(id)}/samples/${i}/probe?g=${elementText(g)}&models=${models.join(',')}&seq=${seq}${ref ? `&ref=${ref}` : ''}`, opt(signal));
     return probeOf(decode(await r.bytes()), models);
+  }
+
+  /** Maps of the errors of fields, by model; a model whose reference is not there, or not yet, has none. */
+  async errors(id: string, i: number, g: api.Element, models: readonly number[], ref: Reference | null, signal?: AbortSignal): Promise<Map<number, ErrorMap>> {
+    const c = decode(await (await this.source.get(`runs/${plus(id)}/samples/${i}/errors?g=${elementText(g)}&models=${models.join(',')}${ref ? `&ref=${ref}` : ''}`, opt(signal))).bytes());
+    const out = new Map<number, ErrorMap>();
+    for (const m of models) {
+      const t = c.tensors[`errors.${m}`];
+      const of = c.metadata[`errors.${m}.ref`] ?? '';
+      if (t && t.shape.length === 2 && isReference(of)) out.set(m, { h: t.shape[0] as number, w: t.shape[1] as number, data: floats(t.data), mean: number(c.metadata[`errors.${m}.mean`], NaN), ref: of });
+    }
+    return out;
   }
 
   async curves(id: string, model: number, metric: number, dtype: 'u8' | 'f32', signal?: AbortSignal): Promise<Matrix> {
@@ -374,6 +397,40 @@ export class Client {
     return r.header('ETag') ?? '';
   }
 
+  /** Which classes turn into which when samples are moved. */
+  async turns(id: string, body: api.TurnsRequest, signal?: AbortSignal): Promise<api.Turns> {
+    return (await this.source.get(`runs/${plus(id)}/turns`, { method: 'POST', body, ...opt(signal) })).json();
+  }
+
+  /** Every model by every metric. */
+  async models(id: string, body: api.ModelsRequest, signal?: AbortSignal): Promise<api.Models> {
+    return (await this.source.get(`runs/${plus(id)}/models`, { method: 'POST', body, ...opt(signal) })).json();
+  }
+
+  /** Slices on which a model is worse than on the other samples. */
+  async search(id: string, body: api.SearchRequest, signal?: AbortSignal): Promise<api.Search> {
+    return (await this.source.get(`runs/${plus(id)}/search`, { method: 'POST', body, ...opt(signal) })).json();
+  }
+
+  /** What people say of a run, and the tag that a change has to name. */
+  async remarks(id: string, signal?: AbortSignal): Promise<{ doc: api.Remarks; tag: string }> {
+    const r = await this.source.get(`runs/${plus(id)}/remarks`, opt(signal));
+    return { doc: await r.json<api.Remarks>(), tag: r.header('ETag') ?? '' };
+  }
+
+  /** Changes what people say of a run; a change that somebody else makes at the same time is kept. */
+  async remark(id: string, change: (doc: api.Remarks) => api.Remarks): Promise<api.Remarks> {
+    for (let tries = 3; ; tries--) {
+      const { doc, tag } = await this.remarks(id);
+      try {
+        const r = await this.source.get(`runs/${plus(id)}/remarks`, { method: 'PUT', body: change(doc), headers: tag ? { 'If-Match': tag } : {} });
+        return await r.json<api.Remarks>();
+      } catch (e) {
+        if (!(e instanceof Failure && e.status === 412) || tries <= 1) throw e;
+      }
+    }
+  }
+
   async startJob(id: string): Promise<void> {
     await this.source.get(`runs/${plus(id)}/job`, { method: 'POST' });
   }
@@ -391,7 +448,7 @@ export class Client {
   }
 
   /** A URL for a download of a table; empty if there is none. */
-  exportURL(id: string, table: 'aggregate' | 'samples' | 'orbit' | 'compare' | 'findings', ext: 'csv' | 'jsonl' | 'md' | 'tex', q: Record<string, string | number>): string {
+  exportURL(id: string, table: 'aggregate' | 'samples' | 'orbit' | 'compare' | 'confusion' | 'models' | 'search' | 'remarks' | 'findings', ext: 'csv' | 'jsonl' | 'md' | 'tex', q: Record<string, string | number>): string {
     return this.source.href(`runs/${plus(id)}/export/${table}.${ext}${query(q)}`);
   }
 
@@ -515,6 +572,8 @@ function probeOf(c: Container, asked: readonly number[]): Probe {
     } else {
       if (output) a.output = output;
       if (reference) a.reference = reference;
+      const by = m[`reference.${k}`];
+      if (reference && isReference(by)) a.pictured = by;
     }
     const boxes = boxesIn(c, `boxes.${k}`);
     if (boxes) {

@@ -29,12 +29,12 @@ test('undo takes whole gestures back', async (t) => {
 });
 
 test('a run that grows is loaded again, and keeps what was chosen', async (t) => {
-  const run = fakeRun(9, { state: { complete: false, done: 3, total: 9, running: true, seconds: 5 } });
+  const run = fakeRun(9, { state: { complete: false, done: 3, total: 9, running: true, seconds: 5, rate: null } });
   const source = new FakeSource(run);
   const s = await opened(t, source);
   s.place.setSample(2);
   s.choice.choose({ slice: 'a' });
-  source.run = { ...run, state: { complete: true, done: 9, total: 9, running: false, seconds: null } };
+  source.run = { ...run, state: { complete: true, done: 9, total: 9, running: false, seconds: null, rate: null } };
   source.emit({ run: source.run });
   assert.equal(s.tasks.progress.value?.done, 9);
   await until(() => s.data.run.value?.state.complete === true, 'the complete run');

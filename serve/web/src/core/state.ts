@@ -5,6 +5,7 @@ import { batch, effect } from '@preact/signals';
 import type * as api from './api';
 import { Choice, type Column, type Parts } from './choice';
 import { Data } from './data';
+import type { Nth } from './inks';
 import { Place, type Compare, type Follow } from './place';
 import type { Client } from './source';
 import { Tasks } from './tasks';
@@ -16,6 +17,7 @@ interface Snapshot {
   metric: number;
   a: number;
   b: number;
+  others: readonly number[];
   compare: Compare;
   choice: Parts;
   pinned: number;
@@ -55,8 +57,8 @@ export class State {
       const r = this.data.run.value;
       if (!r) return;
       const metric = this.place.metric.value;
-      this.place.models.value.forEach((m, k) => this.data.loadModel(k as 0 | 1, r, m, metric, () => this.choice.laidOut()));
-      if (this.place.b.value < 0) this.data.unloadB();
+      this.place.shown.value.forEach((m, k) => this.data.loadModel(k as Nth, r, m, metric, () => this.choice.laidOut()));
+      this.data.unload(this.place.shown.value.length);
     });
     this.place.start(on);
     this.choice.start(on);
@@ -147,6 +149,7 @@ export class State {
       }
     }
     if (e.slices && e.slices === this.data.runID.peek()) void this.choice.loadSlices();
+    if (e.remarks && this.data.runID.peek().split('+').includes(e.remarks)) this.reloadSoon(true);
     if (e.gone && this.data.runID.peek().split('+').includes(e.gone)) this.tasks.notify('warn', `The run ${e.gone} is not there any more; what was read of it is still shown.`);
     if (e.list) {
       // An audit that was just written belongs to the run that is open, and says so in its document.
@@ -184,6 +187,7 @@ export class State {
       metric: this.place.metric.value,
       a: this.place.a.value,
       b: this.place.b.value,
+      others: this.place.others.value,
       compare: this.place.compare.value,
       choice: this.choice.parts.value,
       pinned: this.place.pinned.value,
@@ -211,6 +215,7 @@ export class State {
       this.place.metric.value = old.metric;
       this.place.a.value = old.a;
       this.place.b.value = old.b;
+      this.place.others.value = old.others;
       this.place.compare.value = old.compare;
       this.choice.parts.value = old.choice;
       this.place.pinned.value = old.pinned;

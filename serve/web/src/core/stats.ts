@@ -35,11 +35,8 @@ export interface Kind {
 /** Values of which nothing is known. */
 export const unbounded: Kind = { range: [-Infinity, Infinity], binary: false };
 
-/** Whether every value of the metric is 0 or 1. */
-export const isBinary = (metric: string): boolean => /^(accuracy|agreement|flip|miss|wrong_label|top\d+)(@\w+)?$/.test(metric);
-
 /** The values of a metric. */
-export const kindOf = ({ name, range: [lo, hi] }: Pick<api.Metric, 'name' | 'range'>): Kind => ({ range: [lo ?? -Infinity, hi ?? Infinity], binary: isBinary(name) });
+export const kindOf = ({ range: [lo, hi], binary }: Pick<api.Metric, 'range' | 'binary'>): Kind => ({ range: [lo ?? -Infinity, hi ?? Infinity], binary: binary ?? false });
 
 /** Differences of two values of a kind, which lie between those of the ends of its range. */
 export const differing = ({ range: [lo, hi] }: Kind): Kind => ({ range: [lo - hi, hi - lo], binary: false });
@@ -366,10 +363,10 @@ export function paired(a: ArrayLike<number>, b: ArrayLike<number>, mask: Mask = 
 }
 
 /** What an interval of b less a is evidence of. */
-export function verdict(d: Estimate, better: 'higher' | 'lower'): 'better' | 'worse' | 'no evidence' {
+export function verdict(d: Estimate, better: 'higher' | 'lower'): 'better' | 'worse' | 'no clear difference' {
   if (d.lo > 0) return better === 'higher' ? 'better' : 'worse';
   if (d.hi < 0) return better === 'higher' ? 'worse' : 'better';
-  return 'no evidence';
+  return 'no clear difference';
 }
 
 /** The distribution over samples of the difference of two models, b less a, at every element. kind says what the values of both are. */

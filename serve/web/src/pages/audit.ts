@@ -43,7 +43,7 @@ export function linkTo(p: api.Place, metric = ''): string {
   return format({ ...empty('run', p.run), i: p.index, g: p.element.length ? [...p.element] : null, a: p.model, m: metric || null });
 }
 
-/** An element as the other pages write it: "(angle 270 deg, mirror 1)" is "270° mirrored". */
+/** An element as the other pages write it: "(angle 270°, mirror 1)" is "270° mirrored"; audits of earlier versions have " deg". */
 export function brief(element: string): string {
   const bare = element.replace(/^\((.*)\)$/, '$1');
   const parts = bare.split(', ').filter((p) => p !== 'mirror 0').map((p) => (p === 'mirror 1' ? 'mirrored' : p.replace(/^angle /, '').replace(/(\d) deg$/, '$1°')));
@@ -85,7 +85,7 @@ export function orbitProfile(m: Model): { curve: Curve; points: Point[]; note: s
     const all = points.map((p, k) => x(p, k) ?? 0);
     series.push({ name: 'rounding floor', x: [Math.min(...all), Math.max(...all)], y: [rounding, rounding] });
   }
-  const unit = /deg/.test(points[0].element) ? 'deg' : /px/.test(points[0].element) ? 'px' : '';
+  const unit = /deg|°/.test(points[0].element) ? 'deg' : /px/.test(points[0].element) ? 'px' : '';
   const curve: Curve = {
     x: axes === 1 ? { name: unit === 'deg' ? 'angle' : 'element', unit } : { name: 'element, in the order of the plan' },
     y: { name: 'error, relative to the scale of the outputs', log: true },

@@ -9,6 +9,8 @@ import { Slot } from '../core/slot';
 import type { State } from '../core/state';
 import { columnsOf, CurvePlot, MapPlot, NumberTable } from '../render/chart';
 import { num } from '../render/text';
+import { chainOf, firstBreak, glow } from './chain';
+import { Sketch } from './sketch';
 import { brief, findings, linkTo, orbitProfile, placeOf, verdictWords } from './audit';
 
 /** A verdict as a sign and a word. */
@@ -54,6 +56,7 @@ export function FindingsPage({ s }: { s: State }) {
   const doc = read(value.document);
   if (typeof doc === 'string') return <Empty text={doc} />;
   const model = doc.models.find((m) => m.model === chosen.value) ?? doc.models[0];
+  const card = s.data.runs.state.value.value?.runs.find((r) => value.audit.runs.includes(r.id));
   if (!model) return <Empty text="This audit is of no model." />;
   return (
     <div class="findings">
@@ -83,6 +86,12 @@ export function FindingsPage({ s }: { s: State }) {
           ))}
         </div>
       </nav>
+      {card && (
+        <figure class="audit-sketch">
+          <a href={`#/run/${encodeURIComponent(card.id)}`} aria-label={`The curves of ${card.name}`}><Sketch s={s} r={card} side={112} /></a>
+          <figcaption class="note">curves of {card.name}</figcaption>
+        </figure>
+      )}
       <ModelPage key={`${id}|${model.model}`} s={s} doc={value} document={doc} model={model} />
     </div>
   );
@@ -119,7 +128,7 @@ function ModelPage({ s, doc, document, model }: { s: State; doc: api.Findings; d
       <section class="card causes" aria-labelledby="causes-title">
         <h2 id="causes-title">Most likely cause</h2>
         {model.diagnoses.length === 0 ? <p class="note">Nothing was seen that needs a cause.</p> : model.diagnoses.map((d, k) => <Cause key={d.id} d={d} first={k === 0} />)}
-        <p class="note">The percentages rank the causes by the clues of this audit; they are no probabilities.</p>
+        <p class="note">The percentages rank the causes by the clues of this audit; they are not probabilities.</p>
       </section>
       <section class="card" aria-labelledby="list-title" id="list">
         <h2 id="list-title">
@@ -138,8 +147,10 @@ function ModelPage({ s, doc, document, model }: { s: State; doc: api.Findings; d
   );
 }
 
-function Summary({ model }: Ctx) {
+function Summary(ctx: Ctx) {
+  const { model } = ctx;
   const c = model.claim;
+  const cause = model.diagnoses[0];
   return (
     <section class="card summary" aria-labelledby="verdict-title">
       <h2 id="verdict-title">
@@ -150,6 +161,13 @@ function Summary({ model }: Ctx) {
           {g}
         </p>
       ))}
+      <Fold {...ctx} />
+      {cause && (
+        <p>
+          <b>Most likely:</b> {cause.cause}
+          {cause.location ? <> (<code>{cause.location}</code>)</> : null}. {cause.fix && <><b>What to do:</b> {cause.fix}.</>}
+        </p>
+      )}
       <p class="note">
         {c.group}: {c.elements} elements{c.added_exact_elements > 0 ? `, and ${c.added_exact_elements} exact ones that were added` : ''} ({c.measure}), {c.inputs} inputs, output {c.output}. Errors are relative to the scale of the outputs, {num(c.scale)}; the
         threshold is {num(model.policy.threshold)} ({model.policy.origin}).
@@ -175,6 +193,37 @@ function Summary({ model }: Ctx) {
   );
 }
 
+/** What one should have seen before anything else: the error along the orbit with floor and limit, and the worst input as it is and moved. */
+function Fold(ctx: Ctx) {
+  const profile = useMemo(() => orbitProfile(ctx.model), [ctx.model]);
+  const worst = ctx.model.gallery.find((g) => (g.images ?? []).some((i) => i.png));
+  if (!profile && !worst) return null;
+  return (
+    <div class="plots">
+      {profile && <CurvePlot title="Error along the orbit, with exact elements apart" note={profile.note} curve={profile.curve} caption={ctx.caption} file={file(ctx.model, 'orbit-profile')} />}
+      {worst && (
+        <figure class="plot">
+          <figcaption>
+            <h3>The worst input, as it is and moved</h3>
+          </figcaption>
+          <div class="pair">
+            {(worst.images ?? []).filter((i) => i.png).slice(0, 4).map((i) => (
+              <figure key={i.caption}>
+                <img src={`data:image/png;base64,${i.png ?? ''}`} alt={i.caption} width={i.width} height={i.height} />
+                <figcaption>{i.caption.replace(/\((.*)\)$/, '$1').replace(/(\d) deg\b/g, '$1°')}</figcaption>
+              </figure>
+            ))}
+          </div>
+          {worst.note && <p>{worst.note.replace(/^Pictures as the model is fed them[^.]*\. /, '')}</p>}
+          <p>
+            <OpenLinks ctx={ctx} where={worst.where} />
+          </p>
+        </figure>
+      )}
+    </div>
+  );
+}
+
 function Cause({ d, first }: { d: Diagnosis; first: boolean }) {
   const p = Math.round((d.confidence ?? 0) * 100);
   return (
@@ -194,9 +243,9 @@ function Cause({ d, first }: { d: Diagnosis; first: boolean }) {
       </p>
       <Clues title="Speaks for it" clues={d.for} />
       <Clues title="Speaks against it" clues={d.against} />
-      {d.would_decide.length > 0 && (
+      {(d.would_settle?.length ?? 0) > 0 && (
         <p>
-          <b>A test that would settle it:</b> {d.would_decide.join('; ')}
+          <b>A test that would settle it:</b> {d.would_settle!.join('; ')}
         </p>
       )}
     </details>
@@ -270,7 +319,7 @@ function FindingCard({ ctx, check, f, open }: { ctx: Ctx; check: string; f: Find
         <div>
           <dt>Check</dt>
           <dd>
-            {check}, {f.title ?? f.category}
+            {ctx.model.checks.find((c) => c.check === check)?.title ?? check} ({check}), {f.title ?? f.category}
             {f.set ? `, ${f.set}` : ''}
           </dd>
         </div>
@@ -308,7 +357,7 @@ function FindingCard({ ctx, check, f, open }: { ctx: Ctx; check: string; f: Find
                   <td title={e.text}>{e.value === null ? e.text.split(' ').find((w) => /nan|inf/i.test(w)) ?? 'not finite' : num(e.value)}</td>
                   <td>{e.lo !== undefined && e.hi !== undefined ? `[${num(e.lo)}, ${num(e.hi)}]` : '–'}</td>
                   <td>{e.limit === undefined ? '–' : num(e.limit)}</td>
-                  <td class="words">{e.unit ?? ''}</td>
+                  <td class="words">{(e.unit ?? '').replace(/\bdeg\b/, '°')}</td>
                 </tr>
               ))}
             </tbody>
@@ -402,16 +451,15 @@ function ExhibitView({ e, ctx }: { e: Exhibit; ctx: Ctx }) {
 const front = ['layer-profile', 'layer-shares'];
 
 function Plots(ctx: Ctx) {
-  const profile = useMemo(() => orbitProfile(ctx.model), [ctx.model]);
   const shown = ctx.model.checks.flatMap((c) => c.exhibits.filter((e) => front.includes(e.name) || e.map).map((e) => ({ check: c.check, e })));
-  if (!profile && shown.length === 0) return null;
+  if (shown.length === 0) return null;
   return (
     <section class="card" aria-labelledby="plots-title">
       <h2 id="plots-title">
-        Orbit, layers, places <span class="sub">errors with their floors</span>
+        Layers and places <span class="sub">errors with their floors</span>
       </h2>
+      <Chain ctx={ctx} />
       <div class="plots">
-        {profile && <CurvePlot title="Error along the orbit, with exact elements apart" note={profile.note} curve={profile.curve} caption={ctx.caption} file={file(ctx.model, 'orbit-profile')} />}
         {shown.map(({ check, e }) => (
           <ExhibitView key={check + e.name} e={e} ctx={ctx} />
         ))}
@@ -420,7 +468,31 @@ function Plots(ctx: Ctx) {
   );
 }
 
-const statusSign = (c: Check): string => (c.status === 'tested' ? (c.verdict === 'FAIL' ? '✗' : c.verdict === 'NEEDS_ATTENTION' ? '!' : '✓') : '–');
+/** The layers in the order in which they compute; the first that breaks the symmetry stands out, brighter the more it adds to the error. */
+function Chain({ ctx }: { ctx: Ctx }) {
+  const links = chainOf(ctx.model.checks.flatMap((c) => c.exhibits).find((e) => e.name === 'layers')), first = firstBreak(links);
+  if (links.length < 2) return null;
+  return (
+    <figure class="chain">
+      <ol aria-label="Layers in the order in which they compute">
+        {links.map((l, k) => (
+          <li key={k} class={k === first ? 'first' : l.breaks ? 'breaks' : ''} style={{ '--glow': String(glow(links, k)) }} title={`${l.name} (${l.op}): ${l.status}, injected ${num(l.injected)}, share ${num(l.share)}`}>
+            <span>{l.op}</span>{k === first && <b>breaks first</b>}<span class="hidden"> {l.name}, {l.status}, share of the error {num(l.share)}</span>
+          </li>
+        ))}
+      </ol>
+      <figcaption class="note">{first >= 0 ? `The symmetry is first lost in ${links[first].name}; ` : 'No layer breaks the symmetry by itself; '}colour is the share of the error at the output.</figcaption>
+    </figure>
+  );
+}
+
+/** Whether a check holds sets against the limits, or found something: what was only measured passes nothing. */
+const judges = (c: Check): boolean => c.sets.length > 0 || (!!c.verdict && c.verdict !== 'PASS');
+
+const statusSign = (c: Check): string => (c.status === 'tested' ? (c.verdict === 'FAIL' ? '✗' : c.verdict === 'NEEDS_ATTENTION' ? '!' : judges(c) ? '✓' : '·') : '–');
+
+/** What became of a check, in words. */
+const statusWords = (c: Check): string => (c.status !== 'tested' ? c.status : judges(c) && c.verdict ? verdictWords(c.verdict).text : 'measured') + (c.required && c.status !== 'tested' ? ', and there is no PASS without it' : '');
 
 function Checks(ctx: Ctx) {
   return (
@@ -434,9 +506,10 @@ function Checks(ctx: Ctx) {
             <span class="sign" aria-hidden="true">
               {statusSign(c)}
             </span>
-            <b>{c.check}</b> <span class="status">{c.status}{c.required ? ', required' : ''}{c.verdict ? `, ${verdictWords(c.verdict).text}` : ''}</span> <span class="note">{c.summary}</span>
+            <b>{c.title || c.check}</b> <span class="status">{statusWords(c)}</span> <span class="note">{c.summary}</span>
           </summary>
           {c.reason && <p>{c.reason}</p>}
+          <p class="note">Check <code>{c.check}</code>{c.required ? ': there is no PASS without it' : ''}</p>
           {c.measures.length > 0 && (
             <ul>
               {c.measures.map((e, k) => (

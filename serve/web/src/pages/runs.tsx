@@ -1,14 +1,16 @@
 // The page of all runs: how far they are, what they are of, what their audits found, and which two to look at side by side.
 
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type * as api from '../core/api';
 import { words } from '../core/source';
 import type { State } from '../core/state';
-import { count, left } from '../render/text';
+import { idle, ours, underway } from '../core/underway';
+import { count } from '../render/text';
 import { Skeleton, Trouble } from '../views/parts';
+import { found, ordered, orders, when, type Order } from './listing';
 import { kindOf, pairID, pairing } from './pairs';
-import './runs.css';
+import { Sketch } from './sketch';
 
 /** The address of a run. */
 const address = (id: string): string => `#/run/${encodeURIComponent(id).replace(/%2B/g, '+')}`;
@@ -16,7 +18,7 @@ const address = (id: string): string => `#/run/${encodeURIComponent(id).replace(
 /** The page of all runs. */
 export function Runs({ s }: { s: State }) {
   const { value: list, busy, error } = s.data.runs.state.value;
-  const pair = useSignal<readonly string[]>([]);
+  const pair = useSignal<readonly string[]>([]), search = useSignal(''), order = useSignal<Order>('newest');
   useEffect(() => { if (!s.data.runs.state.peek().value && !s.data.runs.state.peek().busy) void s.data.list(); }, []);
   if (!list) return <div class="runs-page">{error && !busy ? <Trouble text={error} retry={() => void s.data.list()} /> : <Skeleton label="Looking for runs" />}</div>;
   const chosen = pair.value.map((id) => list.runs.find((r) => r.id === id)).filter((r) => r !== undefined);
@@ -25,10 +27,18 @@ export function Runs({ s }: { s: State }) {
     pair.value = now.includes(id) ? now.filter((x) => x !== id) : [...now.slice(-1), id];
   };
   const comparable = list.runs.length > 1;
+  const shown = ordered(found(list.runs, list.audits, search.value), list.audits, order.value);
   return (
     <div class="runs-page">
       <h2>Runs <small>{count(list.runs.length)}</small></h2>
       {error && <Trouble text={error} retry={() => void s.data.list()} />}
+      {comparable && (
+        <div class="runs-tools" role="search">
+          <label>Search <input type="search" value={search.value} placeholder="name, folder, model, group, verdict" onInput={(e) => (search.value = e.currentTarget.value)} /></label>
+          <label>Order <select value={order.value} onChange={(e) => (order.value = e.currentTarget.value as Order)}>{orders.map(([k, text]) => <option key={k} value={k}>{text}</option>)}</select></label>
+          <span class="note" role="status">{shown.length < list.runs.length ? `${count(shown.length)} of ${count(list.runs.length)}` : ''}</span>
+        </div>
+      )}
       {comparable && chosen.length > 0 && <Pair chosen={chosen} clear={() => (pair.value = [])} />}
       {list.runs.length === 0 ? (
         <div class="runs-empty">
@@ -37,7 +47,7 @@ export function Runs({ s }: { s: State }) {
         </div>
       ) : (
         <ul class="runs-list">
-          {list.runs.map((r) => <Card key={r.id} s={s} r={r} audits={list.audits.filter((a) => a.runs.includes(r.id))} chosen={chosen} {...(comparable ? { toggle } : {})} />)}
+          {shown.map((r) => <Card key={r.id} s={s} r={r} audits={list.audits.filter((a) => a.runs.includes(r.id))} chosen={chosen} {...(comparable ? { toggle } : {})} />)}
         </ul>
       )}
       <Others audits={list.audits.filter((a) => !a.runs.some((id) => list.runs.some((r) => r.id === id)))} />
@@ -57,8 +67,14 @@ function Card({ s, r, audits, chosen, toggle }: { s: State; r: api.RunCard; audi
   const on = chosen.some((c) => c.id === r.id), other = chosen.find((c) => c.id !== r.id), why = other && !on ? pairing(other, r) : '';
   return (
     <li class={`run-card${on ? ' chosen' : ''}`}>
-      <h3><a href={address(r.id)}>{r.name}</a></h3>
-      <Progress s={s} r={r} />
+      <div class="run-head">
+        <div>
+          <Name s={s} r={r} />
+          <p class="run-where"><span title="Where it lies">{r.folder}</span>{r.changed > 0 && <> · <time dateTime={new Date(r.changed).toISOString()} title={`begun ${new Date(r.begun).toLocaleString()}, last rows ${new Date(r.changed).toLocaleString()}`}>{when(r.changed, Date.now())}</time></>}</p>
+          <Progress s={s} r={r} />
+        </div>
+        <Sketch s={s} r={r} />
+      </div>
       <dl>
         <dt>task</dt><dd>{r.task}</dd>
         <dt>orbit</dt><dd>{r.group}, {count(r.elements)} element{r.elements === 1 ? '' : 's'}</dd>
@@ -78,9 +94,44 @@ function Card({ s, r, audits, chosen, toggle }: { s: State; r: api.RunCard; audi
   );
 }
 
+/** The name of a run, which can be changed. */
+function Name({ s, r }: { s: State; r: api.RunCard }) {
+  const edit = useSignal(false), input = useRef<HTMLInputElement>(null), button = useRef<HTMLButtonElement>(null);
+  useEffect(() => { if (edit.value) input.current?.select(); }, [edit.value]);
+  const end = () => {
+    edit.value = false;
+    requestAnimationFrame(() => button.current?.focus());
+  };
+  const keep = async (name: string) => {
+    end();
+    if (name === r.name) return;
+    try {
+      await s.client.remark(r.id, (doc) => ({ ...doc, name }));
+      await s.data.list();
+      s.tasks.say(name ? `The run is called ${name}.` : 'The run is called by its folder again.');
+    } catch (e) {
+      s.tasks.notify('error', `${r.name}: ${words(e)}`);
+    }
+  };
+  if (edit.value)
+    return (
+      <form class="run-name" onSubmit={(e) => { e.preventDefault(); void keep(input.current?.value.trim() ?? ''); }}>
+        <input ref={input} value={r.name} maxLength={200} aria-label={`New name of ${r.name}; empty for the one that it had`} onKeyDown={(e) => { if (e.key === 'Escape') { e.stopPropagation(); end(); } }} />
+        <button type="submit">Keep</button>
+        <button type="button" onClick={end}>Cancel</button>
+      </form>
+    );
+  return (
+    <h3>
+      <a href={address(r.id)}>{r.name}</a>
+      {s.client.live && <button type="button" ref={button} class="rename" title="Rename" aria-label={`Rename ${r.name}`} onClick={() => (edit.value = true)}>✎</button>}
+    </h3>
+  );
+}
+
 /** How far a run is, with what goes on or stops it. */
 function Progress({ s, r }: { s: State; r: api.RunCard }) {
-  const wait = useSignal(false), { complete, done, total, running, seconds } = r.state;
+  const wait = useSignal(false), { complete, done, total } = r.state;
   if (complete) return <p class="run-state"><span>✓ complete</span></p>;
   const percent = total > 0 ? Math.floor((100 * done) / total) : 0;
   const act = async (f: () => Promise<void>) => {
@@ -97,10 +148,9 @@ function Progress({ s, r }: { s: State; r: api.RunCard }) {
   return (
     <div class="run-state" role="group" aria-label={`Progress of ${r.name}`}>
       <progress max={Math.max(1, total)} value={done} aria-label={`${percent} % of ${r.name}`} />
-      <span>{count(done)} of {count(total)}{running ? '' : ', stopped'}{running && seconds !== null ? `, ${left(seconds)}` : ''}</span>
-      {s.client.live && (running
-        ? <button type="button" disabled={wait.value} onClick={() => void act(() => s.client.stopJob(r.id))}>Stop</button>
-        : <button type="button" disabled={wait.value} onClick={() => void act(() => s.client.startJob(r.id))}>Go on</button>)}
+      <span>{underway(r.state)}</span>
+      {s.client.live && ours(r.state) && <button type="button" disabled={wait.value} onClick={() => void act(() => s.client.stopJob(r.id))}>Stop</button>}
+      {s.client.live && idle(r.state) && <button type="button" disabled={wait.value} onClick={() => void act(() => s.client.startJob(r.id))}>Go on</button>}
     </div>
   );
 }

@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Curve, Exhibit, Series } from '../core/audit';
-import { css, luts } from '../core/color';
+import { css, goodness, luts } from '../core/color';
 import { saveFigure, saveTable, type Column, type Table } from '../core/export';
 import { aroundZero, makeScale, type Scale } from './scale';
 import { num } from './text';
@@ -327,7 +327,8 @@ export function MapPlot({ title, note, map, caption, file }: { title: string; no
     const [lo, hi] = range(v, false);
     return makeScale({ lo: lo > 0 && lo < hi / 2 ? 0 : lo, hi, log: false }, map.unit ?? 'value');
   }, [map]);
-  const lut = map.diverging ? luts.puor : luts.viridis;
+  // An audit maps errors: bright is where there is little.
+  const lut = map.diverging ? luts.puor : goodness('viridis', 'lower');
   useEffect(() => {
     const c = canvas.current;
     const ctx = c?.getContext('2d');
@@ -366,7 +367,7 @@ export function MapPlot({ title, note, map, caption, file }: { title: string; no
           {at && <span class="cell" style={{ left: `${(at[0] / map.width) * 100}%`, top: `${(at[1] / map.height) * 100}%`, width: `${100 / map.width}%`, height: `${100 / map.height}%` }} />}
         </div>
         <div class="colorbar">
-          <span class="name">{scale.label}</span>
+          <span class="name">{scale.label}{map.diverging ? '' : '; bright is good'}</span>
           <div class="ramp" style={{ backgroundImage: stops }} aria-hidden="true" />
           <div class="ends">
             {scale.ticks.filter((t) => scale.pos(t.at) >= -0.001 && scale.pos(t.at) <= 1.001).map((t) => (

@@ -3,14 +3,8 @@
 import type { JSX } from 'preact';
 import type * as api from '../core/api';
 import type { State } from '../core/state';
-import { BoxDetail } from './tasks/boxes';
 import { ClassDetail } from './tasks/classes';
-import { FieldDetail } from './tasks/field';
-import { FlowDetail } from './tasks/flow';
-import { FramesInput } from './tasks/frames';
-import { TensorDetail } from './tasks/tensor';
-import { Anything, ValuesLater } from './tasks/anything';
-import { WindowInput } from './tasks/window';
+import { Anything, rare } from './tasks/anything';
 
 /** What a task brings along. */
 export interface Renderer {
@@ -25,12 +19,12 @@ export interface Renderer {
 }
 
 const classes: Renderer = { input: Anything, detail: ClassDetail, title: 'Detail', columns: ['predicted'] };
-const field: Renderer = { input: Anything, detail: FieldDetail, title: 'Detail', columns: [] };
-const tensor: Renderer = { input: Anything, detail: TensorDetail, title: 'Detail', columns: [] };
+const field: Renderer = { input: Anything, detail: rare('FieldDetail'), title: 'Detail', columns: [] };
+const tensor: Renderer = { input: Anything, detail: rare('TensorDetail'), title: 'Detail', columns: [] };
 
-const boxes: Renderer = { input: WindowInput, detail: BoxDetail, title: 'Detail', columns: [] };
-const values: Renderer = { input: Anything, detail: ValuesLater, title: 'Detail', columns: [] };
-const flow: Renderer = { input: FramesInput, detail: FlowDetail, title: 'Detail', columns: [] };
+const boxes: Renderer = { input: rare('WindowInput'), detail: rare('BoxDetail'), title: 'Detail', columns: [] };
+const values: Renderer = { input: Anything, detail: rare('ValuesDetail'), title: 'Detail', columns: [] };
+const flow: Renderer = { input: rare('FramesInput'), detail: rare('FlowDetail'), title: 'Detail', columns: [] };
 
 /** The renderer for the output of a run. */
 export function rendererOf(run: api.Run): Renderer {

@@ -2,7 +2,7 @@
 
 import { words } from '../core/source';
 import type { State } from '../core/state';
-import { count, left } from '../render/text';
+import { idle, ours, underway } from '../core/underway';
 
 /** All that has to be said, the gravest first. */
 export function Banners({ s }: { s: State }) {
@@ -37,10 +37,11 @@ function Progress({ s }: { s: State }) {
   return (
     <div class="banner info" role="status">
       <span>
-        {p.running ? 'Computing' : 'Unfinished'}: {count(p.done)} of {count(p.total)} samples{p.running && left(p.seconds) ? `, ${left(p.seconds)}` : ''}. Numbers are of those that are there.
+        {underway(p)}. Numbers are of those that are there.
       </span>
       <progress max={Math.max(1, p.total)} value={p.done} aria-label="Samples computed" />
-      {s.client.live && (p.running ? <button onClick={() => act(s.client.stopJob(run.id))}>Stop</button> : <button onClick={() => act(s.client.startJob(run.id))}>Go on</button>)}
+      {s.client.live && ours(p) && <button onClick={() => act(s.client.stopJob(run.id))}>Stop</button>}
+      {s.client.live && idle(p) && <button onClick={() => act(s.client.startJob(run.id))}>Go on</button>}
     </div>
   );
 }

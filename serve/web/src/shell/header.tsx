@@ -2,10 +2,13 @@
 
 import { batch, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { inkOf, letters, mostShown } from '../core/inks';
 import type { Compare, Theme } from '../core/place';
 import type { State } from '../core/state';
 import { copy } from '../core/export';
 import { many } from '../core/format';
+import { addressed } from '../core/history';
+import { Mark } from '../render/orbit/common';
 import { ReferenceMenu } from '../views/reference';
 import { Export } from './export';
 
@@ -46,7 +49,7 @@ export function Header({ s, help }: { s: State; help: () => void }) {
           <option value="light">light</option>
           <option value="dark">dark</option>
         </select>
-        {inRun && <CopyLink s={s} />}
+        {inRun && addressed() && <CopyLink s={s} />}
         {inRun && <Export s={s} />}
         <button onClick={help} title="Help and keys (?)" aria-label="Help and keys">
           ?
@@ -94,7 +97,7 @@ function What({ s }: { s: State }) {
         <span class="hidden">Metric</span>
         <select value={s.place.metric.value} title={s.place.metricDoc.value?.doc} onChange={(e) => (s.place.metric.value = Number(e.currentTarget.value))}>
           {run.metric_list.map((m, k) => (
-            <option key={m.name} value={k}>
+            <option key={m.name} value={k} title={m.name}>
               {m.title}
             </option>
           ))}
@@ -121,10 +124,53 @@ function Models({ s }: { s: State }) {
           ))}
         </span>
       )}
+      {run.model_list.length > 2 && two && <Others s={s} />}
       {run.model_list.length > 1 && two && (
         <button onClick={() => swap(s)} title="Swap A and B" aria-label="Swap A and B">
           ⇄
         </button>
+      )}
+    </span>
+  );
+}
+
+/** Which further models are shown, wherever there is room for more than two. */
+function Others({ s }: { s: State }) {
+  const run = s.data.run.value!, open = useSignal(false), box = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    if (!open.value) return undefined;
+    const away = (e: Event) => { if (!box.current?.contains(e.target as Node)) open.value = false; };
+    addEventListener('pointerdown', away);
+    return () => removeEventListener('pointerdown', away);
+  }, [open.value]);
+  const shown = s.place.shown.value, more = shown.length - 2, full = shown.length >= mostShown;
+  const rest = run.model_list.map((m, k) => ({ ...m, k })).filter(({ k }) => k !== s.place.a.value && k !== s.place.b.value);
+  const choose = (k: number, on: boolean) => {
+    s.place.others.value = on ? [...s.place.others.value, k].sort((x, y) => x - y) : s.place.others.value.filter((x) => x !== k);
+    s.tasks.say(`${s.place.shown.value.length} models are shown.`);
+  };
+  return (
+    <span class="menu" ref={box} onKeyDown={(e) => { if (e.key === 'Escape' && open.value) { open.value = false; box.current?.querySelector('button')?.focus(); e.stopPropagation(); } }}>
+      <button id="more-models" aria-expanded={open.value} aria-haspopup="true" aria-pressed={more > 0} title="Show more models in the curves, the table and the views below it" aria-label={more > 0 ? `More models: ${more} beside A and B` : 'More models'} onClick={() => (open.value = !open.value)}>+{more > 0 ? more : ''}</button>
+      {open.value && (
+        <div class="sheet others" role="group" aria-label="More models">
+          <h2>Beside A and B</h2>
+          {rest.map((m) => {
+            const at = shown.indexOf(m.k);
+            return (
+              <label key={m.k} class="switch">
+                <input type="checkbox" checked={at >= 0} disabled={at < 0 && full} onChange={(e) => choose(m.k, e.currentTarget.checked)} />
+                <svg viewBox="0 0 26 10" width="26" height="10" aria-hidden="true">{at >= 0 && <><line class={`line m${inkOf(at)}`} x1="1" x2="25" y1="5" y2="5" /><Mark ink={inkOf(at)} x={13} y={5} r={3.3} /></>}</svg>
+                <span class={at >= 0 ? `ink m${inkOf(at)}` : ''}>{at >= 0 ? `${letters[at]} ` : ''}{m.name}</span>
+              </label>
+            );
+          })}
+          <div class="line">
+            <button type="button" disabled={more === Math.min(rest.length, mostShown - 2)} onClick={() => { s.place.others.value = rest.slice(0, mostShown - 2).map((m) => m.k); s.tasks.say(`${s.place.shown.value.length} models are shown.`); }}>{rest.length + 2 > mostShown ? `The first ${mostShown - 2}` : 'All'}</button>
+            <button type="button" disabled={more === 0} onClick={() => { s.place.others.value = []; s.tasks.say('Two models are shown.'); }}>None</button>
+          </div>
+          <p class="note">Maps of pairs, answers and live values stay those of A and B.</p>
+        </div>
       )}
     </span>
   );
@@ -166,7 +212,7 @@ function Model({ s, k }: { s: State; k: 0 | 1 }) {
         ))}
         {others.length > 0 && (
           <optgroup label="Of other runs">
-            {others.flatMap((r) => r.models.map((m) => <option key={r.id + m} value={`${r.id}\n${m}`}>{`${m} (${r.name})`}</option>))}
+            {others.flatMap((r) => r.models.map((m) => <option key={r.id + m} value={`${r.id}\n${m}`}>{`${m} (${others.some((o) => o !== r && o.name === r.name) || r.name === run.name ? `${r.name}, ${r.folder}` : r.name})`}</option>))}
           </optgroup>
         )}
       </select>

@@ -16,7 +16,9 @@ export const groups: readonly Group[] = [
   {
     title: 'Everywhere', about: '',
     rows: [
-      { act: 'this help', pointer: '? in the head', keys: '?', letter: true },
+      { act: 'this help', pointer: '? at the top', keys: '?', letter: true },
+      { act: 'next card, card before: to its plot or table', pointer: '', keys: 'n  Shift+N', letter: true },
+      { act: 'go on within a row of controls', pointer: '', keys: '← →' },
       { act: 'undo the last choice', pointer: '', keys: 'Ctrl+Z' },
       { act: 'all samples again', pointer: 'All samples', keys: 'Esc' },
       { act: 'filter by a rule', pointer: 'the field above the table', keys: '/', letter: true },
@@ -63,7 +65,7 @@ export const groups: readonly Group[] = [
       { act: 'go to a row', pointer: 'hover', keys: '↑ ↓  PgUp  PgDn  Home  End' },
       { act: 'choose the sample', pointer: 'click', keys: 'Enter' },
       { act: 'choose rows together', pointer: 'Ctrl+click, Shift+click', keys: 'Space  Shift+↑ ↓  Ctrl+A' },
-      { act: 'sort', pointer: 'click a heading', keys: 'Tab to a heading, Enter' },
+      { act: 'sort', pointer: 'click a heading', keys: 'Tab to the headings, ← →, Enter' },
     ],
   },
   {
@@ -99,7 +101,7 @@ export function Help({ s, open, close, tour }: { s: State; open: boolean; close:
         <div class="help-body">
           <div class="help-head">
             <h2 id="help-title" tabIndex={-1}>Help</h2>
-            {tour && s.place.page.value === 'run' && s.data.run.value && <button type="button" onClick={() => { close(); tour(); }}>Show me round</button>}
+            {tour && s.place.page.value === 'run' && s.data.run.value && <button type="button" onClick={() => { close(); tour(); }}>Show me around</button>}
             <button type="button" onClick={close}>Close</button>
           </div>
           <p>

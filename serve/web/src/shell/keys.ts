@@ -2,6 +2,7 @@
 // of single views are elsewhere.
 
 import type { State } from '../core/state';
+import { nextCard } from './roving';
 
 /** Whether the focus lies where letters are typed. */
 const typing = (t: EventTarget | null): boolean => t instanceof HTMLElement && (t.isContentEditable || t.matches('input:not([type=checkbox]):not([type=radio]):not([type=range]), textarea, select'));
@@ -52,6 +53,8 @@ function letters(s: State, a: Acts): Record<string, () => void> {
     '/': a.rule,
     e: a.export,
     p: () => s.place.pin(),
+    n: () => s.tasks.say(nextCard(1)),
+    N: () => s.tasks.say(nextCard(-1)),
     '[': () => s.choice.next(-1),
     ']': () => s.choice.next(1),
   };

@@ -1,12 +1,13 @@
 // The aggregate view: a metric along the orbit over a set of samples, of both models.
 
-import { signal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { luts } from '../core/color';
 import type * as api from '../core/api';
 import { traits } from '../core/layouts';
+import { Later } from '../later';
+import type { Band } from '../core/place';
 import type { State } from '../core/state';
-import type { Ink, Series } from '../render/orbit/common';
+import { inkOf, mostShown } from '../core/inks';
+import type { Series } from '../render/orbit/common';
 import { OrbitPlot } from '../render/orbit/plot';
 import { aroundZero, type Scale } from '../render/scale';
 import { count, interval, num, signed } from '../render/text';
@@ -16,15 +17,10 @@ import { Family } from './family';
 import { Caution } from './reference';
 import { aggregateTable } from './tables';
 import { useFloors } from './floor';
-import { Card, ColorBar, colors, Legend, lowest, Missing, modelName, orbitMean, quantity, sentence, Skeleton, tipLines, Trouble, useNav, useScale, worstOf } from './parts';
+import { Card, ColorBar, colors, gainColors, Legend, lowest, Missing, modelName, orbitMean, quantity, sentence, Skeleton, tipLines, Trouble, useNav, useScale, WorstAt, worstOf } from './parts';
 import type { ReportAggregate } from '../core/report';
 import { kindOf, pairedCurve, perElement, unbounded } from '../core/stats';
 import type { Matrix } from '../core/source';
-
-type Band = 'spread' | 'interval' | 'none';
-
-const band = signal<Band>('spread');
-const byClass = signal(false);
 
 const floats = (v: readonly api.Num[]): Float64Array => Float64Array.from(v, (x) => x ?? NaN);
 
@@ -67,17 +63,17 @@ const fromSteps = 'from drawing steps: about right';
 function useCurves(s: State): Shown[] {
   const { doc, fresh } = s.choice.aggregate.value;
   const mask = s.choice.mask.value;
-  const models = s.place.models.value;
-  const matrices = [s.data.curves[0].state.value.value, s.data.curves[1].state.value.value];
-  const shown = band.value;
+  const models = s.place.shown.value;
+  const matrices = models.map((_, k) => s.data.curves[k].state.value.value);
+  const shown = s.place.band.value;
   const kind = kindHere(s);
   // A metric of a whole set is no mean of what its samples have: only the server can tell.
   const pooled = s.place.metricDoc.value?.pooled === true;
   return useMemo(() => {
     const out: Shown[] = [];
     models.forEach((m, k) => {
-      const name = modelName(s, k as 0 | 1);
-      const ink = k as Ink;
+      const name = modelName(s, k);
+      const ink = inkOf(k);
       const exact = doc?.curves.find((c) => c.model === m) ?? null;
       const matrix = matrices[k];
       if (exact && (fresh || !matrix || pooled)) {
@@ -94,7 +90,7 @@ function useCurves(s: State): Shown[] {
       }
     });
     return out;
-  }, [doc, fresh, mask, models, matrices[0], matrices[1], shown, pooled, kind.binary, ...kind.range]);
+  }, [doc, fresh, mask, models, ...Array.from({ length: mostShown }, (_, k) => matrices[k]), shown, pooled, kind.binary, ...kind.range]);
 }
 
 /** B less A at every element, with its interval once the server has told. */
@@ -104,16 +100,16 @@ function difference(s: State, curves: readonly Shown[]): Series | null {
   const p = fresh ? doc?.pair : undefined;
   if (p) {
     const d: Series = { ink: 2, name: 'B − A', values: floats(p.mean), about: (doc as ReportAggregate).rough === true };
-    if (band.value === 'interval') Object.assign(d, { from: floats(p.lo), to: floats(p.hi) });
-    if (band.value === 'spread') Object.assign(d, { lo: floats(p.p10), hi: floats(p.p90) });
+    if (s.place.band.value === 'interval') Object.assign(d, { from: floats(p.lo), to: floats(p.hi) });
+    if (s.place.band.value === 'spread') Object.assign(d, { lo: floats(p.p10), hi: floats(p.p90) });
     return d;
   }
   const m = [s.data.curves[0].state.value.value, s.data.curves[1].state.value.value];
   if (m[0] && m[1] && m[0].n === m[1].n && !s.place.metricDoc.value?.pooled) {
     const q = pairedCurve(m[0], m[1], s.choice.mask.value, confidence(s), kindHere(s));
     const d: Series = { ink: 2, name: 'B − A', values: q.mean, about: drawn(m[0]) || drawn(m[1]) };
-    if (band.value === 'interval') Object.assign(d, { from: q.lo, to: q.hi });
-    if (band.value === 'spread') Object.assign(d, { lo: q.p10, hi: q.p90 });
+    if (s.place.band.value === 'interval') Object.assign(d, { from: q.lo, to: q.hi });
+    if (s.place.band.value === 'spread') Object.assign(d, { lo: q.p10, hi: q.p90 });
     return d;
   }
   const [a, b] = curves;
@@ -135,12 +131,14 @@ export function Aggregate({ s }: { s: State }) {
 function Counted({ s }: { s: State }) {
   const n = s.data.n.value;
   const c = s.choice.count.value;
+  const done = s.data.samples.state.value.value?.done ?? n;
+  if (c === n && done < n) return <>{`${count(done)} of ${count(n)} samples computed`}</>;
   return <>{c === n ? `${count(n)} sample${n === 1 ? '' : 's'}` : `${count(c)} of ${count(n)} samples`}</>;
 }
 
 function Bands({ s }: { s: State }) {
   return (
-    <select aria-label="What the band shows" title="What the band around a curve shows" value={band.value} onChange={(e) => (band.value = e.currentTarget.value as Band)}>
+    <select aria-label="What the band shows" title="What the band around a curve shows" value={s.place.band.value} onChange={(e) => (s.place.band.value = e.currentTarget.value as Band)}>
       <option value="spread">10–90 %</option>
       <option value="interval">{sure(s)} CI</option>
       <option value="none">no band</option>
@@ -182,7 +180,7 @@ function SliceBar({ s }: { s: State }) {
       {c.lasso && <Chip text="lasso" off={() => s.choice.choose({ lasso: null })} />}
       {c.picked && <Chip text={`${count(c.picked.length)} picked`} off={() => s.choice.choose({ picked: null })} />}
       {classes.length > 1 && (
-        <button aria-pressed={byClass.value} onClick={() => (byClass.value = !byClass.value)} title="One small plot per class">
+        <button aria-pressed={s.place.byClass.value} onClick={() => (s.place.byClass.value = !s.place.byClass.value)} title="One small plot per class">
           by class
         </button>
       )}
@@ -217,8 +215,8 @@ function Body({ s }: { s: State }) {
   const mode = curves.length > 1 ? s.place.compare.value : 'over';
   const d = mode === 'diff' ? difference(s, curves) : null;
   return (
-    <div class={busy && !fresh ? 'body stale' : 'body'}>
-      {byClass.value ? <Multiples s={s} scale={scale} /> : mode === 'diff' && d ? <Diff s={s} d={d} /> : <Curves s={s} curves={curves} scale={scale} side={mode === 'side'} />}
+    <div class={busy && !fresh ? 'body stale' : 'body'} data-lit={s.place.lit.value >= 0 && curves.length > 1 ? s.place.lit.value : undefined}>
+      {s.place.byClass.value ? <Multiples s={s} scale={scale} /> : mode === 'diff' && d ? <Diff s={s} d={d} /> : <Curves s={s} curves={curves} scale={scale} side={mode === 'side'} />}
       <Numbers s={s} curves={curves} />
       {curves.length > 1 && <Paired s={s} />}
       <Caution s={s} />
@@ -235,20 +233,25 @@ function Empty({ s }: { s: State }) {
   );
 }
 
+/** A series without its bands. */
+const bare = ({ lo: _lo, hi: _hi, from: _from, to: _to, ...x }: Series): Series => x;
+
 function Curves({ s, curves, scale, side }: { s: State; curves: readonly Shown[]; scale: Scale; side: boolean }) {
   const o = s.data.group.value!;
   const nav = useNav(s);
   const map = traits(o.layout).colored === true;
   const found = useFloors(s);
   const floors = map ? [] : found;
-  const all = curves.map((c) => c.series);
+  // Bands of many models are mud: those of the one that was picked in the legend are drawn, or of none.
+  const crowd = curves.length > 2 && !map;
+  const all = curves.map((c) => (crowd && c.series.ink !== s.place.lit.value ? bare(c.series) : c.series));
   const plot = (series: readonly Series[]) => (
     <OrbitPlot
       orbit={o}
       series={series}
       scale={scale}
       alt={`${quantity(s)} along the orbit, mean over samples, ${counted(curves)}. ${series.map((x) => sentence(s, x)).join(' ')}`}
-      at={s.place.g} better={s.place.metricDoc.value?.better}
+      at={s.place.g} better={s.place.metricDoc.value?.better} plane={s.place.plane}
       nav={nav}
       comb={s.place.metricDoc.value?.ref === 'self'}
       tip={(k) => [...tipLines(s, series, k), counted(curves)]}
@@ -269,10 +272,18 @@ function Curves({ s, curves, scale, side }: { s: State; curves: readonly Shown[]
       ) : (
         plot([...all, ...floors])
       )}
-      {map ? <ColorBar table={colors(s)} scale={scale} /> : <Axis s={s} />}
-      {!map && <Legend series={[...all, ...floors]} n={counted(curves)} />}
+      {traits(o.layout).tiles && <Later of={(m) => <m.TileWords o={o} />} />}
+      {map ? <ColorBar table={colors(s)} scale={scale} note={`bright is good${beyond(s)}`} /> : <Axis s={s} />}
+      {!map && <Legend s={s} series={[...all, ...floors]} n={counted(curves)} />}
+      {crowd && s.place.band.value !== 'none' && s.place.lit.value < 0 && <p class="axisnote">pick a model in the legend to see its band</p>}
     </>
   );
+}
+
+/** How far models reach that are not shown, where the scale leaves that out. */
+export function beyond(s: State): string {
+  const [here, all] = [s.place.range.value, s.place.widest.value];
+  return here.hi < all.hi ? `; the scale is that of the models on show, others reach ${num(all.hi)}` : '';
 }
 
 /** What the radius or the height of a plot is. */
@@ -284,7 +295,7 @@ export function Axis({ s }: { s: State }) {
   return (
     <p class="axisnote">
       {traits(o.layout).round ? 'radius' : 'height'}: {quantity(s)}
-      {log}, {m.better} is better{traits(o.layout).round && o.chart.length > 1 ? (o.finite && o.elements.length <= 48 ? '; hollow: mirrored' : '; dotted: mirrored') : ''}
+      {log}, {m.better} is better{beyond(s)}{traits(o.layout).round && o.chart.length > 1 ? (o.finite && o.elements.length <= 48 ? '; hollow: mirrored' : '; dotted: mirrored') : ''}
     </p>
   );
 }
@@ -308,12 +319,12 @@ function Diff({ s, d }: { s: State; d: Series }) {
         scale={scale}
         marks={map ? [] : [{ value: 0, label: 'no difference' }]}
         alt={`${label}, along the orbit. Mean ${signed(orbitMean(d.values, o.weights))}, worst ${signed(d.values[w])} at ${o.labels[w]}.`}
-        at={s.place.g} better={s.place.metricDoc.value?.better}
+        at={s.place.g} better={s.place.metricDoc.value?.better} plane={s.place.plane}
         nav={nav}
         tip={(k) => tipLines(s, [d], k)}
-        {...(map ? { table: luts.puor } : {})}
+        {...(map ? { table: gainColors(s) } : {})}
       />
-      {map ? <ColorBar table={luts.puor} scale={scale} /> : <p class="axisnote">{label}; the dashed {traits(o.layout).round ? 'circle' : 'line'} is no difference</p>}
+      {map ? <ColorBar table={gainColors(s)} scale={scale} note="orange: B is better" /> : <p class="axisnote">{label}; the dashed {traits(o.layout).round ? 'circle' : 'line'} is no difference</p>}
     </>
   );
 }
@@ -346,7 +357,7 @@ function Numbers({ s, curves }: { s: State; curves: readonly Shown[] }) {
                 {doc && <span class="ci">{interval(doc.orbit.lo, doc.orbit.hi)}</span>}
               </td>
               <td>{series.about && <span title={fromSteps}>≈ </span>}{num(series.values[w])}</td>
-              <td>{w >= 0 ? <button class="link" onClick={() => s.place.moveToIndex(w)} title={`Go to ${o.labels[w]}`}>{o.labels[w]}</button> : '–'}</td>
+              <td><WorstAt s={s} values={series.values} /></td>
             </tr>
           );
         })}
@@ -382,17 +393,17 @@ function Multiples({ s, scale }: { s: State; scale: Scale }) {
   const o = run.orbit;
   const nav = useNav(s);
   const labels = s.data.labels.value;
-  const matrices = [s.data.curves[0].state.value.value, s.data.curves[1].state.value.value];
-  const names = [modelName(s, 0), modelName(s, 1)];
+  const matrices = s.place.shown.value.map((_, k) => s.data.curves[k].state.value.value);
+  const names = matrices.map((_, k) => modelName(s, k));
   const small = useMemo(() => {
     const classes = run.slices.filter((x) => x.label >= 0 && x.n > 0).slice(0, 40);
     return classes.map((c) => {
       const mask = Uint8Array.from(labels, (l) => +(l === c.label));
       const series: Series[] = [];
-      matrices.forEach((m, k) => m && series.push({ ink: k as Ink, name: names[k], values: perElement(m, mask).mean, about: drawn(m) }));
+      matrices.forEach((m, k) => m && series.push({ ink: inkOf(k), name: names[k], values: perElement(m, mask).mean, about: drawn(m) }));
       return { c, series };
     });
-  }, [run, labels, matrices[0], matrices[1]]);
+  }, [run, labels, ...Array.from({ length: mostShown }, (_, k) => matrices[k])]);
   if (s.place.metricDoc.value?.pooled) return <p class="note">{quantity(s)} is one number of a whole set: choose a class in the menu to see that of the class.</p>;
   if (!matrices[0]) return <p class="note">This run is too large for one plot per class here; choose a class in the menu.</p>;
   const map = traits(o.layout).colored === true;

@@ -1,6 +1,7 @@
 // The columns of the table of samples: what they are called, what they sort by, what they show, and what a program gets of them.
 
 import type { Cell, Column as Taken, Table } from '../core/export';
+import { inkOf, letters, type Ink, type Nth } from '../core/inks';
 import type { State } from '../core/state';
 import { rendererOf } from '../render/task';
 import { num, signed } from '../render/text';
@@ -18,7 +19,7 @@ export interface Column {
   /** Which figure of the store it is, if it is one: then sorting by it is ranking by it. */
   figure: fig.Figure | null;
   text: boolean;
-  ink: '' | 'ink m0' | 'ink m1';
+  ink: '' | `ink m${Ink}`;
   /** What it sorts by; NaN and null come last. */
   value: (i: number) => number | string | null;
   show: (i: number) => string;
@@ -28,10 +29,10 @@ export interface Column {
 
 /** columns is the columns for a run as it is shown. */
 export function columns(s: State): Column[] {
-  const r = s.data.run.value, two = s.place.b.value >= 0, ks = two ? ([0, 1] as const) : ([0] as const), out: Column[] = [];
+  const r = s.data.run.value, two = s.place.b.value >= 0, ks = fig.nths(s), out: Column[] = [];
   if (!r) return out;
   const ids = s.data.ids.value, labels = s.data.labels.value, classes = s.data.classNames.value, className = (c: number | undefined) => (c === undefined || !(c >= 0) ? '' : (classes[c] ?? String(c)));
-  const AB = (k: 0 | 1) => (two ? ' ' + 'AB'[k] : ''), ab = (k: 0 | 1) => (two ? '_' + 'ab'[k] : ''), m = (k: 0 | 1) => (two ? (`ink m${k}` as const) : '');
+  const AB = (k: Nth) => (two ? ' ' + letters[k] : ''), ab = (k: Nth) => (two ? '_' + letters[k].toLowerCase() : ''), m = (k: Nth) => (two ? (`ink m${inkOf(k)}` as const) : '');
   out.push({ key: 'id', title: 'sample', doc: 'name of the sample', name: 'sample', figure: 'id', text: true, ink: '', value: (i) => ids[i] ?? String(i), show: (i) => ids[i] ?? `#${i}` });
   if (r.labelled) out.push({ key: 'label', title: 'class', doc: 'the true class', name: 'class', figure: 'label', text: classes.length > 0, ink: '', value: (i) => (labels[i] >= 0 ? labels[i] : null), show: (i) => className(labels[i]) || '–' });
   for (const k of rendererOf(r).columns.includes('predicted') ? ks : []) {
@@ -48,18 +49,24 @@ export function columns(s: State): Column[] {
     if (v) out.push({ key: f, title: fig.title(s, f), doc: fig.explain(s, f), name, figure: f, text: false, ink, value: (i) => v[i], show: (i) => form(v[i]) });
   };
   for (const k of ks) add(`mean${k}`, `mean${ab(k)}`, m(k));
-  for (const k of ks) add(`sd${k}`, `spread${ab(k)}`, m(k));
+  for (const k of ks.slice(0, 2)) add(`sd${k}`, `spread${ab(k)}`, m(k));
   for (const k of ks) {
     add(`worst${k}`, `worst${ab(k)}`, m(k));
     const st = s.data.stats[k].state.value.value;
-    if (st) {
+    if (st && k < 2) {
       out.push({
-        key: `at${k}`, title: 'at', doc: `where along the orbit ${two ? 'AB'[k] + ' ' : ''}has its worst value`, name: `worst_at${ab(k)}`, figure: null, text: true, ink: m(k),
-        value: (i) => (st.worst[i] >= 0 ? st.worst[i] : null), show: (i) => r.orbit.labels[st.worst[i]] ?? '–',
+        key: `at${k}`, title: 'at', doc: `where along the orbit ${two ? letters[k] + ' ' : ''}has its worst value`, name: `worst_at${ab(k)}`, figure: null, text: true, ink: m(k),
+        value: (i) => (st.worst[i] >= 0 ? st.worst[i] : null), show: (i) => (st.worst[i] >= 0 && st.max[i] - st.min[i] <= 1e-3 * Math.max(Math.abs(st.min[i]), Math.abs(st.max[i])) ? 'same all round' : (r.orbit.labels[st.worst[i]] ?? '–')),
       });
     }
   }
   if (two) add('diff', 'b_minus_a', '', signed);
+  // What the samples are ranked by has a column, or nobody would see the order.
+  const by = fig.figureOf(s, s.choice.rank.value.by);
+  if (by !== 'index' && !out.some((c) => c.figure === by)) {
+    const k = fig.nth(by);
+    if (k < ks.length) add(by, `${by.replace(/[0-7]$/, '')}${/[0-7]$/.test(by) ? ab(k) : ''}`, /[0-7]$/.test(by) ? m(k) : '', by.startsWith('change') ? signed : num);
+  }
   return out;
 }
 
@@ -90,7 +97,7 @@ export function notes(s: State): string[] {
   const r = s.data.run.value, n = s.data.n.value, c = s.choice.count.value;
   if (!r) return [];
   const d = s.place.metricDoc.value;
-  const models = s.place.models.value.map((m, k) => { const x = r.model_list[m]; return x ? `${s.place.b.value >= 0 ? 'AB'[k] + ' ' : ''}${x.name} (sha256 ${x.sha256.slice(0, 12)})` : ''; });
+  const models = s.place.shown.value.map((m, k) => { const x = r.model_list[m]; return x ? `${s.place.b.value >= 0 ? letters[k] + ' ' : ''}${x.name} (sha256 ${x.sha256.slice(0, 12)})` : ''; });
   return [
     `Run ${r.name}, digest ${r.digest.slice(0, 12)}; ${r.orbit.title}${r.kernel ? `; ${r.kernel}` : ''}.`,
     `Models: ${models.join(', ')}.`,

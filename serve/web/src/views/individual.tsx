@@ -8,14 +8,16 @@ import { traits } from '../core/layouts';
 import { parse } from '../core/orbit';
 import { at as matrixAt } from '../core/source';
 import type { State } from '../core/state';
-import type { Dot, Ink, Series } from '../render/orbit/common';
+import { inkOf, mostShown, nthOf, type Nth } from '../core/inks';
+import type { Dot, Series } from '../render/orbit/common';
 import { OrbitPlot } from '../render/orbit/plot';
-import { num } from '../render/text';
+import { count, num } from '../render/text';
 import { aroundZero } from '../render/scale';
 import { Axis } from './aggregate';
-import { luts } from '../core/color';
+import { Later } from '../later';
+import { MapSwitch, useMaps } from './maps';
 import { useFloors } from './floor';
-import { Card, ColorBar, colors, Legend, lowest, Missing, modelName, orbitMean, quantity, sentence, Skeleton, tipLines, Trouble, useNav, useScale, worstOf } from './parts';
+import { Card, ColorBar, colors, gainColors, Legend, lowest, Missing, modelName, orbitMean, quantity, sentence, Skeleton, tipLines, Trouble, useNav, useScale, WorstAt, worstOf } from './parts';
 import { notes } from './columns';
 import { play, playing } from './play';
 import { Caution } from './reference';
@@ -28,15 +30,15 @@ export interface Here {
   kind: 'live' | 'recorded' | 'behind' | 'none';
 }
 
-/** The value of A (0) or B (1) where the needle is: live if the answer for exactly this element is there, else recorded, else nothing. */
-export function valueHere(s: State, k: 0 | 1): Here {
+/** The value of a model on show where the needle is: live if the answer for exactly this element is there, else recorded, else nothing. */
+export function valueHere(s: State, k: Nth): Here {
   const a = s.place.answer(k);
   const v = s.place.recorded(k);
   // A consensus over a long orbit is found in the background: until then what was recorded stands.
   const late = a && s.place.reference.value === 'consensus' && Number.isNaN(a.values[s.place.metric.value] ?? NaN) && !Number.isNaN(v);
   if (a && !late) return { value: a.values[s.place.metric.value] ?? NaN, kind: 'live' };
   if (s.place.element.value >= 0) return { value: v, kind: Number.isNaN(v) ? 'none' : 'recorded' };
-  return { value: NaN, kind: s.place.live.pending.value ? 'behind' : 'none' };
+  return { value: NaN, kind: k < 2 && s.place.live.pending.value ? 'behind' : 'none' };
 }
 
 /** The name of a sample's class, empty if it has none. */
@@ -52,9 +54,22 @@ export function Individual({ s }: { s: State }) {
   if (s.data.n.value === 0) return <Card id="individual" title="Individual"><p class="note">This run has no samples yet.</p></Card>;
   return (
     <Card id="individual" title="Individual" sub={<Name s={s} />} tools={<Save s={s} />}>
+      <Outside s={s} />
       <Moves s={s} />
       <Body s={s} />
     </Card>
+  );
+}
+
+/** The word that the sample is not among those that were chosen, and the way to one that is. */
+function Outside({ s }: { s: State }) {
+  const n = s.choice.count.value;
+  if (n === 0 || s.choice.at.value >= 0 || s.choice.order.value.length === 0) return null;
+  return (
+    <p class="note outside" role="note">
+      {s.choice.parts.value.slice || s.choice.parts.value.rule ? 'This sample is not in the slice.' : 'This sample is not among those chosen.'}{' '}
+      <button class="link" onClick={() => s.choice.next(1)}>Go to the first of {count(n)}</button>
+    </p>
   );
 }
 
@@ -65,8 +80,7 @@ function Name({ s }: { s: State }) {
   const tags = s.data.samples.state.value.value?.tags?.[i];
   return (
     <span title={[id, ...(tags ?? [])].join(', ')}>
-      #{i}
-      {id && id !== String(i) && <> {id}</>}
+      {id && id !== String(i) ? <>{id} <small title="Its place in the run, from 0, as the address has it">#{i}</small></> : <>#{i}</>}
       {c && <> · class {c}</>}
     </span>
   );
@@ -174,17 +188,16 @@ function useOrbits(s: State): Series[] {
   const pin = s.place.pinned.value;
   const one = s.data.one.state.value.value;
   const other = s.data.other.state.value.value;
-  const c0 = s.data.curves[0].state.value.value;
-  const c1 = s.data.curves[1].state.value.value;
+  const curves = Array.from({ length: mostShown }, (_, k) => s.data.curves[k].state.value.value);
   const metric = s.place.metric.value;
-  const models = s.place.models.value;
+  const models = s.place.shown.value;
   const labels = s.data.labels.value;
   return useMemo(() => {
     const out: Series[] = [];
     models.forEach((m, k) => {
-      const values = s.place.orbitOf(k as 0 | 1, i);
+      const values = s.place.orbitOf(k as Nth, i);
       if (!values) return;
-      const series: Series = { ink: k as Ink, name: modelName(s, k as 0 | 1), values };
+      const series: Series = { ink: inkOf(k), name: modelName(s, k), values };
       const label = labels[i];
       const top = one?.index === i ? one.top?.[m] : undefined;
       if (top && label >= 0) series.wrong = (e) => top[e] >= 0 && top[e] !== label;
@@ -192,11 +205,11 @@ function useOrbits(s: State): Series[] {
     });
     if (pin >= 0 && pin !== i)
       models.forEach((_, k) => {
-        const values = s.place.orbitOf(k as 0 | 1, pin);
-        if (values) out.push({ ink: k as Ink, name: `#${pin} ${modelName(s, k as 0 | 1)}`, values, pinned: true });
+        const values = s.place.orbitOf(k as Nth, pin);
+        if (values) out.push({ ink: inkOf(k), name: `#${pin} ${modelName(s, k)}`, values, pinned: true });
       });
     return out;
-  }, [i, pin, one, other, c0, c1, metric, models, labels]);
+  }, [i, pin, one, other, ...curves, metric, models, labels]);
 }
 
 function Body({ s }: { s: State }) {
@@ -212,18 +225,18 @@ function Body({ s }: { s: State }) {
       computed<readonly Dot[]>(() => {
         const out: Dot[] = [];
         const a = s.place.canProbe.value ? s.place.live.answer.value : null;
-        s.place.models.value.forEach((m, k) => {
+        s.place.shown.value.forEach((m, k) => {
           const live = a && a.want.sample === s.place.sample.value ? a.value.models.get(m) : undefined;
-          const name = modelName(s, k as 0 | 1);
-          const h = valueHere(s, k as 0 | 1);
-          if (h.kind === 'live' || h.kind === 'recorded') out.push({ ink: k as Ink, name, value: h.value, g: s.place.g.value, live: h.kind === 'live' });
-          else if (live && a) out.push({ ink: k as Ink, name, value: live.values[s.place.metric.value] ?? NaN, g: a.want.g, live: true });
+          const name = modelName(s, k);
+          const h = valueHere(s, k as Nth);
+          if (h.kind === 'live' || h.kind === 'recorded') out.push({ ink: inkOf(k), name, value: h.value, g: s.place.g.value, live: h.kind === 'live' });
+          else if (live && a) out.push({ ink: inkOf(k), name, value: live.values[s.place.metric.value] ?? NaN, g: a.want.g, live: true });
         });
         return out;
       }),
     [s],
   );
-  const [dotsA, dotsB] = useMemo(() => [0, 1].map((k) => computed(() => dots.value.filter((d) => d.ink === k))), [dots]);
+  const dotsOf = useMemo(() => Array.from({ length: mostShown }, (_, k) => computed(() => dots.value.filter((d) => d.ink === inkOf(k)))), [dots]);
   const gaps = useMemo(
     () =>
       computed<readonly Dot[]>(() => {
@@ -241,14 +254,15 @@ function Body({ s }: { s: State }) {
   const spoken = useMemo(
     () =>
       computed(() => {
-        const parts = s.place.models.value.map((_, k) => {
-          const h = valueHere(s, k as 0 | 1);
-          return `${modelName(s, k as 0 | 1)} ${h.kind === 'none' || h.kind === 'behind' ? 'no value' : `${num(h.value)} ${h.kind}`}`;
+        const parts = s.place.shown.value.map((_, k) => {
+          const h = valueHere(s, k as Nth);
+          return `${modelName(s, k)} ${h.kind === 'none' || h.kind === 'behind' ? 'no value' : `${num(h.value)} ${h.kind}`}`;
         });
         return `${s.place.here.value}: ${parts.join(', ')}`;
       }),
     [s],
   );
+  const mapped = useMaps(s, s.place.compare.value === 'diff' && s.place.b.value >= 0);
   const loading = s.data.one.state.value;
   const failed = s.data.samples.state.value.value?.errors?.[String(s.place.sample.value)] ?? loading.value?.error;
   if (failed) return <Trouble text={`This sample could not be evaluated: ${failed}`} />;
@@ -262,33 +276,37 @@ function Body({ s }: { s: State }) {
   const drawn = map ? series : [...series, ...floors];
   const shown: readonly Series[][] = diff ? [[less]] : side ? own.map((x) => drawn.filter((y) => y.ink === x.ink)) : [drawn];
   const at = diff ? around : scale;
-  const table = diff ? luts.puor : colors(s);
+  const table = diff ? gainColors(s) : colors(s);
+  const maps = mapped && mapped.there > 0 ? mapped : null;
   return (
-    <div class="body">
+    <div class="body" data-lit={s.place.lit.value >= 0 && own.length > 1 ? s.place.lit.value : undefined}>
+      <MapSwitch s={s} shown={mapped} />
       <div class={side ? 'side' : ''}>
         {shown.map((list, k) => (
           <figure key={k}>
-            {side && <figcaption class={`ink m${k}`}>{list[0]?.name}</figcaption>}
+            {side && <figcaption class={`ink m${inkOf(k)}`}>{list[0]?.name}</figcaption>}
             <OrbitPlot
               orbit={o}
               series={list}
               scale={at}
               marks={diff && !map ? [{ value: 0, label: 'no difference' }] : []}
               alt={`${at.label} of sample ${s.place.sample.value} along the orbit. ${list.map((x) => (diff ? `${x.name}: mean ${num(orbitMean(x.values, o.weights))}.` : sentence(s, x))).join(' ')}`}
-              at={s.place.g} better={s.place.metricDoc.value?.better}
-              dots={diff ? gaps : side ? (k ? dotsB : dotsA) : dots}
+              at={s.place.g} better={s.place.metricDoc.value?.better} plane={s.place.plane}
+              dots={diff ? gaps : side ? dotsOf[k] : dots}
               spoken={spoken}
               nav={nav}
               focusable
               comb={s.place.metricDoc.value?.ref === 'self'}
               tip={(e) => tipLines(s, list, e)}
               {...(map ? { table } : {})}
+              {...(maps ? { picture: maps.picture } : {})}
             />
           </figure>
         ))}
       </div>
-      {map ? <ColorBar table={table} scale={at} /> : diff ? <p class="axisnote">{at.label}; the dashed {traits(o.layout).round ? 'circle' : 'line'} is no difference</p> : <Axis s={s} />}
-      {!map && !diff && <Legend series={drawn} n="n = 1" />}
+      {traits(o.layout).tiles && <Later of={(m) => <m.TileWords o={o} />} />}
+      {maps ? <ColorBar table={maps.table} scale={maps.scale} note={`${diff ? 'orange: B is better' : 'bright is good'}; number: mean`} /> : map ? <ColorBar table={table} scale={at} {...(diff ? { note: 'orange: B is better' } : {})} /> : diff ? <p class="axisnote">{at.label}; the dashed {traits(o.layout).round ? 'circle' : 'line'} is no difference</p> : <Axis s={s} />}
+      {!map && !diff && <Legend s={s} series={drawn} n="n = 1" />}
       <Status s={s} />
       <Numbers s={s} series={series} />
       <Caution s={s} sample />
@@ -321,8 +339,8 @@ function Numbers({ s, series }: { s: State; series: readonly Series[] }) {
               <th scope="row" class={`ink m${x.ink}`}>{x.name}</th>
               <td>{num(orbitMean(x.values, o.weights))}</td>
               <td>{num(x.values[w])}</td>
-              <td>{w >= 0 ? <button class="link" onClick={() => s.place.moveToIndex(w)} title={`Go to ${o.labels[w]}`}>{o.labels[w]}</button> : '–'}</td>
-              <td>{x.pinned ? <Pinned s={s} x={x} /> : <HereCell s={s} k={x.ink as 0 | 1} />}</td>
+              <td><WorstAt s={s} values={x.values} /></td>
+              <td>{x.pinned ? <Pinned s={s} x={x} /> : <HereCell s={s} k={Math.max(0, nthOf(x.ink)) as Nth} />}</td>
             </tr>
           );
         })}
@@ -338,14 +356,14 @@ function Pinned({ s, x }: { s: State; x: Series }) {
   return <>{e >= 0 ? num(x.values[e]) : '–'}</>;
 }
 
-function HereCell({ s, k }: { s: State; k: 0 | 1 }) {
+function HereCell({ s, k }: { s: State; k: Nth }) {
   const h = valueHere(s, k);
   return <span class={`here ${h.kind}`}>{h.kind === 'behind' ? '…' : num(h.value)}</span>;
 }
 
 /** Where the values at the needle come from, and whether live ones agree with stored ones. */
 export function Status({ s }: { s: State }) {
-  const kinds = s.place.models.value.map((_, k) => valueHere(s, k as 0 | 1).kind);
+  const kinds = s.place.models.value.map((_, k) => valueHere(s, k as Nth).kind);
   const live = kinds.every((k) => k === 'live');
   const o = s.data.group.value!;
   const error = s.place.canProbe.value ? s.place.live.error.value : '';
@@ -381,11 +399,11 @@ function Mismatch({ s }: { s: State }) {
   const bad: string[] = [];
   if (e >= 0 && one?.index === s.place.sample.value && one.done && m) {
     s.place.models.value.forEach((model, k) => {
-      const a = s.place.answer(k as 0 | 1);
+      const a = s.place.answer(k as Nth);
       const stored = one.curves[model]?.[s.place.metric.value]?.[e] ?? NaN;
       const span = m.range[1] !== null && m.range[0] !== null ? m.range[1] - m.range[0] : Math.max(Math.abs(s.place.range.value.hi), Math.abs(s.place.range.value.lo));
       // A value of 0 or 1 that turns over is a tie of two classes, and no other model: the values behind it say so.
-      if (a && !(m.name === 'accuracy') && !(m.ref === 'consensus' && Number.isNaN(a.values[s.place.metric.value] ?? NaN)) && differs(a.values[s.place.metric.value] ?? NaN, stored, span)) bad.push(`${modelName(s, k as 0 | 1)}: live ${num(a.values[s.place.metric.value])}, recorded ${num(stored)}`);
+      if (a && !(m.name === 'accuracy') && !(m.ref === 'consensus' && Number.isNaN(a.values[s.place.metric.value] ?? NaN)) && differs(a.values[s.place.metric.value] ?? NaN, stored, span)) bad.push(`${modelName(s, k)}: live ${num(a.values[s.place.metric.value])}, recorded ${num(stored)}`);
     });
   }
   const text = bad.length ? `Live and recorded values differ by more than rounding (${bad.join('; ')}). The model file, the engine or the machine may be another one.` : '';

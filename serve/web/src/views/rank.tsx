@@ -9,7 +9,7 @@ import './samples.css';
 /** worstFirst says whether the bad end of a figure is the high one. */
 function worstFirst(s: State, f: fig.Figure): boolean {
   const lower = s.place.metricDoc.value?.better === 'lower';
-  return /^(sd|similar)/.test(f) || lower;
+  return /^(sd|similar)/.test(f) || (lower && !/^(corr|ssim)/.test(f));
 }
 
 /** The slider through the ranking. */
@@ -22,7 +22,7 @@ export function Rank({ s }: { s: State }) {
   const list = fig.offered(s, 'rank');
   const set = (f: fig.Figure, descending: boolean) => (s.choice.rank.value = { by: fig.storeColumn(s, f), descending });
   const descending = s.choice.rank.value.descending, bad = worstFirst(s, by), diff = by === 'diff';
-  const first = by.startsWith('sd') ? (descending ? 'widest first' : 'narrowest first') : by.startsWith('similar') ? (descending ? 'furthest first' : 'nearest first') : !/^(mean|worst|min|max|identity|change|diff)/.test(by) ? (descending ? 'from the end' : 'from the start') : diff ? (descending === !bad ? 'B better first' : 'A better first') : descending === bad ? 'worst first' : 'best first';
+  const first = by.startsWith('sd') ? (descending ? 'widest first' : 'narrowest first') : by.startsWith('similar') ? (descending ? 'furthest first' : 'nearest first') : /^(corr|ssim)/.test(by) ? (descending ? 'most alike first' : 'least alike first') : !/^(mean|worst|min|max|identity|change|diff)/.test(by) ? (descending ? 'from the end' : 'from the start') : diff ? (descending === !bad ? 'B better first' : 'A better first') : descending === bad ? 'worst first' : 'best first';
   const text = k < 0 ? `not in the slice, which has ${count(n)}` : `${count(k + 1)} of ${count(n)}`;
   const prefix = k < 0 ? 'This sample is' : 'Sample';
   return (

@@ -40,7 +40,7 @@ export function Caution({ s, sample }: { s: State; sample?: boolean }) {
           if (v === null || v === undefined) return null;
           return (
             <span key={k} class={`ink m${k}`}>
-              {modelName(s, k as 0 | 1)}: rests on {+(100 * v).toFixed(1)} % of the elements
+              {modelName(s, k)}: rests on {+(100 * v).toFixed(1)} % of the elements
               {v < weak && <span class="weak"> — weak, supports no verdict</span>}
               {agreement !== null && agreement !== undefined && <>, agreement with the label {num(agreement)}</>}
             </span>

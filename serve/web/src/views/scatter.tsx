@@ -1,9 +1,10 @@
 // Samples by the shape of their orbit: one point per sample, laid out by the server, drawn on a canvas.
 
+import { inkOf, letters } from '../core/inks';
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import { classColor, colorize, css, luts, none, type LUT, type Mark } from '../core/color';
+import { classColor, colorize, css, gains, goodness, none, type LUT, type Mark } from '../core/color';
 import type { Redrawn, Table } from '../core/export';
 import { traits } from '../core/layouts';
 import { radius, scatter as raster } from '../core/raster';
@@ -43,6 +44,9 @@ export interface PlaneProps {
   lasso: readonly number[] | null;
   /** Texts on the plane, at places in data coordinates. */
   texts: readonly { x: number; y: number; text: string; color: string }[];
+  /** Factor and shift in parts of the width and height, as the address holds it; null for all points. */
+  zoomed: { k: number; x: number; y: number } | null;
+  onZoom: (z: { k: number; x: number; y: number } | null) => void;
   mode: 'lasso' | 'pan';
   /** Single-letter keys work. */
   letters: boolean;
@@ -93,8 +97,23 @@ export function Plane(p: PlaneProps) {
     return () => { ro.disconnect(); removeEventListener('resize', measure); };
   }, []);
 
-  // Another set of points is another picture; the reader's zoom stays with the old one.
-  useEffect(() => { zoom.value = P.unzoomed; }, [p.xy]);
+  // The zoom of an address, of Back, or of another layout: none that this picture itself reported.
+  const told = useRef('');
+  const text = (z: { k: number; x: number; y: number } | null) => (z ? [z.k, z.x, z.y].map((v) => v.toPrecision(6)).join() : '');
+  useLayoutEffect(() => {
+    const { w, h } = size.value;
+    if (!w || !h || text(p.zoomed) === told.current) return;
+    told.current = text(p.zoomed);
+    zoom.value = p.zoomed ? { k: Math.min(P.zoomRange[1], Math.max(P.zoomRange[0], p.zoomed.k)), x: p.zoomed.x * w, y: p.zoomed.y * h } : P.unzoomed;
+  }, [p.zoomed, size.value]);
+  useSignalEffect(() => {
+    const z = zoom.value, { w, h } = size.peek();
+    if (!w || !h) return;
+    const now1 = z === P.unzoomed ? null : { k: z.k, x: z.x / w, y: z.y / h };
+    if (text(now1) === told.current) return;
+    told.current = text(now1);
+    now.current.onZoom(now1);
+  });
 
   /** Draws all points into a canvas, with d pixels to a CSS pixel. */
   const drawInto = (c: HTMLCanvasElement, d: number): void => {
@@ -369,6 +388,8 @@ export function Scatter({ s }: { s: State }) {
   const texts = useMemo(() => (fits && classes && v ? names(xy, v, mask, s.data.classNames.value, dark) : []), [xy, fits, v, classes, mask, dark]);
   // Counted once and not again for every point that the pointer passes.
   const legend = useMemo(() => <Legend s={s} by={by} scale={sc} lut={lut} values={v} dark={dark} shape={shape !== null} />, [by, sc, lut, v, dark, shape]);
+  const z = s.place.zoom.value;
+  const zoomed = useMemo(() => (z && z.layout === s.choice.layoutKey.value ? z : null), [z, s.choice.layoutKey.value]);
   const lasso = s.choice.parts.value.lasso;
   const here = lasso && lasso.layout === s.choice.layoutKey.value ? lasso.poly : null;
   if (!r) return <Card id="samples" title="Samples by orbit shape"><Skeleton label="Loading the samples" square /></Card>;
@@ -376,9 +397,9 @@ export function Scatter({ s }: { s: State }) {
   const describe = (i: number) => {
     const c = s.data.labels.value[i] ?? -1, parts = [`Sample ${s.data.ids.value[i] ?? i}`];
     if (c >= 0) parts.push(`class ${s.data.classNames.value[c] ?? c}`);
-    for (const k of [0, 1] as const) {
+    for (const k of fig.nths(s)) {
       const m = s.data.stats[k].state.value.value;
-      if (m) parts.push(`mean ${s.place.b.value >= 0 ? 'AB'[k] + ' ' : ''}${num(m.mean[i])}`);
+      if (m) parts.push(`mean ${s.place.b.value >= 0 ? letters[k] + ' ' : ''}${num(m.mean[i])}`);
     }
     return parts.join(', ') + '.';
   };
@@ -422,6 +443,7 @@ export function Scatter({ s }: { s: State }) {
         {fits && drawn > 0 ? (
           <>
             <Plane xy={xy} colors={colors} shape={shape} mask={mask} dark={dark} sample={s.place.sample.value} pinned={s.place.pinned.value} hover={s.place.hover.value} lasso={here} texts={texts}
+              zoomed={zoomed} onZoom={(z) => (s.place.zoom.value = z && { layout: s.choice.layoutKey.peek(), ...z })}
               mode={mode.value} letters={s.place.shortcuts.value} describe={describe} preview={(i) => <Preview s={s} i={i} />}
               label={`Scatter plot of ${drawn} of ${n} samples, ${count} in the slice. Arrow keys move to a neighbor, Enter chooses it, L draws a box, plus and minus zoom, Escape clears.`}
               onHover={(i) => { if (s.place.hover.peek() !== i) s.place.hover.value = i; }} onPick={(i) => { s.place.setSample(i); s.tasks.say(describe(i)); }} onLasso={drawLasso} onSay={(x) => s.tasks.say(x)} onMode={(m) => (mode.value = m)} />
@@ -432,8 +454,8 @@ export function Scatter({ s }: { s: State }) {
       </div>
       {fits && (layout.busy || layout.error) && <Waiting s={s} none={false} />}
       <Rank s={s} />
-      {fits && (n > drawn || layout.value!.notes.length > 0) && (
-        <p class="note">{n > drawn && <>{counted(n - drawn)} of {counted(n)} {n - drawn === 1 ? 'has' : 'have'} no place{why(s, n - drawn)}. </>}{layout.value!.notes.join(' ')}{Number.isFinite(layout.value!.fitted) && layout.value!.fitted < n ? ` Fitted to ${counted(layout.value!.fitted)} samples.` : ''}</p>
+      {fits && (n > drawn || remarks(layout.value!.notes).length > 0) && (
+        <p class="note">{n > drawn && <>{counted(n - drawn)} of {counted(n)} {n - drawn === 1 ? 'has' : 'have'} no place{why(s, n - drawn)}. </>}{remarks(layout.value!.notes).join(' ')}{Number.isFinite(layout.value!.fitted) && layout.value!.fitted < n ? ` Fitted to ${counted(layout.value!.fitted)} samples.` : ''}</p>
       )}
     </Card>
   );
@@ -465,26 +487,25 @@ function withChosen(list: fig.Figure[], f: fig.Figure): fig.Figure[] {
 
 /** lutOf is the table of a scale. */
 function lutOf(s: State, sc: fig.Scale): LUT {
-  const name = sc.kind === 'difference' ? 'puor' : s.place.cmap.value;
-  return sc.reversed ? backwards(luts[name]) : luts[name];
+  const better = sc.reversed ? 'lower' : 'higher';
+  return sc.kind === 'difference' ? gains(better) : goodness(s.place.cmap.value, better);
 }
 
-const turned = new WeakMap<LUT, LUT>();
-/** backwards is a table from its end to its start, the same array every time. */
-function backwards(l: LUT): LUT {
-  let b = turned.get(l);
-  if (!b) turned.set(l, (b = l.slice().reverse()));
-  return b;
-}
+/** remarks are the notes of a layout but the one that why says in words: what is not computed is no NaN. */
+const remarks = (notes: readonly string[]): string[] => notes.filter((x) => !/ with a NaN or an infinity /.test(x));
 
 /** why says what keeps samples from having a place, as far as is known. */
 function why(s: State, missing: number): string {
+  // Counted when they were laid out: what was computed since is not known to be missing for another reason.
   const failed = Object.keys(s.data.samples.state.value.value?.errors ?? {}).length, done = s.data.samples.state.value.value?.done ?? s.data.n.value, waiting = s.data.n.value - done;
   const parts: string[] = [];
-  if (waiting > 0) parts.push(`${counted(waiting)} ${waiting === 1 ? 'is' : 'are'} not computed yet`);
+  if (waiting > 0) {
+    const late = Math.max(0, missing - failed);
+    if (late > 0) parts.push(`${counted(late)} ${late === 1 ? 'was' : 'were'} not computed yet when they were laid out`);
+  }
   if (failed > 0) parts.push(`${counted(failed)} could not be evaluated`);
-  const others = missing - Math.max(0, waiting) - failed;
-  if (others > 0) parts.push(`${counted(others)} ${others === 1 ? 'has' : 'have'} values along the orbit that are not numbers`);
+  const others = missing - failed;
+  if (others > 0 && !(waiting > 0)) parts.push(`${counted(others)} ${others === 1 ? 'has' : 'have'} values along the orbit that are not numbers`);
   return parts.length ? ': ' + parts.join(', ') : '';
 }
 
@@ -550,12 +571,12 @@ function Preview({ s, i }: { s: State; i: number }) {
         {o && (
           <svg class="spark" width={side} height={side} viewBox={`0 0 ${side} ${side}`} aria-hidden="true">
             {traits(o.layout).round ? <circle class="spark-frame" cx={side / 2} cy={side / 2} r={side / 2 - 1} /> : <rect class="spark-frame" x="0.5" y="0.5" width={side - 1} height={side - 1} />}
-            {([0, 1] as const).map((k) => { const row = s.place.orbitOf(k, i); return row && <path key={k} class={`spark-line m${k}`} d={spark(row, o, range.lo, range.hi, side)} />; })}
+            {fig.nths(s).map((k) => { const row = s.place.orbitOf(k, i); return row && <path key={k} class={`spark-line m${inkOf(k)}`} d={spark(row, o, range.lo, range.hi, side)} />; })}
           </svg>
         )}
       </div>
       <p><b>{s.data.ids.value[i] ?? `#${i}`}</b>{c >= 0 && <> class {s.data.classNames.value[c] ?? c}</>}{s.data.samples.state.value.value?.errors?.[i] && <> could not be evaluated</>}</p>
-      <p>mean{([0, 1] as const).map((k) => { const m = s.data.stats[k].state.value.value; return m && <span key={k} class={`ink m${k}`}> {two ? 'AB'[k] + ' ' : ''}{num(m.mean[i])}</span>; })}</p>
+      <p>mean{fig.nths(s).map((k) => { const m = s.data.stats[k].state.value.value; return m && <span key={k} class={`ink m${inkOf(k)}`}> {two ? letters[k] + ' ' : ''}{num(m.mean[i])}</span>; })}</p>
     </>
   );
 }
@@ -600,7 +621,7 @@ function Legend({ s, by, scale: sc, lut, values: v, dark, shape }: { s: State; b
         <svg class="key-ramp" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><defs><linearGradient id="key-ramp">{stops}</linearGradient></defs><rect width="100" height="10" fill="url(#key-ramp)" /></svg>
         <span class="key-ticks"><span>{num(sc.lo)}</span><span>{num(mid)}</span><span>{num(sc.hi)}</span></span>
       </span>
-      {sc.kind === 'difference' && s.place.b.value >= 0 && by === 'diff' && <span>{s.place.metricDoc.value?.better === 'lower' ? 'below 0: B is better' : 'above 0: B is better'}</span>}
+      {sc.kind === 'difference' ? <span>{by === 'diff' ? 'orange: B is better' : 'orange: better when moved'}</span> : !/^(similar|corr|ssim)/.test(by) && <span>bright is good</span>}
       {missing > 0 && <span>{counted(missing)} without a value, grey</span>}
     </div>
   );

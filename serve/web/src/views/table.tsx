@@ -151,6 +151,7 @@ function Rows({ s }: { s: State }) {
       take(k);
     }
   };
+  const pictured = thumbs(s);
   const active = cursor.value >= w.first && cursor.value < w.last ? cursor.value : -1;
   const rows = [];
   for (let k = w.first; k < w.last; k++) {
@@ -159,6 +160,7 @@ function Rows({ s }: { s: State }) {
     rows.push(
       <tr id={`row-${i}`} role="row" aria-rowindex={k + 2} aria-selected={here || picked} aria-current={here ? 'true' : undefined} class={css} title={errors?.[i]}
         onClick={(e) => click(e, k)} onPointerEnter={() => (s.place.hover.value = i)}>
+        {pictured && <td role="gridcell" class="thumb"><Thumb key={`${i} ${s.data.run.value!.id}`} s={s} i={i} /></td>}
         {cols.map((c) => <td key={c.key} role="gridcell" class={`${c.text ? 'text' : ''}${/^(label|predicted)/.test(c.key) ? ' words' : ''} ${c.ink}${c.wrong?.(i) ? ' wrong' : ''}`} title={c.key === 'id' ? `#${i} ${c.show(i)}` : c.text ? c.show(i) : undefined}>{c.show(i)}</td>)}
       </tr>,
     );
@@ -173,12 +175,13 @@ function Rows({ s }: { s: State }) {
         <div class="empty"><p>No sample is in the slice.</p><button type="button" onClick={() => s.choice.clear()}>Show all samples</button></div>
       ) : (
         <div class="rows-scroll" ref={scroller} onScroll={(e) => (top.value = e.currentTarget.scrollTop)} onPointerLeave={() => (s.place.hover.value = -1)}>
-          <table class="grid-table" ref={grid} role="grid" tabIndex={0} aria-rowcount={n + 1} aria-colcount={cols.length} aria-multiselectable="true" aria-activedescendant={active >= 0 ? `row-${order[active]}` : undefined}
+          <table class="grid-table" ref={grid} role="grid" tabIndex={0} aria-rowcount={n + 1} aria-colcount={cols.length + (pictured ? 1 : 0)} aria-multiselectable="true" aria-activedescendant={active >= 0 ? `row-${order[active]}` : undefined}
             aria-label={`Samples, ${count(n)} rows. Arrow keys move, Enter looks at a sample, Space chooses rows together.`}
             onKeyDown={key} onFocus={(e) => { if (e.target === grid.current) { focused.value = true; if (cursor.peek() < 0 || cursor.peek() >= n) { cursor.value = Math.max(0, order.indexOf(s.place.sample.peek())); } if (grid.current?.matches(':focus-visible')) show(cursor.peek()); } }}
             onBlur={() => { focused.value = false; s.place.hover.value = -1; }}>
             <thead>
               <tr role="row" aria-rowindex={1}>
+                {pictured && <th role="columnheader" scope="col" class="thumb" title="the input, unmoved"><span class="hidden">input</span></th>}
                 {cols.map((c) => (
                   <th key={c.key} role="columnheader" scope="col" class={`${c.text ? 'text' : ''} ${c.ink}`} aria-sort={sort.key === c.key ? sort.direction : 'none'} title={c.doc}>
                     <button type="button" onClick={() => sortBy(c)} onKeyDown={(e) => e.stopPropagation()}>{c.title}{sort.key === c.key ? (sort.direction === 'ascending' ? ' ▴' : ' ▾') : ''}</button>
@@ -187,15 +190,29 @@ function Rows({ s }: { s: State }) {
               </tr>
             </thead>
             <tbody>
-              {w.above > 0 && <tr class="space" aria-hidden="true"><td colSpan={cols.length} style={{ height: `${w.above}px` }} /></tr>}
+              {w.above > 0 && <tr class="space" aria-hidden="true"><td colSpan={cols.length + (pictured ? 1 : 0)} style={{ height: `${w.above}px` }} /></tr>}
               {rows}
-              {w.below > 0 && <tr class="space" aria-hidden="true"><td colSpan={cols.length} style={{ height: `${w.below}px` }} /></tr>}
+              {w.below > 0 && <tr class="space" aria-hidden="true"><td colSpan={cols.length + (pictured ? 1 : 0)} style={{ height: `${w.below}px` }} /></tr>}
             </tbody>
           </table>
         </div>
       )}
     </>
   );
+}
+
+/** Whether rows begin with a picture of the input: it can be asked for, and is one that people can see. Rows of plain numbers are no picture. */
+export function thumbs(s: State): boolean {
+  const run = s.data.run.value;
+  if (!run || !(s.client.live ? s.data.ability.value.inputs : run.live.inputs)) return false;
+  return /^(image|mask|field|frames|volume|signal)?$/.test(run.input) || run.inputs.some((x) => x.type === 'positions');
+}
+
+/** The small picture of a sample. Its place is there before it is, so that no row moves. */
+function Thumb({ s, i }: { s: State; i: number }) {
+  const id = s.data.runID.value, url = s.client.thumb(id, i), bad = useSignal(false);
+  if (!url || bad.value) return <span class="thumb-none" aria-hidden="true" />;
+  return <img src={url} width={24} height={24} alt="" loading="lazy" decoding="async" onError={() => { bad.value = true; }} />;
 }
 
 /** What can be done with rows that were chosen together. */

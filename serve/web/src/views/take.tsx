@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { copy, saveFigure, saveTable, tableText, type FigureText, type Table, type TableFormat } from '../core/export';
+import { addressed } from '../core/history';
 import { words } from '../core/source';
 import './take.css';
 
@@ -63,7 +64,7 @@ export function Taker({ name, plot, table, label = 'Save' }: { name: readonly (s
           )}
           {table && forms.map(([f, title, doc]) => <button key={f} type="button" onClick={() => void attempt(`Saved as ${title}.`, () => saveTable(table(), f, name))}>{title} <small>{doc}</small></button>)}
           {table && <button type="button" onClick={() => void put(spreadsheet(table()), 'Table')}>Copy table <small>to paste into a spreadsheet</small></button>}
-          <button type="button" onClick={() => void put(location.href, 'Link')}>Copy link <small>to what is shown now</small></button>
+          {addressed() && <button type="button" onClick={() => void put(location.href, 'Link')}>Copy link <small>to what is shown now</small></button>}
           {text.value && <textarea class="taker-text" readOnly rows={4} aria-label="Text to copy" value={text.value} ref={(t) => t?.select()} />}
           <p class="taker-said" role="status">{said.value}</p>
         </div>

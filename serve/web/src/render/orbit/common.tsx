@@ -1,13 +1,13 @@
 // What the drawings of an orbit share: their data, the needle's keys, the pointer and what is told beside it.
 
-import type { ReadonlySignal } from '@preact/signals';
+import type { ReadonlySignal, Signal } from '@preact/signals';
 import type { ComponentChildren, JSX, RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Element, Group } from '../../core/api';
+import type { Ink } from '../../core/inks';
 import type { Scale } from '../scale';
 
-/** Which colour, dash and marker: A, B, or what is neither. */
-export type Ink = 0 | 1 | 2;
+export type { Ink };
 
 /** Values of one model along the orbit, one per element of the plan. */
 export interface Series {
@@ -76,6 +76,21 @@ export interface OrbitProps {
   /** 256 colours as ABGR, for rasters. */
   table?: Uint32Array;
   small?: boolean;
+  /** Which plane of axes is shown, where there are several. */
+  plane?: Signal<string>;
+  /** Pictures in the tiles of elements in place of one colour each; null where one is still on its way. */
+  picture?: (s: Series, k: number) => TilePicture | null;
+}
+
+/** What a tile shows. */
+export interface TilePicture {
+  w: number;
+  h: number;
+  draw(px: Uint32Array): void;
+  /** The number below it. */
+  value: string;
+  /** In words, for who does not see it. */
+  words: string;
 }
 
 /** The element next to g among those of the plan, for tooltips. */
@@ -222,12 +237,21 @@ export function Frame({ children, layout, small }: { children: ComponentChildren
   return <div class={`plot ${layout}${small ? ' small' : ''}`}>{children}</div>;
 }
 
-/** The shape of a model's mark: a circle for A, a square for B, a diamond for what is neither. */
+/** A regular polygon, or a star where every second corner lies further in, about 0, 0. */
+const polygon = (n: number, turn: number, inner = 1): string =>
+  `M${Array.from({ length: n }, (_, k) => { const a = ((turn + (360 * k) / n) * Math.PI) / 180, q = k % 2 ? inner : 1; return `${(q * Math.sin(a)).toFixed(3)},${(-q * Math.cos(a)).toFixed(3)}`; }).join('L')}Z`;
+
+/** Marks of inks that are neither circle nor square, for a radius of 1. */
+const shapes: Readonly<Record<number, string>> = {
+  2: polygon(4, 0), 3: polygon(3, 0), 4: polygon(3, 180), 5: polygon(5, 0), 6: polygon(10, 0, 0.42), 7: polygon(6, 30), 8: polygon(8, 0, 0.4),
+};
+
+/** The shape of a model's mark: a circle for A, a square for B, a diamond for what is no model, others for further models. */
 export function Mark({ ink, x, y, r, hollow, cross }: { ink: Ink; x: number; y: number; r: number; hollow?: boolean | undefined; cross?: boolean | undefined }): JSX.Element {
   const c = `dot m${ink}${hollow ? ' hollow' : ''}`;
   if (cross) return <path class={`cross m${ink}`} d={`M${x - r},${y - r}L${x + r},${y + r}M${x - r},${y + r}L${x + r},${y - r}`} />;
   if (ink === 1) return <rect class={c} x={x - r * 0.9} y={y - r * 0.9} width={r * 1.8} height={r * 1.8} />;
-  if (ink === 2) return <path class={c} d={`M${x},${y - r * 1.2}L${x + r * 1.2},${y}L${x},${y + r * 1.2}L${x - r * 1.2},${y}Z`} />;
+  if (shapes[ink]) return <path class={c} transform={`translate(${x} ${y}) scale(${r * 1.2})`} vector-effect="non-scaling-stroke" d={shapes[ink]} />;
   return <circle class={c} cx={x} cy={y} r={r} />;
 }
 

@@ -1,7 +1,6 @@
 // Rotations of space on discs, one for each plane of axes: the direction is that of the axis, the distance from the middle the angle. Every
 // element has a part of the disc, the identity the middle.
 
-import { signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Element } from '../../core/api';
 import { angle, spatial, vector } from '../../core/rotation';
@@ -11,29 +10,27 @@ import { shade } from './heatmap';
 import { cellAt, direction, discsOf, lookup, type Disc } from './sphere';
 import { Worst } from './worst';
 
-/** Which plane is shown, all for none. */
-const shown = signal('');
-
 const missing = { light: 0xffcac7c4, dark: 0xff57514c };
 
 /** The discs of every model on one scale. */
 export function Discs(p: OrbitProps) {
   const all = useMemo(() => discsOf(p.orbit), [p.orbit]);
   const names = [...new Set(all.map((d) => d.plane.name))];
-  const one = !p.small && names.some((n) => n === shown.value) ? shown.value : '';
+  const one = !p.small && names.some((n) => n === p.plane?.value) ? (p.plane?.value as string) : '';
   const own = p.series.filter((s) => !s.pinned);
   const drawn = all.filter((d) => !one || d.plane.name === one);
   return (
-    <div class={`discs${p.small ? ' small' : ''}`}>
+    <div class={`discs n${own.length}${p.small ? ' small' : ''}${!p.small && !one && names.length > 1 && !all.some((d) => d.inverted) ? ' down' : ''}`}>
       {!p.small && names.length > 1 && (
         <div class="bar segments planes" role="group" aria-label="Planes of the axes">
           {['', ...names].map((n) => (
-            <button key={n} aria-pressed={one === n} onClick={() => (shown.value = n)} title={n ? `Rotations about axes in the plane ${n}` : 'All planes beside each other'}>
+            <button key={n} aria-pressed={one === n} onClick={() => p.plane && (p.plane.value = n)} title={n ? `Rotations about axes in the plane ${n}` : 'All planes beside each other'}>
               {n || 'all planes'}
             </button>
           ))}
         </div>
       )}
+      <div class="models">
       {own.map((s, j) => (
         <figure key={s.name + j} class="map">
           {own.length > 1 && <figcaption class={`ink m${s.ink}`}>{s.name}</figcaption>}
@@ -41,12 +38,13 @@ export function Discs(p: OrbitProps) {
             const row = drawn.filter((d) => d.inverted === inverted);
             return row.length ? (
               <div key={String(inverted)} class={`discrow n${row.length}`}>
-                {row.map((d) => <One key={d.plane.name} p={p} s={s} d={d} first={j === 0} size={one ? 360 : p.small ? 96 : 240} several={all.some((x) => x.inverted)} />)}
+                {row.map((d) => <One key={d.plane.name} p={p} s={s} d={d} first={j === 0} size={one ? 480 : p.small ? 96 : 320} several={all.some((x) => x.inverted)} />)}
               </div>
             ) : null;
           })}
         </figure>
       ))}
+      </div>
       {!p.small && <p class="axisnote">direction: axis of the rotation in its plane; distance from the middle: angle, {+Math.max(...all.map((d) => d.reach)).toPrecision(4)}° at the rim; middle: identity{own.some((s) => s.wrong) ? '; dots: wrong class' : ''}</p>}
       {p.focusable && !p.small && <Worst p={p} />}
     </div>

@@ -1,6 +1,7 @@
 // An orbit of turns on a circle: 0 degrees to the right, counter-clockwise, as the pictures turn; the radius is the value. A second side,
 // of mirrored elements, is drawn over it with dots.
 
+import { nthOf } from '../../core/inks';
 import { useMemo } from 'preact/hooks';
 import { isSwitch } from '../../core/axis';
 import { nearest, spans } from '../../core/orbit';
@@ -27,6 +28,9 @@ export function branches(o: OrbitProps['orbit']): Branch[] {
     .filter((b) => b.order.length);
 }
 
+/** The directions of the labels of the rings, off those of the angles, the upper right first. */
+const rays = [67.5, 112.5, 22.5, 157.5, 202.5, 247.5, 292.5, 337.5].flatMap((a) => [a, a - 9, a + 9]);
+
 /** The direction, between the labelled ones, in which the labels of the rings cover the least of the curves. */
 function freeRay(p: OrbitProps, sides: readonly Branch[]): number {
   let best = 67.5;
@@ -34,7 +38,7 @@ function freeRay(p: OrbitProps, sides: readonly Branch[]): number {
   if (p.small) return best; // without labels
   const points = p.series.flatMap((s) => sides.flatMap((b) =>
     stretches(b.order.map((k) => ({ x: p.orbit.elements[k][0], u: p.scale.pos(s.values[k]) })), (q) => Number.isNaN(q.u), b.closed).flatMap((part) => arc(part.points, part.closed, 1))));
-  for (const a of [67.5, 112.5, 22.5, 157.5, 202.5, 247.5, 292.5, 337.5]) {
+  for (const a of rays) {
     let covered = 0;
     for (const t of p.scale.ticks) {
       const [lx, ly] = onDisc(a, p.scale.pos(t.at), 1);
@@ -91,21 +95,21 @@ export function Polar(p: OrbitProps) {
           {p.marks?.map((m) => <circle key={m.label} class="floor" r={Math.max(0, Math.min(1, scale.pos(m.value))) * R} />)}
           {p.series.map((s, j) => sides.map((b) => <Bands key={`${j}${b.mirrored}`} s={s} b={b} p={p} />))}
           {p.series.map((s, j) => sides.map((b) => <Curve key={`${j}${b.mirrored}`} s={s} b={b} p={p} someExact={someExact} />))}
-          <g aria-hidden="true">
-            {scale.ticks.map((t) => {
-              const u = scale.pos(t.at);
-              if (u < 0.05 || u > 1.001 || p.small) return null;
-              const [x, y] = onDisc(ray, u, R);
-              return (
-                <text key={t.at} class="tick ring" x={x} y={y} text-anchor="middle" dominant-baseline="central">
-                  {t.label}
-                </text>
-              );
-            })}
-          </g>
         </g>
         {hover && <Under p={p} k={hover.k} />}
         <Needle p={p} mirror={mirror} />
+        <g class="rings" aria-hidden="true">
+          {scale.ticks.map((t) => {
+            const u = scale.pos(t.at);
+            if (u < 0.05 || u > 1.001 || p.small) return null;
+            const [x, y] = onDisc(ray, u, R);
+            return (
+              <text key={t.at} class="tick ring" x={x} y={y} text-anchor="middle" dominant-baseline="central">
+                {t.label}
+              </text>
+            );
+          })}
+        </g>
       </svg>
       <Tip hover={hover} lines={hover ? p.tip(hover.k) : []} />
     </Frame>
@@ -159,7 +163,7 @@ function Spokes({ s, b, p }: { s: Series; b: Branch; p: OrbitProps }) {
   const models = p.series.filter((x) => !x.pinned).length;
   const mirrors = p.orbit.elements.some((e) => e.length > 1 && e[1]) ? 2 : 1;
   const step = Math.min(7, 60 / p.orbit.elements.length + 2);
-  const shift = ((s.ink % models) * mirrors + (b.mirrored ? 1 : 0) - (models * mirrors - 1) / 2) * step;
+  const shift = ((Math.max(0, nthOf(s.ink)) % models) * mirrors + (b.mirrored ? 1 : 0) - (models * mirrors - 1) / 2) * step;
   return (
     <>
       {b.order.map((k) => {

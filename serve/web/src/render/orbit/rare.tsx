@@ -8,6 +8,7 @@ import { identity, nearest, spans } from '../../core/orbit';
 import { angle, spatial, vector } from '../../core/rotation';
 import { linePath } from '../path';
 import { Frame, Mark, Tip, usePointer, type Nav, type OrbitProps, type Series } from './common';
+import { open, pathOf, shapesOf } from './kinds';
 import { Line } from './line';
 import { bins, ranking } from './sphere';
 import { Worst } from './worst';
@@ -52,24 +53,36 @@ export function Ranked(p: OrbitProps) {
     const ends = n > 1 ? [{ x: 0.5 / n, label: '1' }, { x: 1 - 0.5 / n, label: String(n) }] : [{ x: 0.5, label: '1' }];
     return { x, order, ticks: ends, label: `elements by rank${p.series.length > 1 ? ` of ${first?.name ?? ''}` : ''}, the worst first` };
   }, [first?.values, first?.name, p.better, p.series.length]);
-  const kinds = [...new Set(o.kinds)];
+  const kinds = useMemo(() => shapesOf(o.kinds), [o]);
   return (
     <>
       <Dots p={p} lane={lane} />
-      {!p.small && kinds.length > 1 && <p class="axisnote">{kinds.map((k) => `${glyphs[k.split(' ').pop() ?? ''] ?? '●'} ${k}`).join('   ')}</p>}
+      {!p.small && kinds.size > 1 && lane.order.length <= most && (
+        <ul class="legend kinds">
+          {[...kinds].map(([k, shape]) => (
+            <li key={k}>
+              <svg viewBox="-6 -6 12 12" width="12" height="12" aria-hidden="true">
+                <path class={`kind m2${open(shape) ? ' open' : ''}`} d={pathOf(shape, 4)} />
+              </svg>
+              {k}
+            </li>
+          ))}
+        </ul>
+      )}
       {p.focusable && !p.small && <Worst p={p} />}
     </>
   );
 }
 
-/** The signs of the kinds of permutations in the legend; the marks on the strip have the same shapes. */
-const glyphs: Record<string, string> = { identity: '●', transposition: '■', cycle: '◆', permutation: '✕' };
+/** Elements up to which marks have shapes; of more they are dots of one path. */
+const most = 400;
 
 function Dots({ p, lane, lines }: { p: OrbitProps; lane: Lane; lines?: boolean }) {
   const { orbit: o, scale } = p;
   const y = (v: number) => H * (1 - Math.max(0, Math.min(1, scale.pos(v))));
   const own = p.series.filter((s) => !s.pinned);
   const inverted = (k: number) => o.kinds[k] === 'improper';
+  const kinds = useMemo(() => shapesOf(o.kinds), [o]);
   const closest = (px: number, py: number): number => {
     let best = -1;
     let least = Infinity;
@@ -87,18 +100,17 @@ function Dots({ p, lane, lines }: { p: OrbitProps; lane: Lane; lines?: boolean }
   const marks = useMemo(
     () =>
       own.map((s, j) =>
-        lane.order.length > 400 ? (
+        lane.order.length > most ? (
           // One path each, for thousands of elements would be thousands of nodes.
           [false, true].map((inv) => <path key={`${j}${inv}`} class={`cloud m${s.ink}${inv ? ' hollow' : ''}`} stroke-width={2 * r} d={lane.order.filter((k) => inverted(k) === inv && !Number.isNaN(scale.pos(s.values[k]))).map((k) => `M${(lane.x[k] * W).toFixed(1)},${y(s.values[k]).toFixed(1)}h0`).join('')} />)
         ) : (
           lane.order.map((k) => {
             if (Number.isNaN(scale.pos(s.values[k]))) return null;
             const [cx, cy] = [lane.x[k] * W, y(s.values[k])];
-            const kind = o.kinds[k];
-            const shape = lines ? '' : (kind?.split(' ').pop() ?? '');
+            const shape = lines ? undefined : kinds.get(o.kinds[k] ?? '');
             return (
               <g key={`${j}.${k}`} class={`m${s.ink} faint`}>
-                {shape === 'transposition' ? <rect class={`dot m${s.ink}`} x={cx - r * 0.9} y={cy - r * 0.9} width={1.8 * r} height={1.8 * r} /> : shape === 'cycle' ? <path class={`dot m${s.ink}`} d={`M${cx},${cy - 1.2 * r}l${1.2 * r},${1.2 * r}l${-1.2 * r},${1.2 * r}l${-1.2 * r},${-1.2 * r}Z`} /> : shape === 'permutation' ? <Mark ink={s.ink} x={cx} y={cy} r={r} cross /> : <Mark ink={s.ink} x={cx} y={cy} r={r} hollow={inverted(k)} />}
+                {shape ? <path class={`kind m${s.ink}${open(shape) ? ' open' : ''}`} transform={`translate(${cx} ${cy})`} d={pathOf(shape, r)} /> : <Mark ink={s.ink} x={cx} y={cy} r={r} hollow={inverted(k)} />}
                 {s.wrong?.(k) && !p.small && <Mark ink={s.ink} x={cx} y={cy} r={r + 1.6} cross />}
               </g>
             );

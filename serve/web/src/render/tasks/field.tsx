@@ -1,15 +1,17 @@
 // Answers that are pictures or masks: the output beside what it is compared with, and where the two differ.
 
 import { useMemo } from 'preact/hooks';
-import { luts } from '../../core/color';
+import { goodness } from '../../core/color';
 import type { Picture } from '../../core/source';
 import type { State } from '../../core/state';
+import { classColor, css, nothing } from '../mask';
 import { classesOf, difference, mapped, pixels } from '../picture';
 import { num } from '../text';
 import { Raster } from './input';
 import { MetricsHere } from './metrics';
 
-const palette = [0xff202020, 0xffb27200, 0xff005ed5, 0xff5a7900, 0xff7f30a2, 0xff005b6b, 0xff6c635b, 0xffe9b456, 0xff3e88f0, 0xffa5d045];
+/** What the reference of a picture is called. */
+const against = { target: 'truth', self: 'at the identity', consensus: 'consensus' } as const;
 
 /** Outputs and references of both models, with their difference on one scale. */
 export function FieldDetail({ s }: { s: State }) {
@@ -23,7 +25,7 @@ export function FieldDetail({ s }: { s: State }) {
         const x = now?.value.models.get(m);
         const at = (p: Picture | undefined) => p?.frames?.[s.place.frame.value % p.frames.length] ?? p; // of a sequence, the picture that is shown
         const [output, reference] = [at(x?.output), at(x?.reference)];
-        return { k, output, reference, error: output && reference ? errorOf(output, reference, mask) : null };
+        return { k, output, reference, by: x?.pictured ? against[x.pictured] : 'reference', error: output && reference ? errorOf(output, reference, mask) : null };
       }),
     [now, models, mask, s.place.frame.value],
   );
@@ -45,15 +47,16 @@ export function FieldDetail({ s }: { s: State }) {
           </h3>
           <div class="row">
             {r.output && <Shown p={r.output} title="output" mask={mask} />}
-            {r.reference && <Shown p={r.reference} title="reference" mask={mask} />}
-            {r.error && r.output && <ErrorMap values={r.error} w={r.output.w} h={r.output.h} most={mask ? 1 : most || 1} mask={mask} />}
+            {r.reference && <Shown p={r.reference} title={r.by} mask={mask} />}
+            {r.error && r.output && <ErrorMap s={s} values={r.error} w={r.output.w} h={r.output.h} most={mask ? 1 : most || 1} mask={mask} />}
           </div>
         </div>
       ))}
+      {mask && <Classes names={s.data.run.value?.classes ?? []} of={rows.flatMap((r) => [r.output, r.reference])} />}
       {!mask && most > 0 && (
         <div class="colorbar">
-          <span class="name">absolute difference, mean over channels</span>
-          <div class="ramp" style={{ backgroundImage: `linear-gradient(to right, ${[0, 64, 128, 192, 255].map((i) => css(luts.viridis[i])).join(',')})` }} aria-hidden="true" />
+          <span class="name">absolute difference, mean over channels; bright is good</span>
+          <div class="ramp" style={{ backgroundImage: `linear-gradient(to right, ${[0, 64, 128, 192, 255].map((i) => css(goodness(s.place.cmap.value, 'lower')[i])).join(',')})` }} aria-hidden="true" />
           <div class="ends">
             <span style={{ left: '0%' }}>0</span>
             <span style={{ left: '100%' }}>{num(most)}</span>
@@ -65,14 +68,32 @@ export function FieldDetail({ s }: { s: State }) {
   );
 }
 
-const css = (c: number): string => `rgb(${c & 255} ${(c >> 8) & 255} ${(c >> 16) & 255})`;
+const many = 24;
+
+/** The classes that are there, with their colours. */
+function Classes({ names, of }: { names: readonly string[]; of: readonly (Picture | undefined)[] }) {
+  const seen = new Set<number>();
+  for (const p of of) if (p) for (const c of classesOf(p)) seen.add(c);
+  const list = [...seen].sort((a, b) => a - b);
+  return (
+    <ul class="legend" aria-label="Classes">
+      {list.slice(0, many).map((c) => (
+        <li key={c}>
+          <svg width="11" height="11" aria-hidden="true"><rect width="11" height="11" rx="2" fill={css(classColor(c))} /></svg>
+          {c === nothing ? 'void' : c < 0 ? 'no class' : (names[c] ?? `class ${c}`)}
+        </li>
+      ))}
+      {list.length > many && <li>and {list.length - many} more</li>}
+    </ul>
+  );
+}
 
 function errorOf(x: Picture, y: Picture, mask: boolean): Float32Array | null {
   if (!mask) return difference(x, y);
   if (x.h !== y.h || x.w !== y.w) return null;
   const p = classesOf(x);
   const q = classesOf(y);
-  return Float32Array.from(p, (v, i) => +(v !== q[i]));
+  return Float32Array.from(p, (v, i) => (q[i] === nothing ? NaN : +(v !== q[i])));
 }
 
 function Shown({ p, title, mask }: { p: Picture; title: string; mask: boolean }) {
@@ -85,7 +106,7 @@ function Shown({ p, title, mask }: { p: Picture; title: string; mask: boolean })
           h: p.h,
           draw: (px) => {
             if (!mask) return pixels(p, px);
-            classesOf(p).forEach((c, i) => (px[i] = palette[((c % palette.length) + palette.length) % palette.length]));
+            classesOf(p).forEach((c, i) => (px[i] = classColor(c)));
           },
         })}
       />
@@ -94,11 +115,12 @@ function Shown({ p, title, mask }: { p: Picture; title: string; mask: boolean })
   );
 }
 
-function ErrorMap({ values, w, h, most, mask }: { values: Float32Array; w: number; h: number; most: number; mask: boolean }) {
-  const mean = values.reduce((t, v) => t + v, 0) / Math.max(1, values.length);
+function ErrorMap({ s, values, w, h, most, mask }: { s: State; values: Float32Array; w: number; h: number; most: number; mask: boolean }) {
+  const counted = values.filter((v) => v === v); // void pixels are none
+  const mean = counted.reduce((t, v) => t + v, 0) / Math.max(1, counted.length);
   return (
     <figure>
-      <Raster label={mask ? `where they differ: ${num(100 * mean)} % of the pixels` : `difference, mean ${num(mean)}`} of={() => ({ w, h, draw: (px) => mapped(values, [0, most], luts.viridis, px) })} />
+      <Raster label={mask ? `where they differ: ${num(100 * mean)} % of the pixels` : `difference, mean ${num(mean)}`} of={() => ({ w, h, draw: (px) => mapped(values, [0, most], goodness(s.place.cmap.value, 'lower'), px) })} />
       <figcaption>{mask ? `differ: ${num(100 * mean)} %` : `difference, mean ${num(mean)}`}</figcaption>
     </figure>
   );

@@ -3,7 +3,7 @@
 
 import { signal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
-import { luts } from '../../core/color';
+import { goodness } from '../../core/color';
 import { references } from '../../core/reference';
 import type { Field, Reference } from '../../core/source';
 import type { State } from '../../core/state';
@@ -80,7 +80,7 @@ export function FlowDetail({ s }: { s: State }) {
           <FlowRow key={row.k} s={s} row={row} at={at} what={what} most={most} fastest={fastest} first={j === 0} />
         ))}
       </div>
-      {what === 'error' ? <Ramp table={luts[s.place.cmap.value]} scale={makeScale({ lo: 0, hi: most, log: false }, `end-point error in ${unit}, all models`)} /> : <Wheel most={fastest} unit={unit} />}
+      {what === 'error' ? <Ramp table={goodness(s.place.cmap.value, 'lower')} scale={makeScale({ lo: 0, hi: most, log: false }, `end-point error in ${unit}, all models; bright is good`)} /> : <Wheel most={fastest} unit={unit} />}
       <PixelTable rows={rows} at={at} unit={unit} />
       <MetricsHere s={s} />
     </div>
@@ -124,7 +124,7 @@ function FlowRow({ s, row, at, what, most, fastest, first }: { s: State; row: Ro
   const of = what === 'reference' ? row.against : row.field;
   const draw = (px: Uint32Array) => {
     if (what === 'error') {
-      if (row.error) mapped(row.error, [0, most], luts[s.place.cmap.value], px);
+      if (row.error) mapped(row.error, [0, most], goodness(s.place.cmap.value, 'lower'), px);
       else px.fill(0xff808080); // its reference is not here yet
     } else if (of) for (let i = 0; i < px.length; i++) px[i] = vectorColor(of.u[i], of.v[i], fastest);
   };

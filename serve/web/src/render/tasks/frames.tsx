@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks';
 import type { State } from '../../core/state';
 import { neighborhood, side } from '../flow';
 import { pixels } from '../picture';
-import { done, inputOf } from './input';
+import { called, inputOf } from './input';
 import { Stage } from './stage';
 
 /** Whether the pictures change by themselves. */
@@ -38,7 +38,7 @@ export function FramesInput({ s }: { s: State }) {
   }
   const p = frames[at];
   const behind = now.g.join() !== s.place.g.value.join();
-  const words = done(o.chart, now.g);
+  const words = called(o, now.g);
   const [r, c] = s.place.pixel.value ?? [p.h >> 1, p.w >> 1];
   const [r0, c0] = neighborhood(p.h, p.w, r, c);
   const play = () => {

@@ -2,9 +2,10 @@
 // shifts, away from the middle for scales.
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { Axis, Element } from '../../core/api';
+import type { Axis, Element, Group } from '../../core/api';
 import { firstOf, isFactor } from '../../core/axis';
 import { label, position } from '../../core/format';
+import { nearest } from '../../core/orbit';
 import { spatial } from '../../core/rotation';
 import type { Picture } from '../../core/source';
 import type { State } from '../../core/state';
@@ -38,6 +39,13 @@ export function done(chart: readonly Axis[], g: Element): string {
   });
   if (shift.length) parts.push(`shifted by ${shift.join(', ')} px`);
   return parts.join(', ') || 'not moved';
+}
+
+/** What was done to the input, by the name that the element has elsewhere if it has one in words. */
+export function called(o: Group, g: Element): string {
+  const k = o.finite ? nearest(o, g) : { index: -1, same: false };
+  const name = k.same ? (o.labels[k.index] ?? '') : '';
+  return /[a-z]{3}/.test(name) ? name.replace(/^identity$/, 'not moved') : done(o.chart, g);
 }
 
 const range = (v: number): string => String(+v.toPrecision(6)).replace('-', '−');
@@ -101,7 +109,7 @@ export function PictureInput({ s }: { s: State }) {
   const p = now?.picture;
   const behind = now && now.g.join() !== s.place.g.value.join();
   // What is shown is told, which during a drag is a little behind the needle.
-  const words = done(o.chart, now ? now.g : s.place.g.value);
+  const words = called(o, now ? now.g : s.place.g.value);
   const e = behind ? -1 : s.place.element.value;
   const exact = e >= 0 ? o.exact[e] : now?.exact;
   return (

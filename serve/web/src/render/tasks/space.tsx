@@ -4,7 +4,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { firstOf } from '../../core/axis';
-import { luts } from '../../core/color';
+import { goodness, luts } from '../../core/color';
 import { field, type Datum, type Rows } from '../../core/datum';
 import { after, spatial, type Vec3 } from '../../core/rotation';
 import type { State } from '../../core/state';
@@ -238,7 +238,7 @@ function pointErrors(a: Pulls | null, n: number): Float32Array | null {
 }
 
 function legend(of: Placed, arrows: Pulls | null, by: string, errors: Float32Array | null): string {
-  const parts = [of.species && by !== 'error' ? 'balls: atoms by element' : by === 'error' && errors ? `colour: error of A, bright is ${num(errors.reduce((m, v) => (v > m ? v : m), 0))}` : by === 'place' ? 'colour: order of the rows' : 'colour: height, bright is up'];
+  const parts = [of.species && by !== 'error' ? 'balls: atoms by element' : by === 'error' && errors ? `colour: error of A, bright is 0, dark is ${num(errors.reduce((m, v) => (v > m ? v : m), 0))}` : by === 'place' ? 'colour: order of the rows' : 'colour: height, bright is up'];
   if (arrows) parts.push(`arrows: ${arrows.name}, ${[...arrows.list].sort((x, y) => x.ink - y.ink).map((x) => (x.ink === 2 ? 'reference grey and wide' : x.ink === 0 ? 'A blue' : 'B orange')).join(', ')}`);
   return parts.join(' · ');
 }
@@ -270,7 +270,7 @@ function sceneOf(of: Placed, arrows: Pulls | null, errors: Float32Array | null, 
     else {
       const u = (value(i) - lo) / (hi - lo || 1);
       // The darkest and the brightest of the table vanish before one of the grounds.
-      const c = luts.viridis[Math.max(0, Math.min(255, Math.round(20 + 225 * u)))] ?? 0;
+      const c = (errors ? goodness('viridis', 'lower') : luts.viridis)[Math.max(0, Math.min(255, Math.round(20 + 225 * u)))] ?? 0;
       colors.set([c & 255, (c >> 8) & 255, (c >> 16) & 255], 3 * i);
     }
   }

@@ -6,7 +6,7 @@ import type { Links, Signal } from '../../core/datum';
 import type { State } from '../../core/state';
 import { num } from '../text';
 import { fieldsOf, joined, placed, type Named } from './fields';
-import { done, inputOf } from './input';
+import { called, inputOf } from './input';
 import { Space } from './space';
 import { Wave } from './wave';
 
@@ -27,7 +27,7 @@ export function ValueInput({ s }: { s: State }) {
   const behind = now.g.join() !== s.place.g.value.join();
   const links = fields.find((f) => f.value.kind === 'links')?.value as Links | undefined;
   const waves = fields.filter((f) => f.value.kind === 'signal');
-  const words = o.indexed ? s.place.here.value : done(o.chart, now.g);
+  const words = o.indexed ? s.place.here.value : called(o, now.g);
   const exact = s.place.element.value >= 0 ? o.exact[s.place.element.value] : now.exact;
   return (
     <div class="input-view values-view">

@@ -1,0 +1,52 @@
+package dataset
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"nero/data/tensor"
+)
+
+// Arrays reads what numpy wrote, whole.
+func TestArrays(t *testing.T) {
+	for _, name := range []string{"stored", "deflated"} {
+		all, err := Arrays("testdata/" + name + ".npz")
+		if err != nil || len(all) == 0 {
+			t.Fatal(all, err)
+		}
+		for k, a := range all {
+			if err := a.Check(); err != nil {
+				t.Errorf("%s: %s: %v", name, k, err)
+			}
+		}
+	}
+	if _, err := Arrays("testdata/none.npz"); err == nil {
+		t.Error("a file that is not there was read")
+	}
+}
+
+func FuzzArrays(f *testing.F) {
+	for _, name := range []string{"stored", "deflated", "named"} {
+		b, err := os.ReadFile("testdata/" + name + ".npz")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		file := filepath.Join(t.TempDir(), "z.npz")
+		if err := os.WriteFile(file, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		all, err := Arrays(file)
+		if err != nil {
+			return
+		}
+		for k, a := range all {
+			if err := a.Check(); err != nil && tensor.Count(a.Shape) > 0 {
+				t.Fatalf("%q: %v", k, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,164 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"nero/data/tensor"
+	"nero/model/engine/child"
+	"nero/model/engine/frame"
+)
+
+// Live is the way to the program that started this one, see package parent.
+type Live interface {
+	// Ask sends a question and gives where its answer will come.
+	Ask(head []byte, raws ...[]byte) (<-chan frame.Frame, error)
+	// Dead is closed when no more answers come, for the reason Why.
+	Dead() <-chan struct{}
+	Why() error
+}
+
+// liveScheme is what endpoints begin with that are functions of the program that started this one.
+const liveScheme = "live"
+
+// parseLive reads live://NAME.
+func parseLive(text string) (e Endpoint, ok bool, err error) {
+	name, ok := strings.CutPrefix(text, liveScheme+"://")
+	if !ok {
+		return e, false, nil
+	}
+	if name == "" || strings.ContainsAny(name, "/?#") {
+		return e, true, fmt.Errorf("endpoint %s: expected live:// and the name of a function of the Python program "+
+			"that starts nero", quote(text))
+	}
+	return Endpoint{Scheme: liveScheme, Model: name}, true, nil
+}
+
+// viaLive asks a function of the program that started this one.
+type viaLive struct {
+	c    Config
+	name string
+}
+
+// newLive asks nothing yet.
+func newLive(at Endpoint, c Config) (transport, error) {
+	if c.Live == nil {
+		return nil, failed("it is a function of a Python program, which starts nero and answers while that runs; " +
+			"this nero was not started by one: go on from Python, with the same function and folder")
+	}
+	return &viaLive{c, at.Model}, nil
+}
+
+// call asks one question and waits for its answer, no longer than the context.
+func (v *viaLive) call(ctx context.Context, head []byte, raws ...[]byte) (frame.Frame, error) {
+	type result struct {
+		answer <-chan frame.Frame
+		err    error
+	}
+	// Sending takes until the other side reads, which it does not while it works; who no longer waits shall not have
+	// to.
+	sent := make(chan result, 1)
+	go func() {
+		a, err := v.c.Live.Ask(head, raws...)
+		sent <- result{a, err}
+	}()
+	// What has come counts, even where nothing comes any more.
+	dead := func(answer <-chan frame.Frame) (frame.Frame, error) {
+		select {
+		case f := <-answer:
+			return f, nil
+		default:
+			return frame.Frame{}, v.c.Live.Why()
+		}
+	}
+	var answer <-chan frame.Frame
+	for {
+		select {
+		case r := <-sent:
+			if r.err != nil {
+				return frame.Frame{}, r.err
+			}
+			answer = r.answer
+		case f := <-answer:
+			return f, nil
+		case <-v.c.Live.Dead():
+			return dead(answer)
+		case <-ctx.Done():
+			return frame.Frame{}, ctx.Err()
+		}
+	}
+}
+
+func (v *viaLive) describe(ctx context.Context) (*description, error) {
+	head, err := json.Marshal(map[string]string{"method": "describe", "model": v.name})
+	if err != nil {
+		return nil, err
+	}
+	f, err := v.call(ctx, head)
+	if err != nil {
+		return nil, err
+	}
+	return introduced(f, nothing)
+}
+
+func (v *viaLive) infer(ctx context.Context, in []tensor.Named, outputs []string, _ need) (*answer, error) {
+	head, raws, err := v.c.request(asking{"infer", v.name}, in, outputs, true)
+	if err != nil {
+		return nil, err
+	}
+	if ctx.Done() != nil { // it may still be sent when nobody waits any more and the caller uses its memory again
+		for i := range raws {
+			raws[i] = append([]byte(nil), raws[i]...)
+		}
+	}
+	f, err := v.call(ctx, head, raws...)
+	if err != nil {
+		return nil, err
+	}
+	if err := faulty(f, nothing); err != nil {
+		return nil, err
+	}
+	return v.c.answer(f.JSON, f.Raw, outputs)
+}
+
+// close closes nothing: all functions share one channel.
+func (v *viaLive) close() error { return nil }
+
+// nothing is what is known besides of an error of a function: its own words say all.
+func nothing() string { return "" }
+
+// introduced reads an answer to describe; last is how an error of it ends.
+func introduced(f frame.Frame, last func() string) (*description, error) {
+	var m struct {
+		Name     string        `json:"name"`
+		Versions few[string]   `json:"versions"`
+		Platform string        `json:"platform"`
+		Inputs   few[portMeta] `json:"inputs"`
+		Outputs  few[portMeta] `json:"outputs"`
+		Error    string        `json:"error"`
+	}
+	if err := child.Unmarshal(f.JSON, &m); err != nil {
+		return nil, err
+	}
+	if m.Error != "" {
+		return nil, failed("it answers describe with an error: %s%s", child.Quote(m.Error), last())
+	}
+	if len(f.Raw) > 0 {
+		return nil, failed("its answer to describe has %d bytes of tensors; expected none", len(f.Raw))
+	}
+	return &description{Name: m.Name, Versions: m.Versions, Platform: m.Platform, Inputs: m.Inputs, Outputs: m.Outputs},
+		nil
+}
+
+// faulty is the error that an answer says; last is how it ends.
+func faulty(f frame.Frame, last func() string) error {
+	var e struct {
+		Error string `json:"error"`
+	}
+	if json.Unmarshal(f.JSON, &e) == nil && e.Error != "" { // what is no JSON is told of elsewhere
+		return failed("it answers with an error: %s%s", child.Quote(e.Error), last())
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+"""How does a model respond when its input is turned, shifted, mirrored, permuted?"""
+
+from nero._ask import Comparison, EngineInfo, Group, Inspection, compare, engine, groups, inspect, open
+from nero._audit import Audit, Diagnosis, Errors, Finding, Interval, ModelAudit, Where, Worst, assert_equivariant, audit
+from nero._errors import EquivarianceError, ExportError, NeroError, ProgramMismatch, ProgramNotFound
+from nero._find import find_nero, find_onnxruntime
+from nero._models.functions import Function
+from nero._program import program
+from nero._run import Run, run
+from nero._study import Study, study
+
+__all__ = [
+    "Audit",
+    "Comparison",
+    "Diagnosis",
+    "EngineInfo",
+    "EquivarianceError",
+    "Errors",
+    "ExportError",
+    "Finding",
+    "Function",
+    "Group",
+    "Inspection",
+    "Interval",
+    "ModelAudit",
+    "NeroError",
+    "ProgramMismatch",
+    "ProgramNotFound",
+    "Run",
+    "Study",
+    "Where",
+    "Worst",
+    "assert_equivariant",
+    "audit",
+    "compare",
+    "engine",
+    "find_nero",
+    "find_onnxruntime",
+    "groups",
+    "inspect",
+    "open",
+    "program",
+    "run",
+    "study",
+]

@@ -1,0 +1,26 @@
+"""Kinds of models: each answers `accepts(model)` and `prepare(model, asked)`. A further kind is a file, and a line in `kinds`."""
+
+from types import ModuleType
+from typing import Any, List
+
+from nero._models import functions, paths, sklearn, torch
+from nero._models._model import Asked, Prepared
+
+__all__ = ["Asked", "Prepared", "prepare"]
+
+
+def kinds() -> List[ModuleType]:
+    """What there is, in the order in which it is asked."""
+    return [paths, torch, sklearn, functions]
+
+
+def prepare(model: Any, asked: Asked) -> Prepared:
+    """A model as the program takes it."""
+    for kind in kinds():
+        if kind.accepts(model):
+            made: Prepared = kind.prepare(model, asked)
+            return made
+    raise TypeError(
+        f"{type(model).__name__} is no model that nero knows; give the path of an ONNX file, the URL of an endpoint, a function of arrays, "
+        "a torch module or an estimator of scikit-learn"
+    )

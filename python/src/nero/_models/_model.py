@@ -1,0 +1,41 @@
+"""What every kind of model is made into."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Callable, ContextManager, Mapping, Optional
+
+from nero._data._read import Read
+from nero.bridge._model import Model
+
+__all__ = ["Asked", "Prepared"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What somebody asks of a model."""
+
+    #: The name it was given; None for that which it has.
+    name: Optional[str]
+    #: Where files of the study are.
+    folder: Path
+    data: Read
+    #: Keys of the study that were given.
+    keys: Mapping[str, Any]
+    export: "str | bool"
+    batch: Optional[int]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A model as the program takes it."""
+
+    #: Its entry among the models of the study.
+    entry: Mapping[str, Any]
+    #: The function that this process serves.
+    live: Optional[Model] = None
+    #: What it says of the study, where nobody else does.
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    #: What was taken from it, in a sentence.
+    note: str = ""
+    #: What holds while the program runs.
+    during: Optional[Callable[[], ContextManager[None]]] = None

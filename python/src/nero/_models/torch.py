@@ -1,0 +1,169 @@
+"""Modules of PyTorch: exported to an ONNX file, with a witness that the file is the module; else called in this process, which is said."""
+
+import contextlib
+import inspect
+import io
+import logging
+import random
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List, Tuple
+
+import numpy as np
+
+from nero._errors import ExportError
+from nero._models._model import Asked, Prepared
+from nero._models.functions import entry, learn, sample, short
+from nero.bridge._model import Model, to_numpy
+
+__all__ = ["accepts", "prepare", "quiet"]
+
+log = logging.getLogger("nero")
+
+#: Samples whose outputs the file has to give as well.
+WITNESSES = 8
+#: The opset of the exporter that traces; the newer one knows better.
+OPSET = 17
+
+
+def accepts(model: Any) -> bool:
+    """A module, compiled or not."""
+    torch = sys.modules.get("torch")  # whoever has a module has imported it
+    return torch is not None and isinstance(model, torch.nn.Module)
+
+
+def prepare(model: Any, asked: Asked) -> Prepared:
+    """The module as a file, or as a function of this process."""
+    name = short(asked.name or type(model).__name__)
+    call = _call(model)
+
+    def during() -> "contextlib.AbstractContextManager[None]":
+        return quiet(model)
+
+    with quiet(model):
+        ports, arrays = sample(name, asked, WITNESSES)
+        outputs = learn(name, call, arrays[:])
+        why = "export=False was said"
+        if asked.export is not False:
+            begun = time.monotonic()
+            try:
+                file = asked.folder / f"{name}.onnx"
+                _export(model, file, list(ports), list(outputs), [a[:2] for a in arrays])
+                _witness(asked.folder / f"{name}.witness.npz", call, list(ports), list(outputs), arrays)
+                note = f"{name}: exported to {file.name} in {time.monotonic() - begun:.1f} s"
+                log.info("%s", note)
+                return Prepared({"name": name, "onnx": file.name, "witness": f"{name}.witness.npz"}, note=note)
+            except ExportError as e:
+                if asked.export is True:
+                    raise
+                why = str(e)
+    note = f"{name} runs in this process, and layers, gradients and float64 are not looked at: {why}"
+    (log.info if asked.export is False else log.warning)("%s", note)
+    return Prepared(entry(name), Model(name, call, ports, outputs, platform="python_torch"), note=note, during=during)
+
+
+@contextlib.contextmanager
+def quiet(module: Any) -> Iterator[None]:
+    """The module in evaluation mode; afterwards every part of it is in the mode in which it was, and so are the sources of random numbers."""
+    import torch
+
+    modes = [(m, m.training) for m in module.modules()]
+    state, host, numpy = torch.get_rng_state(), random.getstate(), np.random.get_state()
+    device = torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else None
+    module.eval()
+    try:
+        yield
+    finally:
+        for m, mode in modes:
+            m.training = mode
+        torch.set_rng_state(state)
+        random.setstate(host)
+        np.random.set_state(numpy)
+        if device is not None:
+            torch.cuda.set_rng_state_all(device)
+
+
+def _like(module: Any) -> Tuple[Any, Any]:
+    """Device and type of the numbers of a module."""
+    for p in (*module.parameters(), *module.buffers()):
+        if p.is_floating_point():
+            return p.device, p.dtype
+    return None, None
+
+
+def _tensors(module: Any, arrays: "List[np.ndarray[Any, Any]]") -> List[Any]:
+    import torch
+
+    device, dtype = _like(module)
+    made = [torch.from_numpy(np.ascontiguousarray(a)) for a in arrays]
+    return [t.to(device=device, dtype=dtype if t.is_floating_point() else None) for t in made]
+
+
+def _call(module: Any) -> Callable[..., Any]:
+    """The module as a function of arrays."""
+    import torch
+
+    def back(v: Any) -> Any:
+        if isinstance(v, torch.Tensor):
+            v = v.detach().cpu()
+            return (v.float() if v.dtype == torch.bfloat16 else v).numpy()
+        if isinstance(v, dict):
+            return {k: back(x) for k, x in v.items()}
+        return type(v)(back(x) for x in v) if type(v) in (list, tuple) else v
+
+    def call(*arrays: "np.ndarray[Any, Any]") -> Any:
+        with torch.inference_mode():
+            return back(module(*_tensors(module, list(arrays))))
+
+    return call
+
+
+def _export(module: Any, file: Path, inputs: List[str], outputs: List[str], arrays: "List[np.ndarray[Any, Any]]") -> None:
+    """Writes the module as an ONNX file; ExportError says why it cannot be."""
+    import torch
+
+    args = tuple(_tensors(module, arrays))
+    if any(a.is_floating_point() and a.dtype != torch.float32 for a in args):
+        raise ExportError(f"its parameters are {args[0].dtype}, and files are exported of float32 alone")
+    how: Dict[str, Any] = {"input_names": inputs, "output_names": outputs}
+    dynamo = "dynamo" in inspect.signature(torch.onnx.export).parameters and _installed("onnxscript")
+    if dynamo:
+        how.update(dynamo=True, dynamic_shapes=tuple({0: "batch"} for _ in args), external_data=False, optimize=False)
+    else:
+        how.update(opset_version=OPSET, do_constant_folding=False, training=torch.onnx.TrainingMode.PRESERVE, dynamic_axes={n: {0: "batch"} for n in inputs + outputs})
+        if "dynamo" in inspect.signature(torch.onnx.export).parameters:
+            how["dynamo"] = False
+    part = file.with_name(".part-" + file.name)
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), torch.no_grad():
+            warnings.simplefilter("ignore")  # what a trace loses is found by the witness
+            try:
+                torch.onnx.export(module, args, str(part), **how)
+            except Exception as e:
+                text = str(e).strip().split("\n")[0]
+                raise ExportError(f"torch.onnx.export gave up with {type(e).__name__}: {text}") from e
+        part.replace(file)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _witness(file: Path, call: Callable[..., Any], inputs: List[str], outputs: List[str], arrays: "List[np.ndarray[Any, Any]]") -> None:
+    """Writes what the module answers, which the program holds the answers of the file against."""
+    answer = call(*[a.copy() for a in arrays])
+    values = list(answer.values()) if isinstance(answer, dict) else list(answer) if isinstance(answer, (list, tuple)) else [answer]
+    held: Dict[str, Any] = {f"input.{n}": a for n, a in zip(inputs, arrays)}
+    held.update({f"output.{n}": to_numpy(v) for n, v in zip(outputs, values)})
+    part = file.with_name(".part-" + file.name)
+    try:
+        np.savez(part, **held)
+        part.replace(file)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _installed(name: str) -> bool:
+    import importlib.util
+
+    return importlib.util.find_spec(name) is not None

@@ -1,0 +1,156 @@
+"""Runs: what the program wrote, read. No number is computed here."""
+
+import builtins
+import json
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
+
+import numpy as np
+
+from nero._errors import NeroError
+from nero._program import start
+from nero._study import PathLike, Progress, Study, study
+
+if TYPE_CHECKING:
+    from nero._audit import Audit
+
+__all__ = ["Run", "run"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """The orbits of all samples, in the folder that the program wrote."""
+
+    folder: Path
+    #: The means over samples, as JSON: summary.json.
+    data: Mapping[str, Any] = field(repr=False)
+    #: What was computed: job.json.
+    job: Mapping[str, Any] = field(repr=False)
+    #: Text, as the program prints it.
+    text: str = field(default="", repr=False)
+    study: Optional[Study] = field(default=None, repr=False)
+
+    @staticmethod
+    def read(folder: PathLike, of: Optional[Study] = None, text: str = "") -> "Run":
+        """The run in a folder."""
+        at = Path(folder)
+        if not Path(at, "manifest.json").is_file():
+            raise NeroError(f"{at}: the run is not complete; what is there is kept, and the call or command that began it goes on from there")
+        return Run(at, _read(Path(at, "summary.json")), _read(Path(at, "job.json")), text, of)
+
+    @property
+    def models(self) -> Tuple[str, ...]:
+        """The names of the models."""
+        return tuple(m["name"] for m in self.job["models"])
+
+    @property
+    def metrics(self) -> Tuple[str, ...]:
+        """The names of the metrics."""
+        return tuple(self.job["metrics"])
+
+    @property
+    def elements(self) -> "np.ndarray[Any, Any]":
+        """The elements of the group: one row for each, one column for each axis of the chart, angles in degrees."""
+        return np.asarray(self.job["elements"], np.float64)
+
+    @property
+    def samples(self) -> Tuple[str, ...]:
+        """The names of the samples."""
+        return tuple(r["sample"] for r in self._samples())
+
+    @property
+    def labels(self) -> "np.ndarray[Any, Any]":
+        """The classes of the samples, -1 where there is none."""
+        return np.asarray([-1 if r["label"] is None else r["label"] for r in self._samples()], np.int64)
+
+    def _samples(self) -> List[Dict[str, Any]]:
+        return [r for r in self.rows("samples") if r["model"] == self.models[0]]
+
+    def curves(self, metric: Optional[str] = None, model: Optional[str] = None) -> "np.ndarray[Any, Any]":
+        """A metric of every sample at every element: samples × elements, float32; NaN where it does not exist."""
+        name = self.models[0] if model is None else model
+        if name not in self.models:
+            raise NeroError(f"the run has no model {name!r}; there are {list(self.models)}")
+        with tempfile.TemporaryDirectory(prefix="nero-") as d:
+            file = Path(d, "curves.npy")
+            args = ["export", str(self.folder), "--table", "curves", "--out", str(file)]
+            start([*args, *([] if metric is None else ["--metric", metric])]).check()
+            all_models = np.load(file)
+        return np.ascontiguousarray(all_models[:, self.models.index(name)])
+
+    def rows(self, table: str = "aggregate", **options: Any) -> List[Dict[str, Any]]:
+        """A table of the run, as `nero export` writes it; options are those of the command, such as metric="confidence"."""
+        args = ["export", str(self.folder), "--table", table, "--format", "jsonl"]
+        for k, v in options.items():
+            args += [f"--{k.replace('_', '-')}", ",".join(map(str, v)) if isinstance(v, (list, tuple)) else str(v)]
+        return [json.loads(line) for line in start(args).check().out.splitlines()]
+
+    def to_pandas(self, table: str = "aggregate", **options: Any) -> Any:
+        """A table of the run as a DataFrame: aggregate, samples, orbit (with sample= or index=), compare, confusion and others of `nero export`."""
+        import pandas  # type: ignore[import-untyped,unused-ignore]
+
+        return pandas.DataFrame(self.rows(table, **options))
+
+    def report(self, path: PathLike) -> Path:
+        """Writes the page of the run as one file, or a folder with pictures and tables where the name does not end in .html."""
+        start(["report", str(self.folder), "--out", os.fspath(path)]).check()
+        return Path(path)
+
+    def audit(self, **how: Any) -> "Audit":
+        """The same study audited."""
+        if self.study is None:
+            raise NeroError("the run was opened from its folder; audit the study that it was made from")
+        return self.study.audit(**how)
+
+    def save(self, folder: PathLike) -> Path:
+        """Keeps all of it in a folder: the study with what it names, and the run."""
+        to = Path(folder)
+        shutil.copytree(self.study.folder if self.study is not None else self.folder, to, dirs_exist_ok=True)
+        return to
+
+    def __str__(self) -> str:
+        return self.text.strip() or f"{', '.join(self.models)}: {self.job['count']} samples, {len(self.job['elements'])} elements, {', '.join(self.metrics)}"
+
+    def __repr__(self) -> str:
+        return f"{self}\nnero.Run in {self.folder}"
+
+
+def run(
+    model: Any,
+    data: Any,
+    group: "str | Mapping[str, Any] | None" = None,
+    *,
+    labels: Any = None,
+    output: "str | Mapping[str, Any] | None" = None,
+    equivariant: Optional[bool] = None,
+    out: Optional[PathLike] = None,
+    export: "str | builtins.bool" = "auto",
+    batch: Optional[int] = None,
+    engine: str = "auto",
+    workers: Optional[int] = None,
+    keep_going: bool = False,
+    allow_program: bool = False,
+    progress: Progress = True,
+    **study_keys: Any,
+) -> Run:
+    """Evaluates the orbit of every sample.
+
+    >>> r = nero.run({"a": "a.onnx", "b": net}, images, "SO(2)", orbit=72, labels=classes)  # doctest: +SKIP
+    >>> r.curves("confidence", "b").shape  # samples, elements  # doctest: +SKIP
+
+    Models, data and keywords are those of `nero.audit`. With out the folder is kept, and the same call goes on where it was stopped.
+    """
+    s = study(
+        model, data, group, labels=labels, output=output, equivariant=equivariant, out=out, export=export, batch=batch, **study_keys,
+    )  # fmt: skip
+    return s.run(engine=engine, workers=workers, keep_going=keep_going, allow_program=allow_program, progress=progress)
+
+
+def _read(file: Path) -> Dict[str, Any]:
+    with builtins.open(file, encoding="utf-8") as f:
+        found: Dict[str, Any] = json.load(f)
+    return found

@@ -1,0 +1,136 @@
+"""Tests of runs, comparisons and questions from Python, with the program that NERO_BINARY names. Run them as test_bridge says."""
+
+import csv
+import io
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+import nero
+import numpy as np
+
+from tests.test_audit import BROKEN, EXACT, FEW, digits, live
+from tests.test_models import IMAGES, KEYS, broken, exact
+
+LABELS = np.arange(40) % 3
+
+
+@live
+@unittest.skipIf(sys.platform == "win32", "functions are not served there yet")
+class Runs(unittest.TestCase):
+    def setUp(self) -> None:
+        self.dir = Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def test_numbers_are_those_of_the_command_line(self) -> None:
+        r = nero.run({"a": EXACT, "b": BROKEN}, digits(12), "SO(2)", orbit=8, labels=np.arange(12) % 10, out=self.dir, progress=False)
+        self.assertEqual((r.models, r.elements.tolist()), (("a", "b"), [[45.0 * k] for k in range(8)]))
+        self.assertEqual((r.samples, r.labels.tolist()), (tuple(map(str, range(12))), [k % 10 for k in range(12)]))
+        for metric in r.metrics:
+            for model in r.models:
+                c = r.curves(metric, model)
+                self.assertEqual((c.shape, c.dtype), ((12, 8), np.float32))
+                for i in (0, 11):
+                    args = ["export", str(r.folder), "--table", "orbit", "--index", str(i)]
+                    p = subprocess.run([nero.find_nero(), *args], stdout=subprocess.PIPE, text=True, check=True)
+                    rows = [x for x in csv.DictReader(io.StringIO(p.stdout)) if x["model"] == model]
+                    self.assertEqual([np.float32(x[metric]) for x in rows], c[i].tolist())
+                means = [x["mean"] for x in r.rows(metric=metric) if x["model"] == model][:8]
+                self.assertTrue(np.allclose(c.mean(0, dtype=np.float64), means, rtol=1e-9, atol=1e-12))
+        # The command line finds nothing left to do, and the same call does neither.
+        self.assertIsNotNone(r.study)
+        before = {p: p.stat().st_mtime_ns for p in self.dir.rglob("*.parquet")}
+        again = nero.run({"a": EXACT, "b": BROKEN}, digits(12), "SO(2)", orbit=8, labels=np.arange(12) % 10, out=self.dir, progress=False)
+        self.assertEqual(before, {p: p.stat().st_mtime_ns for p in self.dir.rglob("*.parquet")})
+        opened = nero.open(self.dir)
+        assert isinstance(opened, nero.Run)
+        self.assertEqual((again.data, opened.data), (r.data, r.data))
+
+    def test_goes_on_after_an_interrupt(self) -> None:
+        calls = [0]
+
+        def interrupted(x: Any) -> Any:
+            calls[0] += 1
+            if calls[0] == 20:
+                raise KeyboardInterrupt
+            return exact(x)
+
+        def go(fn: Any, out: str) -> nero.Run:
+            f = nero.Function(fn, inputs={"x": ("FP32", [-1, 1, 12, 12])}, outputs={"y": ("FP32", [-1, 3])}, name="net")
+            return nero.run(f, IMAGES, "C4", out=self.dir / out, workers=1, batch=1, progress=False)
+
+        with self.assertRaises(KeyboardInterrupt):
+            go(interrupted, "out")
+        with self.assertRaisesRegex(nero.NeroError, "not complete"):
+            nero.open(self.dir / "out")
+        kept = len(list((self.dir / "out").rglob("*.parquet")))
+        calls[0] = 100
+        r = go(interrupted, "out")
+        self.assertGreater(len(list((self.dir / "out").rglob("*.parquet"))), kept)
+        whole = go(exact, "whole")
+        self.assertEqual(r.data, whole.data)
+
+    def test_refusals(self) -> None:
+        r = nero.run(exact, IMAGES, "C4", labels=LABELS, progress=False)
+        for f, want in (
+            (lambda: r.curves("foo"), '^metric: "foo" is not known; expected one of confidence'),
+            (lambda: r.curves(model="b"), "no model 'b'"),
+            (lambda: r.rows("orbitx"), '^table: "orbitx" is not known; did you mean "orbit"'),
+            (lambda: nero.open(self.dir), "holds no audit"),
+            (lambda: nero.groups("C4x"), "C4x"),
+            (lambda: nero.inspect(self.dir / "none.onnx"), "none.onnx"),
+            (lambda: nero.compare(r, self.dir), "."),
+        ):
+            with self.assertRaisesRegex(nero.NeroError, want):
+                f()
+
+    def test_tables(self) -> None:
+        r = nero.run({"a": exact, "b": broken}, IMAGES, "C4", labels=LABELS, progress=False)
+        rows = r.rows("orbit", index=3)
+        self.assertEqual((len(rows), rows[0]["sample"], rows[0]["label"]), (8, "3", 0))
+        self.assertEqual(len(r.rows("compare", between=["a", "b"], metric="relative")), 5)
+        try:
+            import pandas
+        except ImportError:
+            self.assertRaises(ImportError, r.to_pandas)
+        else:
+            self.assertIsInstance(r.to_pandas("samples"), pandas.DataFrame)
+        page = r.report(self.dir / "page.html")
+        self.assertIn("<html", page.read_text())
+        r.save(self.dir / "kept")
+        self.assertTrue((self.dir / "kept" / "run" / "manifest.json").is_file())
+
+    def test_compare(self) -> None:
+        a, b = (nero.audit({"net": f}, IMAGES, **KEYS) for f in (exact, broken))
+        c = nero.compare(a, b)
+        self.assertEqual((c.regressed, c.data["models"][0]["verdict_after"]), (True, "FAIL"))
+        self.assertIn("worse than before", str(c))
+        self.assertFalse(nero.compare(b, a).regressed)
+        later = nero.audit({"net": broken}, IMAGES, baseline=a, **KEYS)
+        self.assertIn("is worse than the baseline", " ".join(later.only.reasons))
+
+    def test_questions(self) -> None:
+        self.assertEqual(nero.groups("C4")[0].doc, "The n rotations by multiples of 360/n degrees.")
+        self.assertGreater(len(nero.groups()), 10)
+        self.assertEqual(nero.engine("wasm").name, "wasm")
+        i = nero.inspect(EXACT)
+        self.assertEqual((i.inputs, i.outputs, i.data["nodes"]), (("image",), ("logits",), 18))
+        self.assertIn("operator set 13", str(i))
+        self.assertIn("accuracy", nero.program("metrics").stdout)
+        with self.assertRaisesRegex(nero.NeroError, "unknown command"):
+            nero.program("metrix")
+
+    def test_opened_audits(self) -> None:
+        a = nero.audit(EXACT, digits(8), "C4", out=self.dir, progress=False, **FEW)
+        b = nero.open(self.dir)
+        assert isinstance(b, nero.Audit)
+        self.assertEqual((a.data, str(a)), (b.data, str(b)))
+        nero.study(EXACT, digits(8), "C4", out=self.dir, **FEW).run(progress=False)
+        with self.assertRaisesRegex(nero.NeroError, "audit and run"):
+            nero.open(self.dir)
+
+
+if __name__ == "__main__":
+    unittest.main()

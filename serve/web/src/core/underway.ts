@@ -1,0 +1,20 @@
+// How far a run is that is not complete, in words.
+
+import type * as api from './api';
+import { count } from './format';
+import { left } from '../render/text';
+
+/** Whether this page can stop the run: it is computed by the server behind it. */
+export const ours = (p: api.State): boolean => p.running && !p.by;
+
+/** Whether the run can be gone on with: nobody computes it. */
+export const idle = (p: api.State): boolean => !p.running && !p.complete;
+
+/** What goes on: "Computing (nero demo): 130 of 1,000 samples, 2,310 evaluations/s, 40 s left". */
+export function underway(p: api.State): string {
+  const what = p.running ? (p.by ? `Computing (${p.by})` : 'Computing') : 'Unfinished';
+  const parts = [`${what}: ${count(p.done)} of ${count(p.total)} samples`];
+  if (p.running && p.rate !== null && p.rate > 0) parts.push(`${p.rate < 10 ? +p.rate.toPrecision(2) : count(Math.round(p.rate))} evaluations/s`);
+  if (p.running && left(p.seconds)) parts.push(left(p.seconds));
+  return parts.join(', ');
+}
