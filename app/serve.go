@@ -111,6 +111,7 @@ func (a *App) Serve(ctx context.Context, paths []string, so ServeOptions) error 
 	}
 	defer s.Close() //nolint:errcheck // it returns nothing but nil
 
+	o.Shelf.Warm()
 	if so.Ready != nil {
 		all := o.Shelf.Runs()
 		ready := &Serving{URLs: door.URLs(), Runs: len(all.Runs), Audits: len(all.Audits)}

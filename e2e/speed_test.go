@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -27,6 +28,7 @@ import (
 	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 
+	"nero/run/fold"
 	"nero/run/job"
 	"nero/run/store"
 	"nero/symmetry/action"
@@ -61,7 +63,8 @@ func speedRun(t *testing.T) (dir string) {
 	return dir
 }
 
-// makeRun writes a run of made-up numbers of some samples, models and metrics along 72 angles.
+// makeRun writes a run of made-up numbers of some samples, models and metrics along 72 angles, with its summary, as nero
+// run leaves one.
 func makeRun(t *testing.T, dir string, samples, models int, metrics ...string) {
 	t.Helper()
 	const classes, elements = 10, 72
@@ -110,6 +113,22 @@ func makeRun(t *testing.T, dir string, samples, models int, metrics ...string) {
 		if err := w.Commit(t.Context(), s, rows, nil); err != nil {
 			t.Fatal(err)
 		}
+	}
+	sum, err := fold.Fold(fold.Input{
+		Job: j, Hash: w.Hash(), Group: g, Confidence: j.Study.Audit.Confidence,
+		Rows: func(model, metric int) iter.Seq2[job.Row, error] {
+			return w.Rows(store.Filter{Models: []int{model}, Metrics: metrics[metric : metric+1]})
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Put("summary.json", b); err != nil {
+		t.Fatal(err)
 	}
 	if err := w.Finish(t.Context(), nil); err != nil {
 		t.Fatal(err)

@@ -180,6 +180,32 @@ func (s *Shelf) goes(f func()) bool {
 	return true
 }
 
+// Warm begins to read, in the background, what the page of a run asks first, if one run alone is shown: it is there by the
+// time that a browser has started. Nothing waits for it, and what cannot be read is said when it is asked for.
+func (s *Shelf) Warm() {
+	s.mu.Lock()
+	sources := slices.Clone(s.sources)
+	s.mu.Unlock()
+	if len(sources) != 1 {
+		return
+	}
+	s.goes(func() {
+		r := s.of(sources[0])
+		_ = r.Document()
+		if _, err := r.Samples(); err != nil || len(r.metrics) == 0 {
+			return
+		}
+		for m := range min(2, len(r.models)) {
+			if s.ctx.Err() != nil {
+				return
+			}
+			if _, err := r.Stats(m, 0); err != nil {
+				return
+			}
+		}
+	})
+}
+
 func (s *Shelf) log() *slog.Logger { return s.o.Log }
 
 // refresh looks for what is new, unless somebody did a moment ago, or is doing it: who comes meanwhile is shown what is

@@ -950,3 +950,27 @@ func TestTogetherFillsIn(t *testing.T) {
 		t.Errorf("the older one has %d values, %v", len(v), err)
 	}
 }
+
+// What Warm has read is not read again, and of several runs none is read before somebody asks for it.
+func TestWarm(t *testing.T) {
+	one, two := filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "two")
+	m := small()
+	m.write(t, one)
+	m.seed = 2
+	m.write(t, two)
+	read := func(paths ...string) bool {
+		s := opened(t, Options{}, paths...)
+		s.Warm()
+		s.background.Wait()
+		r := s.of(s.sources[0])
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.document != nil && s.cache.size > 0
+	}
+	if !read(one) {
+		t.Error("a single run was not read")
+	}
+	if read(one, two) {
+		t.Error("one of two runs was read, and nobody had asked for it")
+	}
+}
