@@ -138,3 +138,58 @@ test('another failure is told, and waits for the next move', async () => {
   assert.equal(l.error.value, '');
   assert.equal(l.answers(0, [2]), 'two');
 });
+
+test('what a drag is about to want is asked for at once, and shown with the move', async () => {
+  const s = slow();
+  const l = new Loop(s.ask);
+  l.want(0, [1]);
+  s.open[0].answer('at 1');
+  await turn();
+  l.soon(0, [2]);
+  l.soon(0, [2]);
+  assert.deepEqual(s.open.map((o) => o.w.g[0]), [1, 2], 'the same is asked for once');
+  s.open[1].answer('at 2');
+  await turn();
+  assert.equal(l.answer.value?.value, 'at 1', 'the needle is still where it was');
+  const seq = l.want(0, [2]);
+  assert.equal(s.open.length, 2);
+  assert.equal(l.answer.value?.value, 'at 2');
+  assert.equal(l.counts.lastAnswer, seq);
+  // Asked for again, as for other models, it is a question again.
+  l.want(0, [2]);
+  assert.equal(s.open.length, 3);
+  s.open[2].answer('at 2 again');
+  await turn();
+  // An answer that comes after the move is shown when it comes.
+  l.soon(0, [3]);
+  l.want(0, [3]);
+  assert.equal(s.open.length, 4);
+  s.open[3].answer('at 3');
+  await turn();
+  assert.equal(l.answer.value?.value, 'at 3');
+});
+
+test('where a drag went another way, the early answer is not shown', async () => {
+  const s = slow();
+  const l = new Loop(s.ask);
+  l.soon(0, [2]);
+  s.open[0].answer('at 2');
+  await turn();
+  l.soon(0, [3]);
+  s.open[1].answer('at 3');
+  await turn();
+  assert.equal(l.answer.value, null);
+  l.want(0, [4]);
+  assert.equal(l.answer.value, null);
+  s.open[2].answer('at 4');
+  await turn();
+  assert.equal(l.answers(0, [4]), 'at 4');
+  assert.equal(l.pending.value, false);
+  l.soon(1, [5]);
+  s.open[3].answer('of another sample');
+  await turn();
+  l.reset();
+  l.want(1, [5]);
+  assert.equal(l.answer.value, null);
+  assert.equal(s.open.length, 5);
+});

@@ -59,14 +59,35 @@ export class Loop<A> {
   private pause = 0;
   private timer: unknown = null;
   private cut: AbortController | null = null;
+  private early: Want | null = null; // asked for before it was wanted
+  private held: { want: Want; value: A } | null = null; // its answer, until it is
 
   constructor(
-    private readonly ask: (w: Want, signal: AbortSignal) => Promise<A>,
+    private readonly question: (w: Want, signal: AbortSignal) => Promise<A>,
     private readonly timers: Timers = clock,
   ) {}
 
   /** Wants a sample at an element, in place of whatever was wanted before. */
   want(sample: number, g: Element): number {
+    const { early, held } = this;
+    this.early = this.held = null;
+    if (early?.sample === sample && early.g.every((v, k) => v === g[k])) {
+      if (held) this.show(held.want, held.value);
+      return early.seq;
+    }
+    return this.ask(sample, g);
+  }
+
+  /** Asks for what will be wanted next, as far as is known; the answer is shown when it is. */
+  soon(sample: number, g: Element): void {
+    if (this.early?.sample === sample && this.early.g.every((v, k) => v === g[k])) return;
+    if (this.held) this.counts.dropped++;
+    this.held = null;
+    this.early = { sample, g: [...g], seq: this.seq + 1 };
+    this.ask(sample, g);
+  }
+
+  private ask(sample: number, g: Element): number {
     this.counts.moves++;
     this.slot = { sample, g: [...g], seq: ++this.seq };
     this.pending.value = true;
@@ -82,7 +103,7 @@ export class Loop<A> {
 
   /** Forgets answers and wants, as for another run or when live is switched off. What is under way is cut off. */
   reset(): void {
-    this.slot = null;
+    this.slot = this.early = this.held = null;
     this.oldest = this.seq;
     this.pause = 0;
     if (this.timer !== null) this.timers.clear(this.timer);
@@ -104,14 +125,14 @@ export class Loop<A> {
     this.counts.inFlight++;
     this.counts.inFlightMax = Math.max(this.counts.inFlightMax, this.counts.inFlight);
     try {
-      const value = await this.ask(w, cut.signal);
+      const value = await this.question(w, cut.signal);
       this.pause = 0;
       if (w.seq <= this.oldest || w.seq <= this.counts.lastAnswer) {
         this.counts.dropped++;
+      } else if (this.early?.seq === w.seq) {
+        this.held = { want: w, value };
       } else {
-        this.counts.lastAnswer = w.seq;
-        this.error.value = '';
-        this.answer.value = { want: w, value };
+        this.show(w, value);
       }
     } catch (e) {
       if (w.seq > this.oldest && !aborted(e)) this.failed(w, e);
@@ -121,6 +142,12 @@ export class Loop<A> {
     this.cut = null;
     this.pending.value = this.slot !== null;
     void this.pump();
+  }
+
+  private show(want: Want, value: A): void {
+    this.counts.lastAnswer = want.seq;
+    this.error.value = '';
+    this.answer.value = { want, value };
   }
 
   private failed(w: Want, e: unknown): void {

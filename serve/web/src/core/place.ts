@@ -7,7 +7,7 @@ import type { Data } from './data';
 import { label, position } from './format';
 import { traits } from './layouts';
 import { mostShown, type Nth } from './inks';
-import { Loop } from './live';
+import { Loop, sameElement } from './live';
 import { Maps } from './maps';
 import * as orbit from './orbit';
 import { family, sibling } from './reference';
@@ -260,12 +260,24 @@ export class Place {
 
   /** Goes to an element, or to the next one of the plan where nothing is known between them. */
   moveTo(g: api.Element): void {
-    const o = this.data.group.peek();
-    if (!o) return;
-    let h = orbit.canonical(o.chart, o.steps, g);
-    if (this.stored.peek()) h = this.snap(h);
+    const h = this.reached(g);
+    if (!h) return;
     this.g.value = h;
     this.ask();
+  }
+
+  /** Asks for an element that a drag has reached, and that moveTo will be called with when the next frame is drawn: so the answer is in that frame. */
+  soon(g: api.Element): void {
+    const h = this.reached(g);
+    if (!h || !this.canProbe.peek() || this.failed.peek() !== false || sameElement(h, this.g.peek())) return;
+    this.live.soon(this.sample.peek(), h);
+  }
+
+  private reached(g: api.Element): api.Element | null {
+    const o = this.data.group.peek();
+    if (!o) return null;
+    const h = orbit.canonical(o.chart, o.steps, g);
+    return this.stored.peek() ? this.snap(h) : h;
   }
 
   /** Goes to an element of the plan. */

@@ -26,7 +26,7 @@ export function Card({ id, title, sub, children, class: c, tools }: { id: string
 
 /** What moves the needle of a store, for drawings. */
 export function useNav(s: State, play: () => void = () => undefined): Nav {
-  return useMemo<Nav>(() => ({ moveTo: (g) => s.place.moveTo(g), step: (by, axis) => s.place.step(by, axis), home: () => s.place.home(), opposite: () => s.place.opposite(), play, between: () => !s.place.stored.peek() }), [s, play]);
+  return useMemo<Nav>(() => ({ moveTo: (g) => s.place.moveTo(g), soon: (g) => s.place.soon(g), step: (by, axis) => s.place.step(by, axis), home: () => s.place.home(), opposite: () => s.place.opposite(), play, between: () => !s.place.stored.peek() }), [s, play]);
 }
 
 /** The scale of the metric, shared by all models and views of a run. */

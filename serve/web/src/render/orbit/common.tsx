@@ -40,6 +40,8 @@ export interface Dot {
 /** What moves the needle. */
 export interface Nav {
   moveTo(g: Element): void;
+  /** The pointer is there, and moveTo follows with the next frame. */
+  soon?(g: Element): void;
   step(by: number, axis?: number): void;
   home(): void;
   opposite(): void;
@@ -190,11 +192,14 @@ export function usePointer(p: OrbitProps, to: (x: number, y: number) => Element 
     const box = (el.parentElement as HTMLElement).getBoundingClientRect();
     setHover(k < 0 ? null : { k, x: e.clientX - box.left, y: e.clientY - box.top });
   };
-  const go = (e: PointerEvent) => {
+  const under = (e: PointerEvent): Element | null => {
     const el = svg.current;
-    if (!el) return;
+    if (!el) return null;
     if (!where.current || performance.now() > where.current.until) where.current = { m: inward(el), until: performance.now() + still };
-    const g = to(...place(el, e, where.current.m));
+    return to(...place(el, e, where.current.m));
+  };
+  const go = (e: PointerEvent) => {
+    const g = under(e);
     if (g) p.nav.moveTo(g);
   };
   const handlers = {
@@ -207,6 +212,11 @@ export function usePointer(p: OrbitProps, to: (x: number, y: number) => Element 
       setHover(null);
       e.preventDefault();
       go(e);
+    },
+    // Comes at once where browsers have it; onPointerMove waits for the frame.
+    onPointerRawUpdate: (e: PointerEvent) => {
+      const g = dragging.current ? under(e) : null;
+      if (g) p.nav.soon?.(g);
     },
     onPointerMove: (e: PointerEvent) => {
       if (dragging.current) go(e);

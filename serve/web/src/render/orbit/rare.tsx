@@ -240,7 +240,7 @@ function OneAxis({ p, axis, of, orbit, rest, first }: { p: OrbitProps; axis: num
   );
   const back = (g: Element) => rest.map((v, j) => (j === axis ? g[0] : v));
   const at = useMemo(() => computed<Element>(() => [p.at.value[axis] ?? 0]), [p.at, axis]);
-  const nav = useMemo<Nav>(() => ({ ...p.nav, moveTo: (g) => p.nav.moveTo(back(g)), step: (by) => p.nav.step(by, axis) }), [p.nav, axis]);
+  const nav = useMemo<Nav>(() => ({ ...p.nav, moveTo: (g) => p.nav.moveTo(back(g)), soon: (g) => p.nav.soon?.(back(g)), step: (by) => p.nav.step(by, axis) }), [p.nav, axis]);
   const dots = p.dots;
   const shown = useMemo(() => dots && computed(() => (p.at.value.every((v, j) => j === axis || v === rest[j]) ? dots.value.map((d) => ({ ...d, g: [d.g[axis] ?? 0] })) : [])), [dots, axis]);
   const { dots: _, spoken, ...others } = p;

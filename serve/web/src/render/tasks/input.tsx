@@ -83,10 +83,10 @@ export function PictureInput({ s }: { s: State }) {
   if (s.client.live && !able.inputs && !now) return /being opened/.test(able.reason ?? '') ? <div class="skeleton square" role="status"><span>Opening the models</span></div> : <p class="note">The input cannot be shown{able.reason ? `: ${able.reason}` : ''}.</p>;
   const [ia, ix, iy, is] = [firstOf(o.chart, 'turn'), firstOf(o.chart, 'right'), firstOf(o.chart, 'down'), o.chart.findIndex(isFactor)];
   const can = ia >= 0 || ix >= 0 || iy >= 0 || is >= 0 || o.chart.length > 0;
-  const drag = (e: PointerEvent) => {
+  const under = (e: PointerEvent): Element | null => {
     const from = start.current;
     const el = box.current;
-    if (!from || !el || !now) return;
+    if (!from || !el || !now) return null;
     const r = el.getBoundingClientRect();
     const g = [...from.g];
     const px = now.picture.w / r.width;
@@ -104,7 +104,15 @@ export function PictureInput({ s }: { s: State }) {
     } else {
       g[0] += ((e.clientX - from.x) / r.width) * 10 * (o.steps[0] || 0.1);
     }
-    s.place.moveTo(g);
+    return g;
+  };
+  const drag = (e: PointerEvent) => {
+    const g = under(e);
+    if (g) s.place.moveTo(g);
+  };
+  const near = (e: PointerEvent) => {
+    const g = under(e);
+    if (g) s.place.soon(g);
   };
   const p = now?.picture;
   const behind = now && now.g.join() !== s.place.g.value.join();
@@ -124,6 +132,7 @@ export function PictureInput({ s }: { s: State }) {
           ev.preventDefault();
         }}
         onPointerMove={drag}
+        {...{ onPointerRawUpdate: near }}
         onPointerUp={() => (start.current = null)}
         onPointerCancel={() => (start.current = null)}
       >

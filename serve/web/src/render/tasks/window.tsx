@@ -40,12 +40,20 @@ export function WindowInput({ s }: { s: State }) {
   const [w, h] = [win[2], win[3]];
   const key = found(s).find((f) => f.ref === 'target')?.against[0];
   const words = done(o.chart, g);
-  const drag = (e: PointerEvent) => {
+  const under = (e: PointerEvent): Element | null => {
     const from = start.current;
     const el = box.current?.querySelector('svg');
-    if (!from || !el) return;
+    if (!from || !el) return null;
     const r = el.getBoundingClientRect();
-    s.place.moveTo(shiftOf(from.g, [((e.clientX - from.x) * p.w) / r.width, ((e.clientY - from.y) * p.h) / r.height], [ix, iy], [p.w, p.h], win));
+    return shiftOf(from.g, [((e.clientX - from.x) * p.w) / r.width, ((e.clientY - from.y) * p.h) / r.height], [ix, iy], [p.w, p.h], win);
+  };
+  const drag = (e: PointerEvent) => {
+    const g = under(e);
+    if (g) s.place.moveTo(g);
+  };
+  const near = (e: PointerEvent) => {
+    const g = under(e);
+    if (g) s.place.soon(g);
   };
   const keys = (e: KeyboardEvent) => {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
@@ -79,6 +87,7 @@ export function WindowInput({ s }: { s: State }) {
           e.preventDefault();
         }}
         onPointerMove={drag}
+        {...{ onPointerRawUpdate: near }}
         onPointerUp={() => (start.current = null)}
         onPointerCancel={() => (start.current = null)}
       >
