@@ -63,8 +63,8 @@ func speedRun(t *testing.T) (dir string) {
 	return dir
 }
 
-// makeRun writes a run of made-up numbers of some samples, models and metrics along 72 angles, with its summary, as nero
-// run leaves one.
+// makeRun writes a run of made-up numbers of some samples, models and metrics along 72 angles, with its summary, as
+// nero run leaves one.
 func makeRun(t *testing.T, dir string, samples, models int, metrics ...string) {
 	t.Helper()
 	const classes, elements = 10, 72

@@ -180,8 +180,8 @@ func (s *Shelf) goes(f func()) bool {
 	return true
 }
 
-// Warm begins to read, in the background, what the page of a run asks first, if one run alone is shown: it is there by the
-// time that a browser has started. Nothing waits for it, and what cannot be read is said when it is asked for.
+// Warm begins to read, in the background, what the page of a run asks first, if one run alone is shown: it is there by
+// the time that a browser has started. Nothing waits for it, and what cannot be read is said when it is asked for.
 func (s *Shelf) Warm() {
 	s.mu.Lock()
 	sources := slices.Clone(s.sources)
