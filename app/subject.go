@@ -88,6 +88,7 @@ func (a *App) inputs(w *workload.Workload, m *eval.Model, workers int) (*audit.S
 	}
 	others := members(w, chosen)
 	subject := &audit.Subject{
+		Supply:  audit.Supply{Study: w.Eval.Count(), Data: w.Data.Len()},
 		Members: len(others), Member: func(i int) (dataset.Sample, error) { return w.Data.Sample(others[i]) },
 		Declared: w.Scored,
 		Name:     m.Name, Predictor: eval.Predictor{Model: m, Workers: workers},

@@ -97,6 +97,7 @@ func (p *Pass) Say(sentence string) { p.out.Gist = append(p.out.Gist, sentence) 
 // Judge hands in a set of elements for judgment and returns its verdict. Steps and Cause must be there, see
 // [Policy.Explain].
 func (p *Pass) Judge(s *Set) Verdict {
+	s.Supply = p.Supply()
 	s.Verdict, s.Reason = p.Policy.Judge(s)
 	s.Level = LevelUndefined
 	if s.NonFinite == 0 {
@@ -108,6 +109,9 @@ func (p *Pass) Judge(s *Set) Verdict {
 	p.out.Sets = append(p.out.Sets, s)
 	return s.Verdict
 }
+
+// Supply is how many inputs there are, each content once as far as that is known.
+func (p *Pass) Supply() Supply { return p.Subject.Supply.without(max(0, p.Subject.Given-p.Subject.N)) }
 
 // worstBound is the upper limit of the judged error, or the error itself where it has no limit.
 func worstBound(s *Set) float64 {

@@ -336,6 +336,10 @@ func TestJudge(t *testing.T) {
 		{"too few inputs", audit.Set{
 			Pairs: 1, Scale: 1, Worst: iv(0, 0, 0), Exceed: audit.ShareInterval(0, 20, 0.95),
 		}, audit.NeedsAttention, "about 72 inputs would decide"}, // 1 - 0.025^(1/72) = 0.0499...
+		{"too few inputs in all", audit.Set{
+			Pairs: 1, Scale: 1, Worst: iv(0, 0, 0), Exceed: audit.ShareInterval(0, 20, 0.95),
+			Supply: audit.Supply{Study: 20, Data: 20},
+		}, audit.NeedsAttention, "about 72 inputs would decide, and the data has 20: it takes more data"},
 		{
 			"resampling",
 			audit.Set{Pairs: 1, Scale: 1, Worst: iv(1, 0.5, 2), Exceed: all, Cause: audit.CauseResampling},

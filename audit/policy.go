@@ -261,7 +261,7 @@ func (p *Policy) Judge(s *Set) (Verdict, string) {
 			percent(share.Hi), num(p.Threshold), percent(p.FailureRate))
 	}
 	if n := p.needs(s); n > 0 {
-		why += fmt.Sprintf("; about %d inputs would decide", n)
+		why += "; " + s.Supply.Would(n)
 	}
 	return NeedsAttention, why
 }

@@ -101,6 +101,8 @@ type Set struct {
 	Level   Level
 	Verdict Verdict
 	Reason  string
+	// Supply is how many inputs there are, for who is told that more would decide.
+	Supply Supply
 }
 
 // Cut is content that leaves the frame of the inputs and that no inverse brings back, and what its loss alone does to

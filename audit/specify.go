@@ -161,8 +161,7 @@ func (r *Report) FollowUps() []string {
 	}
 	for _, s := range r.Sets() {
 		if more, ok := r.Policy.Undecided(s); ok && more > 0 {
-			add(fmt.Sprintf("%s: audit %d inputs (--audit-samples %d), which would decide", s.Name, s.Inputs+more,
-				s.Inputs+more))
+			add(s.Name + ": " + s.Supply.Audit(s.Inputs+more))
 		}
 	}
 	names, _ := r.Policy.unanswered(r.Results)

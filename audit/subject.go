@@ -66,6 +66,8 @@ type Subject struct {
 	Author string
 	// Given is how many samples there were before copies were left out, see [Subject.Distinct]; 0 if nobody looked.
 	Given int
+	// Supply is how many inputs there would be for an audit of more of them.
+	Supply Supply
 	// Members are further samples of the same data, beyond the N, in random order: what the answers to them vary by is
 	// part of the scale, and nothing else of the audit looks at them. Member decodes one, under the terms of Sample.
 	Members int

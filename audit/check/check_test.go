@@ -426,6 +426,14 @@ func TestAdvice(t *testing.T) {
 		s.N = n
 		return s
 	}
+	supplied := func(s *audit.Subject, study, data int) *audit.Subject {
+		s.Supply = audit.Supply{Study: study, Data: data}
+		return s
+	}
+	copied := func(s *audit.Subject, given int) *audit.Subject {
+		s.Given = given
+		return s
+	}
 	// Turns swap the two squares, which float32 does not add in the same way.
 	rounds := audittest.Pointwise(func(v space.Value) space.Value {
 		x := v.(*space.Tensor).Val //nolint:errcheck // vectors only
@@ -441,6 +449,18 @@ func TestAdvice(t *testing.T) {
 		{
 			"too few inputs, rounding", sized(rounds, 60), audit.CauseRoundoff,
 			"12 more inputs would decide, or --fail-on fail", "float64",
+		},
+		{
+			"no more inputs", supplied(sized(rounds, 60), 60, 60), audit.CauseRoundoff,
+			"12 more inputs would decide, and the data has 60 in all: add some, or --fail-on fail", "float64",
+		},
+		{
+			"a study that takes few", supplied(sized(rounds, 60), 60, 90), audit.CauseRoundoff,
+			"about 72 inputs would decide; the study takes 60 of the 90 that the data has", "in all",
+		},
+		{
+			"copies are no inputs", copied(supplied(sized(rounds, 60), 75, 75), 64), audit.CauseRoundoff,
+			"about 72 inputs would decide, and the data has 71: it takes more data", "float64",
 		},
 		{
 			"violation", sized(audittest.Linear(1, 0.5), 80), audit.CauseViolation,

@@ -165,9 +165,9 @@ func report(p *audit.Pass, c aggregate.Contract, j aggregate.Judgement, of set, 
 			set, j.Over, j.N, audit.Figures(c.Tau), audit.Percent(j.Upper), audit.Percent(c.P))
 		if j.Need > 0 {
 			need := audit.Number("inputs that would decide", float64(j.Need), "")
-			f.Message += fmt.Sprintf("; about %d inputs would decide", j.Need)
+			f.Message += "; " + p.Supply().Would(j.Need)
 			f.Evidence = append(f.Evidence, need)
-			f.Remedies = []string{fmt.Sprintf("audit %d inputs or more", j.Need)}
+			f.Remedies = []string{p.Supply().Audit(j.Need)}
 		} else {
 			f.Remedies = []string{
 				"the share is at the limit itself: no number of inputs decides; make the model better or the " +

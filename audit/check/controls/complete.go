@@ -46,7 +46,7 @@ func (r *Result) Complete(p *audit.Pass, s, lattice *audit.Set, convention strin
 		finding.Message = s.Name + ": " + s.Reason
 		finding.Remedies = []string{"use more inputs, or let it through with --fail-on fail"}
 		if more > 0 {
-			finding.Remedies[0] = fmt.Sprintf("%d more inputs would decide, or --fail-on fail", more)
+			finding.Remedies[0] = s.Supply.More(s.Worst.N+more, more) + ", or --fail-on fail"
 		}
 	case s.Verdict == audit.NeedsAttention && s.Cause == audit.CauseResampling:
 		finding.Category = audit.Resampling
