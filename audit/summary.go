@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -376,11 +377,9 @@ func (r *Report) Replay(w Where) string {
 	for _, x := range w.Element {
 		at = append(at, strconv.FormatFloat(x+0, 'g', -1, 64)) // +0 turns -0 into 0
 	}
-	only := " --only " + ShellQuote(r.Model)
-	if strings.Contains(r.Command+" ", only+" ") && strings.Count(r.Command, " --only ") == 1 {
-		only = ""
-	}
-	return fmt.Sprintf("%s%s --replay %s", r.Command, only,
+	// A replay is of one model, of however many the audit was.
+	others := regexp.MustCompile(` --only (?:'(?:[^']|'\\'')*'|[^ ']+)`)
+	return fmt.Sprintf("%s --only %s --replay %s", others.ReplaceAllString(r.Command, ""), ShellQuote(r.Model),
 		ShellQuote(w.Sample+"@"+strings.Join(at, ",")))
 }
 

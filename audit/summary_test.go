@@ -10,6 +10,7 @@ import (
 
 	"nero/audit"
 	"nero/audit/audittest"
+	"nero/symmetry/group"
 
 	"pgregory.net/rapid"
 )
@@ -256,6 +257,20 @@ func TestPicture(t *testing.T) {
 			if r, g, b, _ := m.At(1, 0).RGBA(); r>>8 != 4 || g>>8 != 5 || b>>8 != 6 {
 				t.Errorf("the second pixel is %d %d %d", r>>8, g>>8, b>>8)
 			}
+		}
+	}
+}
+
+// A replay is of one model, whatever models the audit was about.
+func TestReplayNamesOneModel(t *testing.T) {
+	at := audit.Where{Sample: "a", Element: group.Element{90}}
+	for command, want := range map[string]string{
+		"nero audit s.yaml":                                     "nero audit s.yaml --only 'b 2' --replay a@90",
+		"nero audit s.yaml --only a --only 'b 2'":               "nero audit s.yaml --only 'b 2' --replay a@90",
+		`nero audit s.yaml --only 'it'\''s' --limit 4 --only a`: "nero audit s.yaml --limit 4 --only 'b 2' --replay a@90",
+	} {
+		if got := (&audit.Report{Model: "b 2", Command: command}).Replay(at); got != want {
+			t.Errorf("%s: %s, want %s", command, got, want)
 		}
 	}
 }
