@@ -115,8 +115,9 @@ func (r *RunResult) table(out *strings.Builder, name func(int) string) bool {
 			var below []string
 			if c.WorstElement >= 0 {
 				worst := words.Column(c.Mean[c.WorstElement])
-				if worst != at || at != words.Column(c.Orbit.Mean) { // else it is the same everywhere
-					below = append(below, fmt.Sprintf("worst element: %s at %s", worst, name(c.WorstElement)))
+				p := c.Place(m)
+				if !p.Level { // else it is the same everywhere
+					below = append(below, fmt.Sprintf("worst element: %s at %s", worst, view.Where(p, name)))
 				}
 			}
 			if c.Orbit.N != s.Samples-s.Failed {

@@ -239,9 +239,14 @@ func (p *page) ownFinding(k, m int) string {
 	t += fmt.Sprintf("; mean over the whole orbit%s %s (n = %s)", p.included(), estimate(c.Orbit),
 		words.Count(c.Orbit.N))
 	if c.WorstElement >= 0 && c.WorstElement != p.identity {
-		t += fmt.Sprintf("; %s %s at %s", p.lowest(m), atElement(c, c.WorstElement), p.label(c.WorstElement))
+		t += fmt.Sprintf("; %s %s at %s", p.lowest(m), atElement(c, c.WorstElement), p.where(c))
 	}
 	return t + "."
+}
+
+// where is the element at which the mean of a curve is worst, or that there is no single one.
+func (p *page) where(c *fold.Curve) string {
+	return view.Where(c.Place(p.s.Metrics[c.Metric]), p.label)
 }
 
 func (p *page) part(k, m int, exact bool) *part {
@@ -299,9 +304,11 @@ func (p *page) finding(k, m int) string {
 	switch {
 	case w < 0:
 		t += "has no value at any element"
+	case c.Place(p.s.Metrics[m]).Level:
+		t += fmt.Sprintf("is %s at every element", atElement(c, w))
 	case p.identity < 0:
 		t += fmt.Sprintf("is %s at %s, its %s point (the orbit does not contain the identity)", atElement(c, w),
-			p.label(w), p.lowest(m))
+			p.where(c), p.lowest(m))
 	case w == p.identity:
 		t += fmt.Sprintf("is %s at the identity, and nowhere on the orbit worse", atElement(c, w))
 	default:
@@ -316,11 +323,11 @@ func (p *page) finding(k, m int) string {
 		if !(float64(hi) < float64(lo)) {
 			// The two intervals overlap: the words must not say more than they do.
 			t += fmt.Sprintf("is %s at the identity and %s at %s, its %s point; the intervals overlap",
-				atElement(c, p.identity), atElement(c, w), p.label(w), p.lowest(m))
+				atElement(c, p.identity), atElement(c, w), p.where(c), p.lowest(m))
 			break
 		}
 		t += fmt.Sprintf("%s from %s at the identity to %s at %s", verb, atElement(c, p.identity), atElement(c, w),
-			p.label(w))
+			p.where(c))
 	}
 	t += fmt.Sprintf("; mean over the whole orbit%s %s (n = %s)", p.included(), estimate(c.Orbit),
 		words.Count(c.Orbit.N))
@@ -587,7 +594,7 @@ func (p *page) metricSection(w *writer, m int, figures []*view.Figure) {
 			id = atElement(c, p.identity)
 		}
 		if c.WorstElement >= 0 {
-			worst, where = atElement(c, c.WorstElement), p.label(c.WorstElement)
+			worst, where = atElement(c, c.WorstElement), p.where(c)
 		}
 		bad := 0
 		for _, b := range c.Bad {
@@ -712,7 +719,7 @@ func (p *page) classTable(w *writer, m int) {
 			c := s.Curve(k, m, sl)
 			worst := "none"
 			if c.WorstElement >= 0 {
-				worst = fmt.Sprintf("%s at %s", atElement(c, c.WorstElement), p.label(c.WorstElement))
+				worst = fmt.Sprintf("%s at %s", atElement(c, c.WorstElement), p.where(c))
 			}
 			row = append(row, estimate(c.Orbit), worst)
 		}

@@ -94,7 +94,8 @@ func TestFindingsByHand(t *testing.T) {
 		"**original**: confidence falls from 0.975",
 		"to 0.375", "at 270°",
 		"**worse when moved** (change of the orbit mean against the identity −0.300",
-		"**augmented\\|&lt;i&gt;**: confidence is 0.925", "and nowhere on the orbit worse",
+		"**augmented\\|&lt;i&gt;**: confidence is 0.925", "at every element; mean over",
+		"lowest 0.925 at every element", "lowest 0 at 180°",
 		"differs by +0.250 [+0.250, +0.250] (n = 6, paired by sample)",
 		// Exact besides the identity: 180 and 270 degrees, (0.4+0.6)/2; resampled: 90 degrees.
 		"mean relative equivariance error 0.500 [0.500, 0.500] at the 2 exact elements besides the identity (n = 6), " +

@@ -241,6 +241,10 @@ func (b *builder) add(p *Panel, model int, fill func(*Point), orbit fold.Estimat
 	none := fold.Number(math.NaN())
 	st := Stat{Model: model, Name: s.Models[model], Identity: none, Orbit: orbit, Worst: none, Element: -1}
 	identity := b.g.Identity()
+	values := make([]fold.Number, len(s.Elements))
+	for k := range values {
+		values[k] = none
+	}
 	for i, places := range b.branches {
 		if len(places) == 0 {
 			continue
@@ -256,6 +260,7 @@ func (b *builder) add(p *Panel, model int, fill func(*Point), orbit fold.Estimat
 			pt.Exact = s.Exact[pt.Element]
 			fill(pt)
 			v := float64(pt.Value)
+			values[pt.Element] = pt.Value
 			if b.g.Dist(s.Elements[pt.Element], identity) == 0 {
 				st.Identity = pt.Value
 			}
@@ -265,6 +270,9 @@ func (b *builder) add(p *Panel, model int, fill func(*Point), orbit fold.Estimat
 			}
 		}
 		p.Series = append(p.Series, series)
+	}
+	if at := fold.PlaceOf(values, metric.Direction(b.m.Better)); at.Level || at.Ties > 1 {
+		st.At = Where(at, nil)
 	}
 	p.Stats = append(p.Stats, st)
 }

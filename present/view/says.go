@@ -195,7 +195,7 @@ func (s *Sayer) interval(f *figures) string {
 			f.number(f.c.Orbit.Lo), f.number(f.c.Orbit.Hi)))
 	}
 	if k := f.c.WorstElement; k >= 0 && f.value(f.mean(k)) != f.value(f.c.Orbit.Mean) {
-		if at := s.Label(k); utf8.RuneCountInString(at) <= longest {
+		if at := Where(fold.PlaceOf(f.c.Mean, f.m.Better), s.Label); utf8.RuneCountInString(at) <= longest {
 			parts = append(parts, fmt.Sprintf("worst at %s: %s", at, f.value(f.mean(k))))
 		} else {
 			parts = append(parts, "at worst "+f.value(f.mean(k)))

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -210,6 +211,9 @@ func (s *Summary) Identity() int {
 	return -1
 }
 
+// rounding is the part of a value up to which a change of it is that of arithmetic in float32, all along a model.
+const rounding = 1e-5
+
 // Verdict says in a few words what a curve is evidence of: whether a metric against labels changes along the orbit, or
 // whether the relative error is above a limit. Intervals decide, in both directions; "" for metrics of which nothing is
 // claimed.
@@ -230,7 +234,10 @@ func (s *Summary) Verdict(c *Curve, limit float64) string {
 		if m.Better == string(metric.Lower) {
 			lo, hi = -hi, -lo
 		}
+		rest := float64(c.Orbit.Mean) - float64(c.Change.Mean)
 		switch {
+		case max(math.Abs(lo), math.Abs(hi)) <= rounding*math.Abs(rest):
+			return "no change seen" // whatever its interval, no digit that is shown differs
 		case hi < 0:
 			return "worse when moved"
 		case lo > 0:

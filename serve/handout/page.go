@@ -15,6 +15,7 @@ import (
 
 	_ "embed" // the style of what stands around the interface
 
+	"nero/present/view"
 	"nero/present/words"
 )
 
@@ -217,7 +218,8 @@ func (b *builder) table() string {
 		for _, c := range s.Curves {
 			worst, there := "–", fold.Number(math.NaN())
 			if w := c.WorstElement; w >= 0 && w < len(c.Mean) && w < len(d.Orbit.Labels) {
-				worst, there = d.Orbit.Labels[w], c.Mean[w]
+				p := c.Place(d.MetricDoc[k].Metric)
+				worst, there = view.Where(p, func(i int) string { return d.Orbit.Labels[i] }), c.Mean[w]
 			}
 			fmt.Fprintf(&o, "<tr><th>%s</th><td>%s</td><td>%d</td><td>%s</td><td>%s to "+
 				"%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
