@@ -183,7 +183,7 @@ func ExampleApp_Export() {
 	fmt.Println(head)
 	fmt.Println(strings.Count(rows, "\n"), "rows")
 	// Output:
-	// index,sample,label,model,metric,mean,sd,min,max,identity,worst_element,error
+	// index,sample,label,model,metric,mean,sd,min,max,identity,correlation,similarity,worst_element,worst_ties,error
 	// 6 rows
 }
 

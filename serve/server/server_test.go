@@ -947,6 +947,12 @@ func TestExports(t *testing.T) {
 			t.Errorf("line %d: %v, want mean %v of halves less corners", i, row, want)
 		}
 	}
+	// Alone in its set a sample is like the mean curve, unless it is level; ties say how many elements are as bad.
+	alone := parsed[map[string]any](t, []byte(strings.SplitN(string(f.get(t,
+		"runs/alpha/export/samples.jsonl?set=%7B%22indexes%22%3A%5B4%5D%7D")), "\n", 2)[0]))
+	if alone["index"] != 4.0 || alone["correlation"] != 1.0 || alone["similarity"] != 1.0 || alone["worst_ties"] == nil {
+		t.Errorf("sample 4 by itself: %v", alone)
+	}
 	if text := string(f.get(t, "runs/alpha/export/findings.csv")); !strings.Contains(text,
 		"the model changes its answer | by 1.3") || !strings.Contains(text, "train; average") {
 		t.Errorf("findings: %s", text)

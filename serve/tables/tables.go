@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"nero/audit/document"
+	"nero/measure/metric"
 	"nero/present/table"
 	"nero/run/fold"
 	"nero/run/slice"
@@ -174,18 +175,32 @@ func samplesTable(run *shelf.Run, doc *api.Run, q Request) (*table.Table, error)
 		return nil, &SetError{err}
 	}
 	var stats []*shelf.Stats
+	var alike []*shelf.Likeness
+	var curves [][]float32
 	for m := range doc.Models {
 		s, err := run.Stats(m, q.Metric)
 		if err != nil {
 			return nil, err
 		}
 		stats = append(stats, s)
+		l, err := run.Likeness(m, q.Metric, set)
+		if err != nil {
+			return nil, err
+		}
+		alike = append(alike, l)
+		c, err := run.Curves(m, q.Metric)
+		if err != nil {
+			return nil, err
+		}
+		curves = append(curves, c)
 	}
+	elements, better := len(doc.Orbit.Elements), metric.Direction(doc.MetricDoc[q.Metric].Better)
 	t := &table.Table{
 		Title: fmt.Sprintf("%s of %d samples of %s along the orbit", doc.MetricDoc[q.Metric].Title, set.Count(),
 			doc.Name),
 		Columns: slices.Concat(columns("index"), texts("sample"), columns("label"), texts("model", "metric"),
-			columns("mean", "sd", "min", "max", "identity"), texts("worst_element", "error")),
+			columns("mean", "sd", "min", "max", "identity", "correlation", "similarity"), texts("worst_element"),
+			columns("worst_ties"), texts("error")),
 	}
 	t.Rows = func(yield func([]any) bool) {
 		for i := range set.All() {
@@ -194,13 +209,19 @@ func samplesTable(run *shelf.Run, doc *api.Run, q Request) (*table.Table, error)
 				label = all.Labels[i]
 			}
 			for m, s := range stats {
-				worst := ""
+				// The first element, and how many are as bad: all of them where the curve is level.
+				worst, ties := "", any(nil)
 				if k := int(s.Worst[i]); k >= 0 {
-					worst = doc.Orbit.Labels[k]
+					place := fold.PlaceOf(curves[m][i*elements:(i+1)*elements], better)
+					worst, ties = doc.Orbit.Labels[k], place.Ties
+					if place.Level {
+						ties = elements
+					}
 				}
 				row := []any{
 					i, all.IDs[i], label, doc.Models[m], doc.Metrics[q.Metric], s.Mean[i], s.SD[i], s.Min[i],
-					s.Max[i], s.Identity[i], worst, all.Errors[strconv.Itoa(i)],
+					s.Max[i], s.Identity[i], alike[m].Correlation[i], alike[m].Similarity[i], worst, ties,
+					all.Errors[strconv.Itoa(i)],
 				}
 				if !yield(row) {
 					return

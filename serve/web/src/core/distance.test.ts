@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { correlations, distances, similarities } from './distance';
 import type { Matrix } from './source';
+import cases from '../../testdata/likeness.json';
 
 const matrix = (n: number, e: number, data: number[]) => ({ n, e, data: Float32Array.from(data), lo: 0, hi: 1, exact: true });
 
@@ -64,4 +65,13 @@ test('a level curve, or one without a value, is like nothing, and elements witho
   // Bytes of a drawing are read as the values that they stand for.
   const bytes: Matrix = { n: 2, e: 4, lo: 0, hi: 254, exact: false, data: Uint8Array.from([0, 10, 20, 255, 20, 10, 0, 255]) };
   assert.deepEqual([...correlations(bytes, [1, 0], [])], [1, -1]);
+});
+
+test('alike are the curves that the server calls so', () => {
+  const near = (a: number, b: number | null) => (b === null ? Number.isNaN(a) : Math.abs(a - b) <= 1e-6);
+  for (const c of cases) {
+    const m = curvesOf([c.x, c.y].map((row) => row.map((v) => v ?? NaN)));
+    const [r, q] = [correlations(m, [0, 1], c.weights)[0], similarities(m, [0, 1], c.weights)[0]];
+    assert.ok(near(r, c.correlation) && near(q, c.similarity), `${c.what}: ${r} and ${q}`);
+  }
 });
