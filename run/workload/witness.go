@@ -100,17 +100,15 @@ func agree(out []tensor.Named, all map[string]tensor.Tensor, file string, at, n 
 		}
 		most, apart := 0.0, 0.0
 		for i, w := range held {
-			if math.IsNaN(w) != math.IsNaN(got[i]) {
-				apart = math.Inf(1)
-			}
-			if w == got[i] || math.IsNaN(w) {
-				continue
-			}
-			most, apart = max(most, math.Abs(w)), max(apart, math.Abs(w-got[i]))
-		}
-		for _, w := range held {
 			if !math.IsInf(w, 0) && !math.IsNaN(w) {
 				most = max(most, math.Abs(w))
+			}
+			switch {
+			case w == got[i], math.IsNaN(w) && math.IsNaN(got[i]):
+			case math.IsNaN(w) || math.IsNaN(got[i]): // of NaN no difference is known, which is no small one
+				apart = math.Inf(1)
+			default:
+				apart = max(apart, math.Abs(w-got[i]))
 			}
 		}
 		if !(apart <= witnessLimit*most) && apart > 0 {

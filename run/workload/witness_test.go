@@ -4,8 +4,10 @@ import (
 	"archive/zip"
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,6 +73,10 @@ func witnessFile(t *testing.T, arrays map[string][]float32) string {
 func TestWitness(t *testing.T) {
 	x, y := []float32{1, 2, 3, 4, 5, 6}, []float32{2, 4, 6, 8, 10, 12}
 	good := witnessFile(t, map[string][]float32{"input.x": x, "output.y": y})
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	holds := func(last float32) string {
+		return witnessFile(t, map[string][]float32{"input.x": x, "output.y": append(slices.Clone(y[:5]), last)})
+	}
 	for _, c := range []struct {
 		file  string
 		s     doubles
@@ -81,6 +87,12 @@ func TestWitness(t *testing.T) {
 		{good, doubles{}, 0, false, ""},
 		{good, doubles{broken: 1e-3}, 0, false, ""}, // rounding
 		{good, doubles{broken: 1}, 0, false, "y is off by 1 from the witness"},
+		{good, doubles{broken: nan}, 0, false, "y is off by +Inf from the witness"},
+		{good, doubles{broken: inf}, 0, false, "y is off by +Inf from the witness"},
+		{holds(inf), doubles{}, 0, false, "y is off by +Inf from the witness"},
+		{holds(inf), doubles{broken: inf}, 0, false, ""},
+		{holds(nan), doubles{}, 0, false, "y is off by +Inf from the witness"},
+		{holds(nan), doubles{broken: nan}, 0, false, ""},
 		{good, doubles{most: 1}, 1, true, ""},
 		{good, doubles{most: 2}, 2, true, ""},
 		{good, doubles{most: 4}, 4, true, "fewer samples than the batch"},
