@@ -212,7 +212,10 @@ func (p *Program) greet(ctx context.Context, c Config, greeted <-chan frame.Fram
 	select {
 	case f = <-greeted:
 	case <-p.calls.Dead():
-		return p.calls.Why()
+		var came bool
+		if f, came = frame.Came(greeted); !came {
+			return p.calls.Why()
+		}
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return ctx.Err()

@@ -55,6 +55,17 @@ func (c *Calls) End(why error) {
 	})
 }
 
+// Came is the answer to a question if it has come. Whoever waits for an answer and for the end of all answers asks here
+// once that end is known: the other side may answer and end at once, and what has come counts.
+func Came[T any](answer <-chan T) (a T, ok bool) {
+	select {
+	case a = <-answer:
+		return a, true
+	default:
+		return a, false
+	}
+}
+
 // Dead is closed when no more answers come, and Why says the reason then.
 func (c *Calls) Dead() <-chan struct{} { return c.dead }
 

@@ -96,3 +96,31 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// What came before the end counts, and after the end nobody waits.
+func TestCalls(t *testing.T) {
+	c, first := NewCalls()
+	n, answer, err := c.Open()
+	if err != nil || n == 0 {
+		t.Fatalf("%d, %v", n, err)
+	}
+	if c.Deliver(Frame{Call: n + 1}) {
+		t.Error("an answer to what nobody asked was delivered")
+	}
+	if !c.Deliver(Frame{Call: n}) || c.Deliver(Frame{Call: n}) {
+		t.Error("an answer is to be delivered once")
+	}
+	why := errors.New("over")
+	c.End(why)
+	c.End(errors.New("again"))
+	<-c.Dead()
+	if f, ok := Came(answer); !ok || f.Call != n {
+		t.Errorf("%+v, %v; want the answer", f, ok)
+	}
+	if f, ok := Came(first); ok {
+		t.Errorf("%+v came", f)
+	}
+	if _, _, err := c.Open(); !errors.Is(err, why) || !errors.Is(c.Why(), why) {
+		t.Errorf("%v, %v; want the first reason", err, c.Why())
+	}
+}

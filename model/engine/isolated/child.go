@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"nero/model/engine"
+	"nero/model/engine/frame"
 )
 
 // mostSaid bounds what is kept of a process's standard error: why it ends stands in the first lines.
@@ -131,18 +132,22 @@ func start(c Config, number int) (*child, error) {
 		Protocol: protocol, Library: c.Library, Reason: c.Reason, Memory: c.Memory,
 	}})
 	if err == nil {
+		var f framed
+		came := true
 		select {
-		case f := <-greeted:
-			switch {
-			case f.body.Error != "":
-				err = errors.New(f.body.Error)
-			case f.body.Hello == nil || f.body.Hello.Protocol != protocol:
-				err = errors.New("the process of the engine is another program")
-			default:
-				p.hello = *f.body.Hello
-			}
+		case f = <-greeted:
 		case <-p.gone:
+			f, came = frame.Came(greeted)
+		}
+		switch {
+		case !came:
 			err = p.why
+		case f.body.Error != "":
+			err = errors.New(f.body.Error)
+		case f.body.Hello == nil || f.body.Hello.Protocol != protocol:
+			err = errors.New("the process of the engine is another program")
+		default:
+			p.hello = *f.body.Hello
 		}
 	} else {
 		<-p.gone

@@ -13,6 +13,7 @@ import (
 
 	"nero/data/tensor"
 	"nero/model/engine"
+	"nero/model/engine/frame"
 )
 
 // Config says which process runs which library.
@@ -276,9 +277,8 @@ func wait(ctx context.Context, p *child, m message, raws ...[]byte) (f framed, n
 	select {
 	case f = <-answer:
 	case <-p.gone:
-		select {
-		case f = <-answer: // it came just before
-		default:
+		var came bool
+		if f, came = frame.Came(answer); !came {
 			return framed{}, p.broken, p.why
 		}
 	case <-ctx.Done():

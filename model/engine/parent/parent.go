@@ -76,25 +76,29 @@ func (p *Channel) greet(ctx context.Context, first <-chan frame.Frame, version s
 	}
 	late := time.NewTimer(patience)
 	defer late.Stop()
+	var f frame.Frame
 	select {
-	case f := <-first:
-		var theirs hello
-		switch err := json.Unmarshal(f.JSON, &theirs); {
-		case err != nil:
-			return fmt.Errorf("its first frame is no hello (%w)", err)
-		case theirs.Hello.Protocol != Protocol:
-			return fmt.Errorf("it speaks protocol %d, and this program %d; install the Python package and the program "+
-				"from the same release", theirs.Hello.Protocol, Protocol)
-		}
-		p.who = theirs.Hello.Program
-		return nil
+	case f = <-first:
 	case <-p.calls.Dead():
-		return p.calls.Why()
+		var came bool
+		if f, came = frame.Came(first); !came {
+			return p.calls.Why()
+		}
 	case <-late.C:
 		return fmt.Errorf("it said nothing within %v", patience)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	var theirs hello
+	switch err := json.Unmarshal(f.JSON, &theirs); {
+	case err != nil:
+		return fmt.Errorf("its first frame is no hello (%w)", err)
+	case theirs.Hello.Protocol != Protocol:
+		return fmt.Errorf("it speaks protocol %d, and this program %d; install the Python package and the program "+
+			"from the same release", theirs.Hello.Protocol, Protocol)
+	}
+	p.who = theirs.Hello.Program
+	return nil
 }
 
 func (p *Channel) write(call uint32, v any, raws ...[]byte) error {

@@ -64,15 +64,6 @@ func (v *viaLive) call(ctx context.Context, head []byte, raws ...[]byte) (frame.
 		a, err := v.c.Live.Ask(head, raws...)
 		sent <- result{a, err}
 	}()
-	// What has come counts, even where nothing comes any more.
-	dead := func(answer <-chan frame.Frame) (frame.Frame, error) {
-		select {
-		case f := <-answer:
-			return f, nil
-		default:
-			return frame.Frame{}, v.c.Live.Why()
-		}
-	}
 	var answer <-chan frame.Frame
 	for {
 		select {
@@ -84,7 +75,10 @@ func (v *viaLive) call(ctx context.Context, head []byte, raws ...[]byte) (frame.
 		case f := <-answer:
 			return f, nil
 		case <-v.c.Live.Dead():
-			return dead(answer)
+			if f, came := frame.Came(answer); came {
+				return f, nil
+			}
+			return frame.Frame{}, v.c.Live.Why()
 		case <-ctx.Done():
 			return frame.Frame{}, ctx.Err()
 		}

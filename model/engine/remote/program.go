@@ -135,6 +135,9 @@ func (v *viaProgram) call(ctx context.Context, p *child.Program, limit time.Dura
 	case f := <-c:
 		return f, nil
 	case <-p.Dead():
+		if f, came := frame.Came(c); came {
+			return f, nil
+		}
 		return frame.Frame{}, p.Why()
 	case <-late.C:
 		err = failed("no answer within %v; raise timeout or --time-limit, lower batch, or look for a loop without end "+

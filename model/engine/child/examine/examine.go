@@ -18,6 +18,7 @@ import (
 	"nero/data/tensor"
 	"nero/internal/process"
 	"nero/model/engine/child"
+	"nero/model/engine/frame"
 	"nero/model/engine/remote"
 	"nero/model/onnx"
 )
@@ -121,28 +122,32 @@ func (e *examination) unknown() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	var f frame.Frame
 	select {
-	case f := <-c:
-		var m struct {
-			Error string `json:"error"`
-		}
-		if err := child.Unmarshal(f.JSON, &m); err != nil {
-			return "", err
-		}
-		if m.Error == "" {
-			return "", fmt.Errorf("a method that it cannot know was answered with %s; expected {\"error\":\"why\"}",
-				child.Quote(string(f.JSON)))
-		}
-		return "a method that it does not know is an error: " + child.Quote(m.Error), nil
+	case f = <-c:
 	case <-e.p.Dead():
-		return "", fmt.Errorf("asked for a method that it cannot know, expected {\"error\":\"why\"} and to go on: %w",
-			e.p.Why())
+		var came bool
+		if f, came = frame.Came(c); !came {
+			return "", fmt.Errorf("asked for a method that it cannot know, expected {\"error\":\"why\"} and to go "+
+				"on: %w", e.p.Why())
+		}
 	case <-late.C:
 		return "", fmt.Errorf("no answer to a method that it cannot know within %v; expected {\"error\":\"why\"}%s",
 			e.timeout, e.p.Last())
 	case <-e.ctx.Done():
 		return "", e.ctx.Err()
 	}
+	var m struct {
+		Error string `json:"error"`
+	}
+	if err := child.Unmarshal(f.JSON, &m); err != nil {
+		return "", err
+	}
+	if m.Error == "" {
+		return "", fmt.Errorf("a method that it cannot know was answered with %s; expected {\"error\":\"why\"}",
+			child.Quote(string(f.JSON)))
+	}
+	return "a method that it does not know is an error: " + child.Quote(m.Error), nil
 }
 
 // end closes its standard input.
