@@ -57,6 +57,9 @@ func Examine(ctx context.Context, command []string, dir string, shape []int, tim
 		r:    &Report{Program: process.Line(command), Inputs: []string{}, Outputs: []string{}},
 	}
 	defer func() {
+		if e.p != nil { // one that failed a step before its end goes on otherwise
+			e.p.Kill(errors.New("the examination is over"))
+		}
 		for _, m := range e.models {
 			_ = m.Close() // programs that are ended tell nothing more
 		}

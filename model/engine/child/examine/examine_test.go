@@ -2,6 +2,7 @@ package examine
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,8 +12,31 @@ import (
 	"time"
 
 	"nero/data/tensor"
+	"nero/internal/disk"
+	"nero/model/engine/frame"
 	"nero/model/engine/remote"
 )
+
+// asProgram names, in the environment of the test program, the file that it is to hold locked as long as it runs, where
+// it is to be a program that greets and then answers whatever it is asked with nothing.
+const asProgram = "NERO_TEST_EXAMINED"
+
+func TestMain(m *testing.M) {
+	name := os.Getenv(asProgram)
+	if name == "" {
+		os.Exit(m.Run())
+	}
+	l, err := os.Create(name)
+	if err == nil {
+		err = disk.TryLock(l, false)
+	}
+	for w, call := (&frame.Writer{W: os.Stdout}), uint32(0); err == nil; call++ {
+		if _, err = frame.Read(os.Stdin, frame.Limits{JSON: 1 << 20, Raw: 1 << 20}); err == nil {
+			err = w.Write(call, []byte(`{"hello":{"protocol":1}}`))
+		}
+	}
+	time.Sleep(time.Hour) // it does not end by itself
+}
 
 // The examples of docs/PROGRAMS.md pass, and answer alike to the last bit.
 func TestExamples(t *testing.T) {
@@ -87,6 +111,30 @@ func TestFault(t *testing.T) {
 		r, err := Examine(t.Context(), []string{"./none"}, t.TempDir(), shape, time.Second)
 		if err != nil || r.Fault == nil || !strings.Contains(r.Fault.Error(), want) || r.Steps[0].OK {
 			t.Errorf("%+v, %v", r, err)
+		}
+	}
+}
+
+// A program that is found wrong is ended, as one is that passes.
+func TestEnds(t *testing.T) {
+	held := filepath.Join(t.TempDir(), "held")
+	t.Setenv(asProgram, held)
+	r, err := Examine(t.Context(), []string{os.Args[0]}, "", nil, time.Minute)
+	if err != nil || r.Fault == nil || !strings.Contains(r.Fault.Error(), "unknown: a method that it cannot know") {
+		t.Fatalf("%+v, %v; want a fault of the step unknown", r, err)
+	}
+	l, err := os.Open(held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // only locked
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		err := disk.TryLock(l, false)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, disk.ErrLocked) || time.Since(began) > time.Minute {
+			t.Fatalf("it goes on: %v", err)
 		}
 	}
 }
