@@ -54,6 +54,12 @@ func TestValues(t *testing.T) {
 		"log(0 - 1) < 1":                       math.NaN(),
 		"!log(0 - 1)":                          math.NaN(),
 		"0 ^ -1":                               math.NaN(),
+		"0 ^ -0.5":                             math.NaN(),
+		"0 ^ 0.25":                             0,
+		"(-1) ^ 100":                           1,
+		"(-1) ^ 101":                           -1,
+		"(-1) ^ -101":                          -1,
+		"(-1) ^ 100.5":                         math.NaN(),
 	} {
 		p, err := Compile(text)
 		if err != nil {

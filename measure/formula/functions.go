@@ -155,8 +155,18 @@ func power(x, y float64) float64 {
 	if y == 0.5 {
 		return math.Sqrt(x)
 	}
-	if x == 0 && y > 0 {
-		return 0
+	if x == 0 {
+		if y > 0 {
+			return 0
+		}
+		return math.NaN() // as of whole exponents below 0
+	}
+	if x < 0 && y == math.Trunc(y) {
+		p := elementary.Exp(y * elementary.Log(-x))
+		if math.Abs(math.Mod(y, 2)) == 1 {
+			return -p
+		}
+		return p
 	}
 	return elementary.Exp(y * elementary.Log(x))
 }
