@@ -102,6 +102,14 @@ func (q *question) ask(ctx context.Context, c metric.Case) (float64, error) {
 					"that vary as -1", p.Name, p.ShapeString(), a.Shape)
 			}
 		}
+		// What a conversion makes of what no INT64 holds depends on the processor.
+		if p.DType == tensor.Int64 && slices.ContainsFunc(a.Val, math.IsNaN) {
+			return math.NaN(), nil // counted: of what has no value there is no number
+		}
+		if p.DType == tensor.Int64 && slices.ContainsFunc(a.Val, tooLarge) {
+			return math.NaN(), fmt.Errorf("it reads %s as INT64, and a number in it is too large for that: describe "+
+				"it as FP32", p.Name)
+		}
 		in[i] = tensor.Named{Name: p.Name, Tensor: array(a.Val, p.DType, shape)}
 	}
 	out, err := q.to.Run(ctx, in)
@@ -138,6 +146,8 @@ func shapes(out []tensor.Named) string {
 	}
 	return strings.Join(all, " and ")
 }
+
+func tooLarge(v float64) bool { return v < -(1<<63) || v >= 1<<63 }
 
 // array is numbers in the type that is asked for.
 func array(v []float64, as tensor.DType, shape []int) tensor.Tensor {

@@ -143,6 +143,18 @@ func TestRefused(t *testing.T) {
 	if v, err := m.Ask(t.Context(), masks); err != nil || !math.IsNaN(v) {
 		t.Errorf("%v, %v", v, err)
 	}
+	// NaN is nothing that an INT64 could be, and so there is no number; what is too large is refused.
+	if err := Put(m, stub{reads(port("element", tensor.Int64, -1, -1)), answers(1)}); err != nil {
+		t.Fatal(err)
+	}
+	for e, want := range map[float64]string{math.NaN(): "", math.Inf(-1): "too large", 1 << 63: "too large"} {
+		c := masks
+		c.Element = []float64{e}
+		v, err := m.Ask(t.Context(), c)
+		if !math.IsNaN(v) || (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%g as INT64: %v, %v; want NaN and %q", e, v, err, want)
+		}
+	}
 	// Of a field of a record that field is sent.
 	if of := metric.OfField("mask", m); of.Ask == nil {
 		t.Error("a metric of a field asks nobody")
