@@ -92,6 +92,7 @@ func (a *App) inputs(w *workload.Workload, m *eval.Model, workers int) (*audit.S
 		Members: len(others), Member: func(i int) (dataset.Sample, error) { return w.Data.Sample(others[i]) },
 		Declared: w.Scored,
 		Name:     m.Name, Predictor: eval.Predictor{Model: m, Workers: workers},
+		InSpec: m.Codec.In(), OutSpec: m.Codec.Out(), // also where there is no graph to look into
 		Plan: thin(w.Eval.Plan, w.Study.Audit.Elements),
 		N:    len(chosen), Sample: func(i int) (dataset.Sample, error) { return w.Eval.At(chosen[i]) },
 		Input: w.Study.Input, Seed: w.Study.Seed, Layers: w.Study.Audit.Layers, About: a.about(w, m.Name),
