@@ -3,11 +3,11 @@
 import contextlib
 import logging
 import sys
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Callable, Iterator, Optional, Sequence
 
 from nero._live import Event
 
-__all__ = ["Listener", "listener"]
+__all__ = ["Listener", "listener", "tell"]
 
 Listener = Callable[[Event], None]
 
@@ -20,7 +20,7 @@ def listener(progress: "bool | Listener") -> Iterator[Listener]:
     if callable(progress):
         yield progress
         return
-    shown = _Bar() if progress and sys.stderr is not None and sys.stderr.isatty() else None
+    shown = _Bar() if progress and _terminal() else None
     try:
 
         def heard(e: Event) -> None:
@@ -33,6 +33,18 @@ def listener(progress: "bool | Listener") -> Iterator[Listener]:
     finally:
         if shown is not None:
             shown.close()
+
+
+def tell(lines: Sequence[str], progress: "bool | Listener") -> None:
+    """Says lines where people look: in a terminal or a notebook, and to the logger "nero"."""
+    for line in lines:
+        log.info("%s", line)
+        if progress is True and (_terminal() or "ipykernel" in sys.modules):
+            print(line, file=sys.stderr)
+
+
+def _terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 class _Bar:

@@ -21,6 +21,7 @@ from nero._errors import ExportError, NeroError
 from nero._live import Event
 from nero._models._model import Asked, Prepared
 from nero._program import Ended, start
+from nero._progress import tell
 from nero.bridge._model import Model
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class Study:
     _folder: Folder = field(default_factory=lambda: Folder(None), repr=False)
     _live: Tuple[Model, ...] = field(default=(), repr=False)
     _during: Tuple[Callable[[], ContextManager[None]], ...] = field(default=(), repr=False)
+    _taken: Tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def folder(self) -> Path:
@@ -146,6 +148,7 @@ class Study:
         with contextlib.ExitStack() as stack:
             for during in self._during:
                 stack.enter_context(during())
+            tell(self._taken, progress)
             return start(args, self._live, progress)
 
 
@@ -205,8 +208,9 @@ def study(
     for p in (read.keys, *(p.keys for p in made), given):
         all_keys = _over(all_keys, p)
     s = Study(
-        all_keys, tuple(n for n in (read.note, *(p.note for p in made)) if n), folder,
+        all_keys, tuple(n for n in (read.note, *(n for p in made for n in (p.taken, p.note))) if n), folder,
         tuple(p.live for p in made if p.live is not None), tuple(p.during for p in made if p.during is not None),
+        tuple(p.taken for p in made if p.taken),
     )  # fmt: skip
     if read.arrays:
         _write(folder.path / "data.npz", lambda p: np.savez(p, **dict(read.arrays)))  # type: ignore[arg-type]

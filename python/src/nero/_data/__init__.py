@@ -3,7 +3,7 @@
 from types import ModuleType
 from typing import Any, List, Optional
 
-from nero._data import arrays, items, paths
+from nero._data import arrays, atoms, items, paths
 from nero._data._read import Read
 
 __all__ = ["Read", "prepare"]
@@ -11,7 +11,7 @@ __all__ = ["Read", "prepare"]
 
 def kinds() -> List[ModuleType]:
     """What there is, in the order in which it is asked."""
-    return [paths, arrays, items]
+    return [paths, atoms, arrays, items]
 
 
 def prepare(data: Any, labels: Any = None, samples: Optional[int] = None) -> Read:

@@ -12,7 +12,7 @@ import numpy as np
 from nero._data._read import LABELS, Read
 from nero._data.arrays import is_tensor, to_array
 
-__all__ = ["accepts", "prepare"]
+__all__ = ["accepts", "prepare", "some"]
 
 log = logging.getLogger("nero")
 
@@ -39,9 +39,7 @@ def prepare(data: Any, labels: Any, samples: Optional[int]) -> Read:
         data = data.dataset
         what = type(data).__name__
     with _untouched():
-        items, note = _items(data, what, samples)
-        if not items:
-            raise ValueError(f"the {what} has no samples")
+        items, note = some(data, what, samples)
         if note:
             notes.append(note)
         if _numbered(data) and not _same(items[0], _at(data, 0)):
@@ -64,8 +62,15 @@ def _shuffles(loader: Any) -> bool:
     return "Random" in type(getattr(loader, "sampler", None)).__name__
 
 
-def _items(data: Any, what: str, samples: Optional[int]) -> Tuple[List[Any], str]:
+def some(data: Any, what: str, samples: Optional[int]) -> Tuple[List[Any], str]:
     """The samples that are taken, and what is to be said of the choice."""
+    items, note = _items(data, what, samples)
+    if not items:
+        raise ValueError(f"the {what} has no samples")
+    return items, note
+
+
+def _items(data: Any, what: str, samples: Optional[int]) -> Tuple[List[Any], str]:
     length = _length(data)
     if length is None:
         if samples is None:

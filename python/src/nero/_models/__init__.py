@@ -3,7 +3,7 @@
 from types import ModuleType
 from typing import Any, List
 
-from nero._models import functions, paths, sklearn, torch
+from nero._models import ase, functions, paths, sklearn, torch
 from nero._models._model import Asked, Prepared
 
 __all__ = ["Asked", "Prepared", "prepare"]
@@ -11,7 +11,7 @@ __all__ = ["Asked", "Prepared", "prepare"]
 
 def kinds() -> List[ModuleType]:
     """What there is, in the order in which it is asked."""
-    return [paths, torch, sklearn, functions]
+    return [paths, ase, torch, sklearn, functions]
 
 
 def prepare(model: Any, asked: Asked) -> Prepared:
@@ -22,5 +22,5 @@ def prepare(model: Any, asked: Asked) -> Prepared:
             return made
     raise TypeError(
         f"{type(model).__name__} is no model that nero knows; give the path of an ONNX file, the URL of an endpoint, a function of arrays, "
-        "a torch module or an estimator of scikit-learn"
+        "a torch module, an estimator of scikit-learn or a calculator of ase"
     )

@@ -35,7 +35,9 @@ class Prepared:
     live: Optional[Model] = None
     #: What it says of the study, where nobody else does.
     keys: Mapping[str, Any] = field(default_factory=dict)
-    #: What was taken from it, in a sentence.
+    #: What was done with it, in a sentence.
     note: str = ""
+    #: What was taken from it that nobody said, in a line that is shown.
+    taken: str = ""
     #: What holds while the program runs.
     during: Optional[Callable[[], ContextManager[None]]] = None
