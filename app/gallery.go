@@ -114,7 +114,8 @@ func worstCase(ctx context.Context, s *audit.Subject, set *audit.Set) (*audit.Ca
 		c.Pictures = append(c.Pictures, withBoxes("answers on the unmoved picture", shot("", a[0], lo, hi), f, z))
 	}
 	if f := ys[0]; f.Kind() == space.KindScores {
-		c.Note += fmt.Sprintf(" Answer unmoved: class %d; moved: class %d.", audit.Class(f), audit.Class(home))
+		c.Note += fmt.Sprintf(" Answer unmoved: class %s; moved: class %s.", s.ClassName(audit.Class(f)),
+			s.ClassName(audit.Class(home)))
 	}
 	return c, nil
 }

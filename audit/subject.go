@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 
 	"nero/data/dataset"
 	"nero/data/space"
@@ -58,6 +59,8 @@ type Subject struct {
 	// can move. Sample is called from one goroutine at a time.
 	N      int
 	Sample func(i int) (dataset.Sample, error)
+	// Classes are the names of the classes that labels number; nil where the data names none.
+	Classes []string
 	// Unaudited are outputs of the model that the predictor leaves out.
 	Unaudited []string
 	// Parameters are how many numbers of the model training set; 0 if that is not known.
@@ -237,4 +240,12 @@ func PresetSize(parameters int64) (inputs, elements int) {
 		return 200, 100
 	}
 	return 200, 200
+}
+
+// ClassName is what a label is called: its name in the data, else its number.
+func (s *Subject) ClassName(label int) string {
+	if label >= 0 && label < len(s.Classes) && s.Classes[label] != "" {
+		return s.Classes[label]
+	}
+	return strconv.Itoa(label)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -381,6 +382,42 @@ func TestClues(t *testing.T) {
 				t.Logf("clean, strength %.2g: %s", x.Strength, x.Text)
 			}
 		})
+	}
+}
+
+// Classes are called by the names that the data gives them, wherever an error is laid out by class.
+func TestClassNames(t *testing.T) {
+	so2 := catalog.SO2()
+	circle := audittest.Plan(t, audittest.Plane(t, so2), action.Trivial{G: so2}, audittest.Angles(24)...)
+	s := vectors("named", of(func(x, y float64) []float64 {
+		r := math.Hypot(x, y)
+		if r > 5 {
+			return []float64{r*r + x}
+		}
+		return []float64{r*r + 1e-3*x}
+	}), circle)
+	s.Sample, s.Classes = rays, []string{"near", "far"}
+	r := audittest.Audit(t, audittest.Fixture{Subject: s}, orbitChecks...)
+	if c := found(r, audit.ClueClasses); c == nil || !c.Holds || c.Location != "class far" {
+		t.Errorf("the clue is %+v", c)
+	}
+	var names []string
+	for _, c := range r.Results {
+		for _, e := range c.Exhibits {
+			if e.Name != "classes" {
+				continue
+			}
+			for _, row := range e.Table.Rows {
+				names = append(names, row[0].Text)
+			}
+		}
+	}
+	slices.Sort(names)
+	if names = slices.Compact(names); !slices.Equal(names, []string{"far", "near"}) {
+		t.Errorf("the rows by class are called %q", names)
+	}
+	if got := s.ClassName(7); got != "7" {
+		t.Errorf("a class without a name is called %q", got)
 	}
 }
 

@@ -378,7 +378,7 @@ func (r *Result) classes(p *audit.Pass, s *audit.Set) {
 	if c.Holds {
 		var names []string
 		for _, x := range all[:cut] {
-			names = append(names, strconv.Itoa(x.label))
+			names = append(names, p.Subject.ClassName(x.label))
 		}
 		c.Location = "class " + list(names)
 		c.Text = fmt.Sprintf("%d of %d classes are affected, %s: error %.2g at least, %.2g at most in the others", cut,
@@ -386,8 +386,9 @@ func (r *Result) classes(p *audit.Pass, s *audit.Set) {
 		c.Evidence = []audit.Evidence{audit.Number("error of the affected classes over that of the others, at least",
 			ratio, "").Against(apart)}
 	} else {
-		c.Text = fmt.Sprintf("no class stands out among %d: error %.2g for class %d, %.2g for class %d",
-			len(all), all[0].iv.Value, all[0].label, all[len(all)-1].iv.Value, all[len(all)-1].label)
+		c.Text = fmt.Sprintf("no class stands out among %d: error %.2g for class %s, %.2g for class %s",
+			len(all), all[0].iv.Value, p.Subject.ClassName(all[0].label), all[len(all)-1].iv.Value,
+			p.Subject.ClassName(all[len(all)-1].label))
 		if !(ratio > 0) || !(ratio <= apart) {
 			c.Strength = 0.7
 		}
@@ -405,7 +406,7 @@ func (r *Result) classes(p *audit.Pass, s *audit.Set) {
 	}}
 	for _, x := range all {
 		t.Rows = append(t.Rows, []audit.Cell{
-			audit.Word(strconv.Itoa(x.label)), audit.Num(float64(x.iv.N)), audit.Num(x.iv.Value), audit.Num(x.iv.Lo),
+			audit.Word(p.Subject.ClassName(x.label)), audit.Num(float64(x.iv.N)), audit.Num(x.iv.Value), audit.Num(x.iv.Lo),
 			audit.Num(x.iv.Hi),
 		})
 	}
