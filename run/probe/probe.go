@@ -104,6 +104,8 @@ type Service struct {
 type Status struct {
 	// moved inputs
 	Inputs Level
+	// Pictures says that an input can be seen small, as [space.Portrait] shows it.
+	Pictures bool
 	// one per model of the run
 	Models []Level
 	// that runs the models, such as "native 1.27.0"; "" if none does
@@ -165,11 +167,23 @@ func newService(w *workload.Workload, o Options) *Service {
 	s.scaled = eval.Scaled(w.Eval.Metrics)
 	s.averages = averages(w.Eval)
 	s.status.Inputs.On = true
+	s.status.Pictures = pictured(w.Eval)
 	if e := w.Engine(); e != nil {
 		s.patient = !e.Concurrent()
 		s.status.Engine = workload.Body(e)
 	}
 	return s
+}
+
+// pictured asks the first sample that can be read whether there is a portrait of it: the value knows, whatever its kind.
+func pictured(e *eval.Evaluation) bool {
+	for i := range min(e.Count(), 8) {
+		if s, err := e.At(i); err == nil {
+			m, _ := space.Portrait(s.Value)
+			return m != nil
+		}
+	}
+	return false
 }
 
 // Status says what can be asked.

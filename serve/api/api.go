@@ -226,10 +226,12 @@ type Range struct {
 
 // Live says whether samples can be moved and models asked now, and if not, why.
 type Live struct {
-	Inputs bool   `json:"inputs"`
-	Models bool   `json:"models"`
-	Reason string `json:"reason,omitempty"`
-	Engine string `json:"engine,omitempty"`
+	Inputs bool `json:"inputs"`
+	// inputs can be seen small: GET runs/{id}/samples/{i}/thumb.png
+	Pictures bool   `json:"pictures"`
+	Models   bool   `json:"models"`
+	Reason   string `json:"reason,omitempty"`
+	Engine   string `json:"engine,omitempty"`
 }
 
 // Method is a way to lay out the samples in two dimensions.

@@ -890,7 +890,7 @@ func (b *builder) home() string {
 func (b *builder) document(all bool) api.Run {
 	d := b.doc
 	d.Live = api.Live{
-		Inputs: all || b.sum.Inputs > 0,
+		Inputs: all || b.sum.Inputs > 0, Pictures: all || b.sum.Thumbs > 0,
 		Reason: "A report holds what was recorded: no model can be asked.",
 	}
 	if !d.Live.Inputs && b.doc.Live.Reason != "" {

@@ -318,6 +318,7 @@ func (r *Run) liveStatus() liveStatus {
 		st := can.status
 		if st.Inputs.On {
 			o.Inputs = true
+			o.Pictures = o.Pictures || st.Pictures
 		} else if o.Reason == "" {
 			o.Reason = p.scrub(st.Inputs.Reason)
 		}

@@ -399,6 +399,8 @@ export interface Metric {
 /** Live says whether samples can be moved and models asked now, and if not, why. */
 export interface Live {
   inputs: boolean;
+  /** inputs can be seen small: GET runs/{id}/samples/{i}/thumb.png */
+  pictures: boolean;
   models: boolean;
   reason?: string;
   engine?: string;

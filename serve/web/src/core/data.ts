@@ -35,7 +35,7 @@ export class Data {
   readonly ids = computed(() => this.samples.state.value.value?.ids ?? []);
   readonly labels = computed(() => this.samples.state.value.value?.labels ?? []);
   /** Whether inputs can be moved and models asked now, by model, and if not, why. */
-  readonly ability = signal<api.Live & { of: readonly boolean[] }>({ inputs: false, models: false, of: [] });
+  readonly ability = signal<api.Live & { of: readonly boolean[] }>({ inputs: false, pictures: false, models: false, of: [] });
   /** The names of the classes of the models, or else of the samples. */
   readonly classNames = computed(() => {
     const r = this.run.value;

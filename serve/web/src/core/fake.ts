@@ -24,7 +24,7 @@ export function fakeRun(n = 9, more: Partial<api.Run> = {}): api.Run {
       { name: 'confidence', doc: '', better: 'higher', ref: 'target', range: [0, 1], title: 'confidence', wide: false },
       { name: 'error', doc: '', better: 'lower', ref: 'self', range: [0, null], title: 'error', wide: true },
     ],
-    classes: ['a', 'b', 'c'], labelled: true, output: 'scores', failed: 0, live: { inputs: true, models: true },
+    classes: ['a', 'b', 'c'], labelled: true, output: 'scores', failed: 0, live: { inputs: true, pictures: true, models: true },
     methods: [{ name: 'pca', title: 'PCA', doc: '', slow: false }, { name: 'umap', title: 'UMAP', doc: '', slow: true }],
     arrays: [0, 1].flatMap((m) => [0, 1].map((j) => ({ name: `curves.${m}.${j}`, shape: [n, e], bytes: n * e * 4 }))),
     slices: ['a', 'b', 'c'].map((name, label) => ({ name, label, n: n / 3, set: { label } })), audits: [], kernel: 'bilinear', engine: '', command: '', notes: [],

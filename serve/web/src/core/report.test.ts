@@ -62,7 +62,7 @@ const run = {
   metric_list: [{ name: 'first', title: 'First', better: 'higher', range: [0, 1] }, { name: 'second', title: 'Second', better: 'lower', range: [0, null] }],
   classes: ['zero', 'one'],
   labelled: true,
-  live: { inputs: true, models: false, reason: 'A report.' },
+  live: { inputs: true, pictures: true, models: false, reason: 'A report.' },
   slices: [classSlice(0), classSlice(1)],
 };
 

@@ -151,7 +151,7 @@ function Rows({ s }: { s: State }) {
       take(k);
     }
   };
-  const pictured = thumbs(s);
+  const pictured = s.data.ability.value.pictures;
   const active = cursor.value >= w.first && cursor.value < w.last ? cursor.value : -1;
   const rows = [];
   for (let k = w.first; k < w.last; k++) {
@@ -199,13 +199,6 @@ function Rows({ s }: { s: State }) {
       )}
     </>
   );
-}
-
-/** Whether rows begin with a picture of the input: it can be asked for, and is one that people can see. Rows of plain numbers are no picture. */
-export function thumbs(s: State): boolean {
-  const run = s.data.run.value;
-  if (!run || !(s.client.live ? s.data.ability.value.inputs : run.live.inputs)) return false;
-  return /^(image|mask|field|frames|volume|signal)?$/.test(run.input) || run.inputs.some((x) => x.type === 'positions');
 }
 
 /** The small picture of a sample. Its place is there before it is, so that no row moves. */
