@@ -16,7 +16,7 @@ import { notes } from './columns';
 import { Family } from './family';
 import { Caution } from './reference';
 import { aggregateTable } from './tables';
-import { useFloors } from './floor';
+import { limitWords, useFloors, useLimits, type Limit } from './floor';
 import { Card, ColorBar, colors, gainColors, Legend, lowest, Missing, modelName, orbitMean, quantity, sentence, Skeleton, tipLines, Trouble, useNav, useScale, WorstAt, worstOf } from './parts';
 import type { ReportAggregate } from '../core/report';
 import { kindOf, pairedCurve, perElement, unbounded } from '../core/stats';
@@ -242,6 +242,7 @@ function Curves({ s, curves, scale, side }: { s: State; curves: readonly Shown[]
   const map = traits(o.layout).colored === true;
   const found = useFloors(s);
   const floors = map ? [] : found;
+  const limits = useLimits(s);
   // Bands of many models are mud: those of the one that was picked in the legend are drawn, or of none.
   const crowd = curves.length > 2 && !map;
   const all = curves.map((c) => (crowd && c.series.ink !== s.place.lit.value ? bare(c.series) : c.series));
@@ -250,7 +251,8 @@ function Curves({ s, curves, scale, side }: { s: State; curves: readonly Shown[]
       orbit={o}
       series={series}
       scale={scale}
-      alt={`${quantity(s)} along the orbit, mean over samples, ${counted(curves)}. ${series.map((x) => sentence(s, x)).join(' ')}`}
+      marks={map ? [] : limits}
+      alt={`${quantity(s)} along the orbit, mean over samples, ${counted(curves)}. ${series.map((x) => sentence(s, x)).join(' ')}${limits.map((l) => ` The ${l.label}.`).join('')}`}
       at={s.place.g} better={s.place.metricDoc.value?.better} plane={s.place.plane}
       nav={nav}
       comb={s.place.metricDoc.value?.ref === 'self'}
@@ -274,10 +276,16 @@ function Curves({ s, curves, scale, side }: { s: State; curves: readonly Shown[]
       )}
       {traits(o.layout).tiles && <Later of={(m) => <m.TileWords o={o} />} />}
       {map ? <ColorBar table={colors(s)} scale={scale} note={`bright is good${beyond(s)}`} /> : <Axis s={s} />}
+      <LimitNote limits={limits} scale={map ? null : scale} />
       {!map && <Legend s={s} series={[...all, ...floors]} n={counted(curves)} />}
       {crowd && s.place.band.value !== 'none' && s.place.lit.value < 0 && <p class="axisnote">pick a model in the legend to see its band</p>}
     </>
   );
+}
+
+/** What an audit would permit, in words below the plot: in many a plot the line lies on the axis. */
+export function LimitNote({ limits, scale }: { limits: readonly Limit[]; scale: Scale | null }) {
+  return limits.length ? <p class="axisnote limit">{limitWords(limits, scale)}</p> : null;
 }
 
 /** How far models reach that are not shown, where the scale leaves that out. */
@@ -382,7 +390,7 @@ function Paired({ s }: { s: State }) {
     );
   return (
     <p class="note paired">
-      B − A <strong>{signed(p.orbit.mean)}</strong> {interval(p.orbit.lo, p.orbit.hi)}: <span title={`Paired by sample, ${sure(s)} interval, n = ${p.orbit.n}`}>{{ better: 'B is better', worse: 'B is worse' }[p.verdict] ?? p.verdict}</span>
+      B − A <strong>{signed(p.orbit.mean)}</strong>{p.orbit.lo === null ? '' : ` ${interval(p.orbit.lo, p.orbit.hi)}`}: <span title={`Paired by sample, ${sure(s)} interval, n = ${p.orbit.n}`}>{{ better: 'B is better', worse: 'B is worse' }[p.verdict] ?? p.verdict}</span>
     </p>
   );
 }

@@ -1,4 +1,5 @@
-// Floors from an audit of the run's models: what rounding and resampling alone would do to the relative error, element by element.
+// What audits of the run's models say beside the curve of the relative error: floors, which rounding and resampling alone would make, element
+// by element, and the limit that the error is held against.
 
 import { useEffect, useMemo } from 'preact/hooks';
 import type * as api from '../core/api';
@@ -7,6 +8,8 @@ import { nearest } from '../core/orbit';
 import { Slot } from '../core/slot';
 import type { State } from '../core/state';
 import type { Series } from '../render/orbit/common';
+import type { Scale } from '../render/scale';
+import { num } from '../render/text';
 
 /** The metric that floors are of: errors relative to the scale of the outputs. */
 const metric = 'relative';
@@ -38,12 +41,33 @@ export function floorOf(doc: Document, model: string, orbit: Pick<api.Group, 'na
   return any ? out : null;
 }
 
+/** The limit that an audit holds the relative errors of a model against, null if it says nothing of these motions. */
+export function limitOf(doc: Document, model: string, orbit: Pick<api.Group, 'name'>): number | null {
+  const m = doc.models.find((x) => x.model === model && !x.error);
+  return m && motion(m.claim.group) === motion(orbit.name) ? m.policy.threshold : null;
+}
+
+/** A limit as a plot draws it. */
+export interface Limit {
+  value: number;
+  label: string;
+}
+
+/** The limits of the models on show, each number once, with the models that it is for where not all have the same. */
+export function limitsOf(docs: readonly Document[], models: readonly string[], orbit: Pick<api.Group, 'name'>): Limit[] {
+  const whose = new Map<number, string[]>();
+  for (const name of models) {
+    const v = docs.map((d) => limitOf(d, name, orbit)).find((x) => x !== null) ?? null;
+    if (v !== null) whose.set(v, [...(whose.get(v) ?? []), name]);
+  }
+  return [...whose].map(([value, of]) => ({ value, label: `limit of the audit${of.length < models.length ? ` of ${of.join(', ')}` : ''}: ${num(value)}` }));
+}
+
 const loaded = new WeakMap<State, { run: string; slot: Slot<Document[]> }>();
 
-/** Thin lines for the floors of the models on show; none unless the metric is the relative error and an audit of the models is here. */
-export function useFloors(s: State): Series[] {
+/** The audits of the run on show, once they are wanted and here. */
+function useAudits(s: State, wanted: boolean): Document[] | null {
   const run = s.data.run.value;
-  const wanted = s.place.metricDoc.value?.name === metric && !!run?.audits.length;
   const entry = useMemo(() => {
     const old = loaded.get(s);
     if (old && old.run === run?.id) return old;
@@ -53,17 +77,23 @@ export function useFloors(s: State): Series[] {
   }, [s, run?.id]);
   useEffect(() => {
     const { value, busy, error } = entry.slot.state.peek();
-    if (!wanted || !run || value || busy || error) return;
+    if (!wanted || !run?.audits.length || value || busy || error) return;
     void entry.slot.load(async (cut) => {
       const docs = await Promise.all(run.audits.map(async (id) => read((await s.client.audit(id, cut)).document)));
       return docs.filter((d) => typeof d !== 'string');
     });
   }, [entry, wanted]);
-  const docs = entry.slot.value;
+  return wanted ? entry.slot.value : null;
+}
+
+/** Thin lines for the floors of the models on show; none unless the metric is the relative error and an audit of the models is here. */
+export function useFloors(s: State): Series[] {
+  const run = s.data.run.value;
+  const docs = useAudits(s, s.place.metricDoc.value?.name === metric);
   const orbit = s.data.group.value;
   const models = s.place.models.value;
   return useMemo(() => {
-    if (!wanted || !docs || !orbit || !run) return [];
+    if (!docs || !orbit || !run) return [];
     const out: Series[] = [];
     models.forEach((m, k) => {
       const name = run.model_list[m]?.name ?? '';
@@ -71,5 +101,21 @@ export function useFloors(s: State): Series[] {
       if (values) out.push({ ink: k as 0 | 1, name: `floor of ${name}: rounding, resampling`, values, pinned: true });
     });
     return out;
-  }, [wanted, docs, orbit, models, run]);
+  }, [docs, orbit, models, run]);
+}
+
+/** The limits beside the curves of the models on show; of records, those of the errors of each field too. */
+export function useLimits(s: State): Limit[] {
+  const run = s.data.run.value;
+  const name = s.place.metricDoc.value?.name ?? '';
+  const docs = useAudits(s, name === metric || name.endsWith(`.${metric}`));
+  const orbit = s.data.group.value;
+  const models = s.place.models.value;
+  return useMemo(() => (docs && orbit && run ? limitsOf(docs, [...new Set(models)].map((m) => run.model_list[m]?.name ?? ''), orbit) : []), [docs, orbit, models, run]);
+}
+
+/** Limits in words, for below a plot: whether a line shows them, and what they are held against. */
+export function limitWords(limits: readonly Limit[], scale: Pick<Scale, 'pos'> | null): string {
+  const where = (at: number): string => (at > 1 ? ', above all that is drawn' : at < 0.01 ? ', which cannot be told from 0 at this scale' : ' (dashed)');
+  return `${limits.map(({ value, label }) => label + (scale ? where(scale.pos(value)) : '')).join('; ')}; each input's largest error is held against it`;
 }

@@ -13,10 +13,10 @@ import type { Dot, Series } from '../render/orbit/common';
 import { OrbitPlot } from '../render/orbit/plot';
 import { count, num } from '../render/text';
 import { aroundZero } from '../render/scale';
-import { Axis } from './aggregate';
+import { Axis, LimitNote } from './aggregate';
 import { Later } from '../later';
 import { MapSwitch, useMaps } from './maps';
-import { useFloors } from './floor';
+import { useFloors, useLimits } from './floor';
 import { Card, ColorBar, colors, gainColors, Legend, lowest, Missing, modelName, orbitMean, quantity, sentence, Skeleton, tipLines, Trouble, useNav, useScale, WorstAt, worstOf } from './parts';
 import { notes } from './columns';
 import { play, playing } from './play';
@@ -217,6 +217,7 @@ function Body({ s }: { s: State }) {
   const series = useOrbits(s);
   const scale = useScale(s);
   const floors = useFloors(s);
+  const limits = useLimits(s);
   const toggle = useMemo(() => () => play(s), [s]);
   const nav = useNav(s, toggle);
   // Dots of answers lie where the answer was asked for, which during a drag is a little behind the needle.
@@ -289,7 +290,7 @@ function Body({ s }: { s: State }) {
               orbit={o}
               series={list}
               scale={at}
-              marks={diff && !map ? [{ value: 0, label: 'no difference' }] : []}
+              marks={map ? [] : diff ? [{ value: 0, label: 'no difference' }] : limits}
               alt={`${at.label} of sample ${s.place.sample.value} along the orbit. ${list.map((x) => (diff ? `${x.name}: mean ${num(orbitMean(x.values, o.weights))}.` : sentence(s, x))).join(' ')}`}
               at={s.place.g} better={s.place.metricDoc.value?.better} plane={s.place.plane}
               dots={diff ? gaps : side ? dotsOf[k] : dots}
@@ -306,6 +307,7 @@ function Body({ s }: { s: State }) {
       </div>
       {traits(o.layout).tiles && <Later of={(m) => <m.TileWords o={o} />} />}
       {maps ? <ColorBar table={maps.table} scale={maps.scale} note={`${diff ? 'orange: B is better' : 'bright is good'}; number: mean`} /> : map ? <ColorBar table={table} scale={at} {...(diff ? { note: 'orange: B is better' } : {})} /> : diff ? <p class="axisnote">{at.label}; the dashed {traits(o.layout).round ? 'circle' : 'line'} is no difference</p> : <Axis s={s} />}
+      {!diff && !maps && <LimitNote limits={limits} scale={map ? null : at} />}
       {!map && !diff && <Legend s={s} series={drawn} n="n = 1" />}
       <Status s={s} />
       <Numbers s={s} series={series} />
