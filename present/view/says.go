@@ -120,7 +120,8 @@ func (s *Sayer) Says(model string, chosen bool, curve func(metric int) *fold.Cur
 		case own == nil:
 			own = right
 		case !own.m.Binary:
-			say(fmt.Sprintf(own.m.Says, own.value(own.c.Orbit.Mean)) + " when " + they(own.c.Orbit.N) + " moved")
+			e, when := s.over(own)
+			say(fmt.Sprintf(own.m.Says, own.value(e.Mean)) + when)
 		}
 		if own.m.Binary && own.c.Worst.N > 0 {
 			of := own.value(own.c.Worst.Mean) + " of " + pronoun(own.c.Orbit.N)
@@ -167,8 +168,9 @@ func (s *Sayer) rest(f *figures, chosen bool) string {
 	n := f.c.Orbit.N
 	at := f.of(f.mean(s.Identity), n, chosen)
 	interval := s.interval(f)
-	if moved := f.value(f.c.Orbit.Mean); moved != f.value(f.mean(s.Identity)) || strings.Contains(interval, "worst") {
-		return fmt.Sprintf("%s as %s and %s%s when %s moved%s", at, they(n), f.preposition(), moved, they(n), interval)
+	e, when := s.over(f)
+	if moved := f.value(e.Mean); moved != f.value(f.mean(s.Identity)) || strings.Contains(interval, "worst") {
+		return fmt.Sprintf("%s as %s and %s%s%s%s", at, they(n), f.preposition(), moved, when, interval)
 	}
 	return at + ", as " + they(n) + " and moved alike" + interval
 }
@@ -179,22 +181,36 @@ func (s *Sayer) moved(f *figures, chosen bool) string {
 		return ""
 	}
 	n := f.c.Orbit.N
-	out := fmt.Sprintf("%s when %s moved%s", f.of(f.c.Orbit.Mean, n, chosen), they(n), s.interval(f))
+	e, when := s.over(f)
+	out := f.of(e.Mean, n, chosen) + when + s.interval(f)
 	if f.m.Binary && f.c.Worst.N > 0 {
 		out += fmt.Sprintf(", and %s%s however %s moved", f.preposition(), f.value(f.c.Worst.Mean), they(n))
 	}
 	return out
 }
 
-// interval is that of the mean over the orbit, and where on it the mean over the inputs is worst.
+// over is the estimate that tells of moved inputs, and when it holds, in words: those of the orbit but for the identity.
+// An older summary has only the mean over the whole orbit, which says so; a plan without the identity moves them all.
+func (s *Sayer) over(f *figures) (fold.Estimate, string) {
+	if f.c.Moved.N > 0 {
+		return f.c.Moved, " when " + they(f.c.Moved.N) + " moved"
+	}
+	if s.Identity < 0 {
+		return f.c.Orbit, " when " + they(f.c.Orbit.N) + " moved"
+	}
+	return f.c.Orbit, " in the mean over the orbit"
+}
+
+// interval is that of the mean over the moved inputs, and where on the orbit the mean over the inputs is worst.
 func (s *Sayer) interval(f *figures) string {
 	var parts []string
-	lo, hi := float64(f.c.Orbit.Lo), float64(f.c.Orbit.Hi)
+	e, _ := s.over(f)
+	lo, hi := float64(e.Lo), float64(e.Hi)
 	if !math.IsNaN(lo) && !math.IsNaN(hi) && !math.IsInf(lo, 0) && !math.IsInf(hi, 0) && lo < hi {
 		parts = append(parts, fmt.Sprintf("%s%% interval %s to %s", strconv.FormatFloat(100*s.Confidence, 'g', 4, 64),
-			f.number(f.c.Orbit.Lo), f.number(f.c.Orbit.Hi)))
+			f.number(e.Lo), f.number(e.Hi)))
 	}
-	if k := f.c.WorstElement; k >= 0 && f.value(f.mean(k)) != f.value(f.c.Orbit.Mean) {
+	if k := f.c.WorstElement; k >= 0 && f.value(f.mean(k)) != f.value(e.Mean) {
 		if at := Where(fold.PlaceOf(f.c.Mean, f.m.Better), s.Label); utf8.RuneCountInString(at) <= longest {
 			parts = append(parts, fmt.Sprintf("worst at %s: %s", at, f.value(f.mean(k))))
 		} else {

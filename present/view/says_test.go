@@ -25,10 +25,14 @@ func TestSays(t *testing.T) {
 		num := func(v float64) fold.Number { return fold.Number(v) }
 		return &fold.Curve{
 			Mean: []fold.Number{num(rest), num(worst)}, WorstElement: 1,
-			Orbit: fold.Estimate{N: n, Mean: num(moved), Lo: num(lo), Hi: num(hi)},
+			Moved: fold.Estimate{N: n, Mean: num(moved), Lo: num(lo), Hi: num(hi)},
+			// with the identity in it, which says nothing of moved inputs
+			Orbit: fold.Estimate{N: n, Mean: num((moved + rest) / 2), Lo: num(lo), Hi: num(hi)},
 			Worst: fold.Estimate{N: n, Mean: num(each)},
 		}
 	}
+	old := curve(1, .5, .4, .6, 0, 0, 9)
+	old.Moved = fold.Estimate{}
 	for _, c := range []struct {
 		name, metrics, units string
 		curves               []*fold.Curve
@@ -91,6 +95,13 @@ func TestSays(t *testing.T) {
 			"m is off by 0.200 eV in energy on 5 inputs, as they are and moved alike (95% interval 0.100 to 0.300). " +
 				"It is off by 0.200 eV/Å in forces on 5 inputs as they are and by 0.400 eV/Å when they are moved.",
 		},
+		{
+			"a summary from before there were means of moved inputs", "accuracy", "",
+			[]*fold.Curve{old},
+			false,
+			"m is right on 100.0% of 9 inputs as they are and on 75.0% in the mean over the orbit (95% interval 40.0% " +
+				"to 60.0%; worst at 275°: 0.0%). It is right on 0.0% of them however they are moved.",
+		},
 		{"nothing that has words", "confidence kl", ",", []*fold.Curve{nil, nil}, false, ""},
 		{"nothing measured", "accuracy", "", []*fold.Curve{{}}, false, ""},
 	} {
@@ -111,7 +122,9 @@ func TestSays(t *testing.T) {
 		Metrics: find("accuracy"), Units: []string{""}, Confidence: .95, Identity: -1,
 		Label: func(int) string { return strings.Repeat("long ", 9) },
 	}
-	got := s.Says("m", false, func(int) *fold.Curve { return curve(.9, .5, .4, .6, .1, .2, 7) })
+	without := curve(.9, .5, .4, .6, .1, .2, 7)
+	without.Orbit, without.Moved = without.Moved, fold.Estimate{}
+	got := s.Says("m", false, func(int) *fold.Curve { return without })
 	if want := "m is right on 50.0% of 7 inputs when they are moved (95% interval 40.0% to 60.0%; at worst 10.0%), " +
 		"and on 20.0% however they are moved."; got != want {
 		t.Errorf("an orbit without the identity:\n got %s\nwant %s", got, want)

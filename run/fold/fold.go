@@ -78,6 +78,8 @@ type cell struct {
 	worst aggregate.Moments
 	// one number per sample: its mean over the orbit less its value at the identity
 	change aggregate.Moments
+	// one number per sample: its mean over the orbit but for the identity
+	moved aggregate.Moments
 
 	// element of the single worst value
 	at       int
@@ -278,9 +280,31 @@ func (c *cell) add(r job.Row, m *metric.Metric, weights []float64, identity int,
 	}
 	c.orbit.Add(sum/weight, r.Index)
 	if identity >= 0 {
-		c.change.Add(sum/weight-float64(r.Curves[0][identity]), r.Index)
+		still := float64(r.Curves[0][identity])
+		c.change.Add(sum/weight-still, r.Index)
+		if share := ShareOf(weights, len(r.Curves[0]), identity); share < 1 {
+			c.moved.Add(Moved(sum/weight, still, share), r.Index)
+		}
 	}
 	c.worst.Add(worst, r.Index)
+}
+
+// ShareOf is the share of the identity in the weights of an orbit of n elements; nil weights are alike.
+func ShareOf(weights []float64, n, identity int) float64 {
+	if weights == nil {
+		return 1 / float64(n)
+	}
+	total := 0.0
+	for _, w := range weights {
+		total += w
+	}
+	return weights[identity] / total
+}
+
+// Moved is the mean of a sample over its orbit but for the identity, of its mean over the whole orbit, its value at the
+// identity and the share of the identity in that mean, which is less than 1.
+func Moved(mean, still, share float64) float64 {
+	return (mean - float64(share*still)) / (1 - share)
 }
 
 // worse reports whether a is worse than b.
@@ -348,6 +372,7 @@ func (f *folder) curve(c *cell, model, i, slice int) Curve {
 		WorstValue: Number(c.value),
 		FirstBad:   c.badFirst, BadAt: c.badAt,
 		Orbit: f.estimate(&c.orbit, f.metrics[i], false),
+		Moved: f.estimate(&c.moved, f.metrics[i], false),
 		Worst: f.estimate(&c.worst, f.metrics[i], f.metrics[i].Binary),
 	}
 	// A difference has its own range: twice the metric's, about zero.

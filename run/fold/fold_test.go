@@ -85,6 +85,10 @@ func TestHandComputed(t *testing.T) {
 	if c.WorstElement != 3 || c.WorstSample != "c" || c.WorstAt != 3 || !near(c.WorstValue, .1) {
 		t.Errorf("worst: element %d, sample %s at %d: %v", c.WorstElement, c.WorstSample, c.WorstAt, c.WorstValue)
 	}
+	// Without the identity: 1/3, .5, 1.4/3.
+	if !near(c.Moved.Mean, 1.3/3) || !near(c.Moved.SD, .0881917) || c.Moved.N != 3 {
+		t.Errorf("moved %+v", c.Moved)
+	}
 	// Changes from the identity: -.5, 0, -.1: mean -.2, sd sqrt((.09+.04+.01)/2).
 	if !near(c.Change.Mean, -.2) || !near(c.Change.SD, .2645751) || s.Verdict(c, 0) != "no change seen" {
 		t.Errorf("change %+v: %s", c.Change, s.Verdict(c, 0))

@@ -245,6 +245,11 @@ func (p *pool) fill(c *Curve, m *metric.Metric, weights []float64, identity int)
 	if identity >= 0 {
 		free := [2]float64{math.Inf(-1), math.Inf(1)}
 		c.Change = p.estimate(n, free, func(v []float64) float64 { return weighted(v, weights) - v[identity] })
+		if share := ShareOf(weights, len(p.value), identity); share < 1 {
+			c.Moved = p.estimate(n, m.Range, func(v []float64) float64 {
+				return Moved(weighted(v, weights), v[identity], share)
+			})
+		}
 	}
 }
 

@@ -131,6 +131,9 @@ type Curve struct {
 	// Orbit is the mean over the orbit: each sample is reduced to its own mean first, so the interval is clustered by
 	// sample.
 	Orbit Estimate `json:"orbit"`
+	// Moved is the same without the identity: of the inputs that were moved. N is 0 where the plan has the identity
+	// alone or does not have it, and in summaries that are older than this.
+	Moved Estimate `json:"moved"`
 	// Worst is the worst value along the orbit of each sample, averaged: worst-of-orbit accuracy for accuracy.
 	Worst Estimate `json:"worst"`
 	// Change is the mean over the orbit less the value at the identity, sample by sample: its interval says whether

@@ -218,7 +218,11 @@ func (r *Run) estimates(o *fold.Curve, rows []int32, samples *table, confidence 
 		return nil, nil, err
 	}
 	m := r.metrics[o.Metric]
-	var orbit, worst, change aggregate.Moments
+	var orbit, worst, change, moved aggregate.Moments
+	share := 1.0
+	if r.identity >= 0 {
+		share = fold.ShareOf(r.job.Weights, r.e, r.identity)
+	}
 	single, at := missing, int32(-1)
 	for _, i := range rows {
 		whole := stats.bad[i] < 0
@@ -227,7 +231,11 @@ func (r *Run) estimates(o *fold.Curve, rows []int32, samples *table, confidence 
 		}
 		orbit.Add(stats.orbit[i], int(i))
 		if r.identity >= 0 {
-			change.Add(stats.orbit[i]-float64(values[int(i)*r.e+r.identity]), int(i))
+			still := float64(values[int(i)*r.e+r.identity])
+			change.Add(stats.orbit[i]-still, int(i))
+			if share < 1 {
+				moved.Add(fold.Moved(stats.orbit[i], still, share), int(i))
+			}
 		}
 		w := math.NaN()
 		if k := stats.Worst[i]; k >= 0 {
@@ -244,6 +252,7 @@ func (r *Run) estimates(o *fold.Curve, rows []int32, samples *table, confidence 
 	}
 	o.WorstAt, o.WorstValue = int(at), fold.Number(single)
 	free := freed(m)
+	o.Moved = fold.EstimateOf(moved, m, false, confidence)
 	o.Orbit, o.Worst, o.Change = fold.EstimateOf(orbit, m, false, confidence),
 		fold.EstimateOf(worst, m, m.Binary, confidence), fold.EstimateOf(change, free, false, confidence)
 	return values, m, nil

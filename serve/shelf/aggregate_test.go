@@ -127,7 +127,7 @@ func equalCurves(t *testing.T, what string, got, want *fold.Curve) {
 	}
 	for name, c := range map[string][2]fold.Estimate{
 		"orbit": {got.Orbit, want.Orbit}, "worst": {got.Worst, want.Worst},
-		"change": {got.Change, want.Change},
+		"change": {got.Change, want.Change}, "moved": {got.Moved, want.Moved},
 	} {
 		a, b := c[0], c[1]
 		if a.N != b.N || !same64(a.Mean, b.Mean) || !same64(a.SD, b.SD) || !same64(a.Lo, b.Lo) || !same64(a.Hi, b.Hi) {

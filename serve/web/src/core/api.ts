@@ -583,6 +583,8 @@ export interface Curve {
   max: Num[];
   /** Orbit is the mean over the orbit: each sample is reduced to its own mean first, so the interval is clustered by sample. */
   orbit: Estimate;
+  /** Moved is the same without the identity: of the inputs that were moved. N is 0 where the plan has the identity alone or does not have it, and in summaries that are older than this. */
+  moved: Estimate;
   /** Worst is the worst value along the orbit of each sample, averaged: worst-of-orbit accuracy for accuracy. */
   worst: Estimate;
   /** Change is the mean over the orbit less the value at the identity, sample by sample: its interval says whether moving the inputs changes the metric at all. */
