@@ -147,9 +147,14 @@ func (p *Replayed) WriteText(to io.Writer) error {
 	if labels(r) {
 		unit = " " + audit.PixelShare
 	} else {
-		fmt.Fprintf(w, "  error               %s, largest component %s\n", allDigits(r.Error.Norm),
-			audit.Figures(r.Error.Max))
-		fmt.Fprintf(w, "  scale s             %s\n", allDigits(r.Scale))
+		if r.Part != "" {
+			fmt.Fprintf(w, "  most over its scale %s\n", r.Part)
+		}
+		fmt.Fprintf(w, "  error               %s", allDigits(r.Own))
+		if r.Own == r.Error.Norm { // else the component is one of other parts and other units
+			fmt.Fprintf(w, ", largest component %s", audit.Figures(r.Error.Max))
+		}
+		fmt.Fprintf(w, "\n  scale s             %s\n", allDigits(r.OwnScale))
 	}
 	against := ", at most the threshold " + audit.Figures(p.threshold)
 	switch {

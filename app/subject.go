@@ -95,7 +95,8 @@ func (a *App) inputs(w *workload.Workload, m *eval.Model, workers int) (*audit.S
 		InSpec: m.Codec.In(), OutSpec: m.Codec.Out(), // also where there is no graph to look into
 		Plan: thin(w.Eval.Plan, w.Study.Audit.Elements),
 		N:    len(chosen), Sample: func(i int) (dataset.Sample, error) { return w.Eval.At(chosen[i]) },
-		Classes: w.Classes, Input: w.Study.Input, Seed: w.Study.Seed, Layers: w.Study.Audit.Layers, About: a.about(w, m.Name),
+		Classes: w.Classes, Input: w.Study.Input, Seed: w.Study.Seed, Layers: w.Study.Audit.Layers,
+		About:    a.about(w, m.Name),
 		Contract: w.Study.Audit.Contract, EarlyStop: w.Study.Audit.EarlyStop, Basis: basis(w), Drawn: drawn,
 		Roundoff: roundoff(w, m.Name), Cost: w.Cost[m.Name], Rules: a.Parts.Rules, Groups: a.Parts.Groups,
 		Kinds: a.Parts.Kinds,

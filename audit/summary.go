@@ -421,7 +421,11 @@ func (r *Report) WorstCases() []Worst {
 			add(Worst{s.Name + ", not finite", s.NonFiniteAt, math.NaN()})
 		}
 		if s.Pairs > 0 && s.Rel.Max > 0 {
-			add(Worst{s.Name, s.At, s.Rel.Max})
+			what := s.Name
+			if f := s.largest(); f != nil && f.Name != "" {
+				what += ", in " + f.Name
+			}
+			add(Worst{what, s.At, s.Rel.Max})
 		}
 	}
 	for _, f := range r.Graded() {
@@ -430,6 +434,17 @@ func (r *Report) WorstCases() []Worst {
 			v = f.Evidence[0].Value
 		}
 		add(Worst{fmt.Sprintf("%s: %s", f.Check, f.Category.title()), f.Worst, v})
+	}
+	return out
+}
+
+// largest is the part of the output whose error at the worst pair is that of the set, nil where there is one part.
+func (s *Set) largest() *FieldError {
+	var out *FieldError
+	for i := range s.Fields {
+		if f := &s.Fields[i]; f.At.Index == s.At.Index && f.At.Label == s.At.Label && (out == nil || f.Max > out.Max) {
+			out = f
+		}
 	}
 	return out
 }

@@ -184,6 +184,24 @@ func TestGraded(t *testing.T) {
 	if w := r.WorstCases(); len(w) != 3 || w[2].Where.Label != "45°" {
 		t.Errorf("worst cases %v", w)
 	}
+	// Of a set with parts the worst case says of which part it is.
+	set := r.Sets()[0]
+	for _, x := range r.Sets() {
+		if x.Pairs > 0 && x.Rel.Max > set.Rel.Max {
+			set = x
+		}
+	}
+	set.Fields = []audit.FieldError{
+		{Name: "energy", Max: 1, At: audit.Where{Index: set.At.Index + 1}},
+		{Name: "forces", Max: set.Rel.Max, At: set.At},
+	}
+	found := false
+	for _, w := range r.WorstCases() {
+		found = found || w.What == set.Name+", in forces"
+	}
+	if !found {
+		t.Errorf("worst cases %v, want one in forces", r.WorstCases())
+	}
 }
 
 // A full audit scores well, one that says nothing scores 1, and each part falls when what it asks for is missing.

@@ -607,30 +607,31 @@ type Interval struct {
 // Set is a set of elements that is judged on its own, and what was measured on it over all inputs. Errors are relative
 // to the scale of the output, or shares where a unit is given.
 type Set struct {
-	Name        string   `json:"name"`
-	Exact       bool     `json:"exact"`
-	Verdict     Verdict  `json:"verdict" jsonschema:"enum=PASS,enum=FAIL,enum=NEEDS_ATTENTION"`
-	Reason      string   `json:"reason"`
-	Level       string   `json:"level"`
-	Cause       string   `json:"cause"`
-	Statement   string   `json:"statement"`
-	Inputs      int      `json:"inputs"`
-	Pairs       int      `json:"pairs"`
-	NonFinite   int      `json:"non_finite"`
-	NonFiniteAt *Where   `json:"non_finite_at,omitempty"`
-	Scale       Number   `json:"scale"`
-	Unit        string   `json:"unit,omitempty" jsonschema:"enum=share of pixels"`
-	Relative    Stats    `json:"relative"`
-	Absolute    Stats    `json:"absolute"`
-	Component   Number   `json:"largest_component"`
-	Mean        Interval `json:"mean_per_input"`
-	Worst       Interval `json:"largest_per_input"`
-	Exceed      Interval `json:"share_above_threshold"`
-	Exceeding   int      `json:"inputs_above_threshold"`
-	At          *Where   `json:"worst,omitempty"`
-	Rounding    Number   `json:"rounding_floor"`
-	Repeat      Number   `json:"repeat_floor"`
-	Batch       Number   `json:"batch_floor"`
+	Name        string  `json:"name"`
+	Exact       bool    `json:"exact"`
+	Verdict     Verdict `json:"verdict" jsonschema:"enum=PASS,enum=FAIL,enum=NEEDS_ATTENTION"`
+	Reason      string  `json:"reason"`
+	Level       string  `json:"level"`
+	Cause       string  `json:"cause"`
+	Statement   string  `json:"statement"`
+	Inputs      int     `json:"inputs"`
+	Pairs       int     `json:"pairs"`
+	NonFinite   int     `json:"non_finite"`
+	NonFiniteAt *Where  `json:"non_finite_at,omitempty"`
+	Scale       Number  `json:"scale"`
+	Unit        string  `json:"unit,omitempty" jsonschema:"enum=share of pixels"`
+	Relative    Stats   `json:"relative"`
+	// relative times scale; with several parts of the output the unit is none of theirs, see Fields
+	Absolute  Stats    `json:"absolute"`
+	Component Number   `json:"largest_component"`
+	Mean      Interval `json:"mean_per_input"`
+	Worst     Interval `json:"largest_per_input"`
+	Exceed    Interval `json:"share_above_threshold"`
+	Exceeding int      `json:"inputs_above_threshold"`
+	At        *Where   `json:"worst,omitempty"`
+	Rounding  Number   `json:"rounding_floor"`
+	Repeat    Number   `json:"repeat_floor"`
+	Batch     Number   `json:"batch_floor"`
 	// what would be there without any violation: resampling where elements resample, rounding elsewhere
 	Floor      *Number  `json:"floor,omitempty"`
 	Resampling Stats    `json:"resampling_floor"`

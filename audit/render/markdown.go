@@ -238,6 +238,9 @@ func (d *mdown) errors(m *document.Model) {
 		r, a, pairs := &s.Relative, &s.Absolute, strconv.Itoa(s.Pairs)
 		d.row(words.Markdown(s.Name), words.Markdown(s.Level), "relative", r.Mean.String(), r.Std.String(),
 			r.P50.String(), r.P95.String(), r.P99.String(), r.Max.String(), pairs)
+		if len(s.Fields) > 0 {
+			continue // parts with units of their own, which the table of parts has
+		}
 		d.row("", "", "absolute", a.Mean.String(), a.Std.String(), a.P50.String(), a.P95.String(), a.P99.String(),
 			a.Max.String(), pairs)
 	}

@@ -317,10 +317,12 @@ func (t *text) set(s *document.Set) {
 		if s.At != nil && s.At.Index >= 0 {
 			worst += " for " + s.At.String()
 		}
-		t.line(2, fmt.Sprintf(
-			"%s; mean %s, sd %s, p50 %s, p95 %s, p99 %s over %d pairs; absolute mean %s, max %s, component %s",
-			worst, s.Relative.Mean, s.Relative.Std, s.Relative.P50, s.Relative.P95, s.Relative.P99, s.Pairs,
-			s.Absolute.Mean, s.Absolute.Max, s.Component))
+		absolute := fmt.Sprintf("absolute mean %s, max %s, component %s", s.Absolute.Mean, s.Absolute.Max, s.Component)
+		if len(s.Fields) > 0 {
+			absolute = "each part of the output over its own scale"
+		}
+		t.line(2, fmt.Sprintf("%s; mean %s, sd %s, p50 %s, p95 %s, p99 %s over %d pairs; %s", worst, s.Relative.Mean,
+			s.Relative.Std, s.Relative.P50, s.Relative.P95, s.Relative.P99, s.Pairs, absolute))
 		t.line(2, fmt.Sprintf("per input: mean %s in %s, largest %s in %s; above the limit %d of %d, %s in [%s, %s]",
 			s.Mean.Value, s.Mean.Limits(), s.Worst.Value, s.Worst.Limits(), s.Exceeding, s.Worst.N,
 			percent(s.Exceed.Value), percent(s.Exceed.Lo), percent(s.Exceed.Hi)))

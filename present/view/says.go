@@ -189,7 +189,7 @@ func (s *Sayer) moved(f *figures, chosen bool) string {
 	return out
 }
 
-// over is the estimate that tells of moved inputs, and when it holds, in words: those of the orbit but for the identity.
+// over is the estimate that tells of moved inputs, and when it holds, in words: that of the orbit but for the identity.
 // An older summary has only the mean over the whole orbit, which says so; a plan without the identity moves them all.
 func (s *Sayer) over(f *figures) (fold.Estimate, string) {
 	if f.c.Moved.N > 0 {

@@ -99,8 +99,8 @@ func TestSays(t *testing.T) {
 			"a summary from before there were means of moved inputs", "accuracy", "",
 			[]*fold.Curve{old},
 			false,
-			"m is right on 100.0% of 9 inputs as they are and on 75.0% in the mean over the orbit (95% interval 40.0% " +
-				"to 60.0%; worst at 275°: 0.0%). It is right on 0.0% of them however they are moved.",
+			"m is right on 100.0% of 9 inputs as they are and on 75.0% in the mean over the orbit (95% interval " +
+				"40.0% to 60.0%; worst at 275°: 0.0%). It is right on 0.0% of them however they are moved.",
 		},
 		{"nothing that has words", "confidence kl", ",", []*fold.Curve{nil, nil}, false, ""},
 		{"nothing measured", "accuracy", "", []*fold.Curve{{}}, false, ""},

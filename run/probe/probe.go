@@ -175,7 +175,8 @@ func newService(w *workload.Workload, o Options) *Service {
 	return s
 }
 
-// pictured asks the first sample that can be read whether there is a portrait of it: the value knows, whatever its kind.
+// pictured asks the first sample that can be read whether there is a portrait of it: the value knows, whatever its
+// kind.
 func pictured(e *eval.Evaluation) bool {
 	for i := range min(e.Count(), 8) {
 		if s, err := e.At(i); err == nil {

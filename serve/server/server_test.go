@@ -950,7 +950,8 @@ func TestExports(t *testing.T) {
 	// Alone in its set a sample is like the mean curve, unless it is level; ties say how many elements are as bad.
 	alone := parsed[map[string]any](t, []byte(strings.SplitN(string(f.get(t,
 		"runs/alpha/export/samples.jsonl?set=%7B%22indexes%22%3A%5B4%5D%7D")), "\n", 2)[0]))
-	if alone["index"] != 4.0 || alone["correlation"] != 1.0 || alone["similarity"] != 1.0 || alone["worst_ties"] == nil {
+	if alone["index"] != 4.0 || alone["correlation"] != 1.0 || alone["similarity"] != 1.0 ||
+		alone["worst_ties"] == nil {
 		t.Errorf("sample 4 by itself: %v", alone)
 	}
 	if text := string(f.get(t, "runs/alpha/export/findings.csv")); !strings.Contains(text,

@@ -8,7 +8,8 @@ import (
 
 // Likeness is how alike the curve of each sample and the mean curve of some samples are, over the elements of the orbit
 // with the weights of the plan. Both lists have a value for every sample of the run, from −1 to 1, and NaN where a
-// value is missing and where one of the two curves is level. The page ranks by the same (serve/web/src/core/distance.ts).
+// value is missing and where one of the two curves is level. The page ranks by the same
+// (serve/web/src/core/distance.ts).
 type Likeness struct {
 	// Correlation is Pearson's coefficient, Similarity the universal image quality index of Wang and Bovik (2002): SSIM
 	// without its constants, with the whole orbit as one window.

@@ -406,8 +406,8 @@ func (r *Result) classes(p *audit.Pass, s *audit.Set) {
 	}}
 	for _, x := range all {
 		t.Rows = append(t.Rows, []audit.Cell{
-			audit.Word(p.Subject.ClassName(x.label)), audit.Num(float64(x.iv.N)), audit.Num(x.iv.Value), audit.Num(x.iv.Lo),
-			audit.Num(x.iv.Hi),
+			audit.Word(p.Subject.ClassName(x.label)), audit.Num(float64(x.iv.N)), audit.Num(x.iv.Value),
+			audit.Num(x.iv.Lo), audit.Num(x.iv.Hi),
 		})
 	}
 	e := audit.Exhibit{Name: "classes", Title: "Error by class, " + s.Name, Table: t}

@@ -33,6 +33,10 @@ type Replayed struct {
 	// Scale is s, measured as in the audit. Where the output has several parts, Error is that of the part that errs
 	// most over its own scale, times s.
 	Scale float64
+	// Part is the part of the output that errs most over its own scale, where there are several and they have names,
+	// and Own its error and OwnScale its scale, in its own unit; those of the whole where it is one part.
+	Part          string
+	Own, OwnScale float64
 	// Repeat is how far two answers to the unmoved input are apart, Rounding how far answers to inputs an ulp away are,
 	// the larger of the unmoved and the moved one, and Resampling what moving there and back does, NaN for an exact
 	// element. All in the unit of the output.
@@ -134,7 +138,17 @@ func (r *Replayed) run(ctx context.Context, p *audit.Pass, g group.Element) erro
 			r.Error = scale.Difference{Norm: math.NaN(), Max: math.NaN()}
 		}
 	}
+	r.own(p.Gauge())
 	return r.floors(ctx, p, second, home)
+}
+
+// own says the error in the unit of the part that it is of.
+func (r *Replayed) own(g *scale.Gauge) {
+	r.Own, r.OwnScale = r.Error.Norm, r.Scale
+	if k := r.Error.Part; g != nil && len(g.Parts) > 1 && k >= 0 && k < len(r.Error.Parts) {
+		r.Part, r.OwnScale = g.Parts[k].Name, g.Parts[k].Scale
+		r.Own = r.Error.Parts[k] * r.OwnScale
+	}
 }
 
 // stream is what goes through the model to measure the pair: the chunks of the sweep that hold it, or the pair by

@@ -352,7 +352,12 @@ func setsOf(m *document.Model) *grid {
 	})
 	row("largest, where", "", func(s *document.Set) string { return fmt.Sprintf("%s, %s", s.Relative.Max, s.At) })
 	row("absolute mean, max", "in the unit of the output",
-		func(s *document.Set) string { return fmt.Sprintf("%s, %s", s.Absolute.Mean, s.Absolute.Max) })
+		func(s *document.Set) string {
+			if len(s.Fields) > 0 {
+				return "–" // parts with units of their own, which the table of parts has
+			}
+			return fmt.Sprintf("%s, %s", s.Absolute.Mean, s.Absolute.Max)
+		})
 	row("floor of rounding", "", func(s *document.Set) string { return s.Rounding.String() })
 	row("floors of repeats, batches", "",
 		func(s *document.Set) string { return fmt.Sprintf("%s, %s", s.Repeat, s.Batch) })
