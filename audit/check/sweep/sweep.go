@@ -107,8 +107,9 @@ type Result struct {
 	FieldErr [][]float64
 
 	elements []audit.Element
-	// what the data say of the samples that are under way
-	truth map[int]space.Labelled
+	// What the data say of the samples that are under way, by sample: the producer of requests writes and the consumer
+	// reads at the same time.
+	truth []space.Labelled
 	// samples that an element changes
 	changed []bool
 }
@@ -162,7 +163,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		Component: map[bool]float64{}, NonFinite: map[bool]int{}, NonFiniteAt: map[bool]audit.Where{},
 		FloorMean: make([]float64, n), FloorAt: make([]float64, m), FloorN: make([]int, m), elements: p.Elements,
 		changed: make([]bool, n), CutMean: make([]float64, n), Lost: make([]float64, n),
-		truth: map[int]space.Labelled{},
+		truth: make([]space.Labelled, n),
 	}
 	if p.Subject.EarlyStop {
 		var err error
@@ -643,7 +644,7 @@ func (c *consumer) overlap(q audit.Request, mover *audit.Mover, y space.Value) e
 // close writes down what is known of a sample once its last element is through.
 func (c *consumer) close() {
 	r, i := c.r, c.sample
-	delete(r.truth, i)
+	r.truth[i] = nil
 	r.FloorMean[i] = math.NaN()
 	if r.CutMean != nil && c.exact > 0 {
 		r.CutMean[i] = c.cut / c.exact
