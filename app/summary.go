@@ -25,7 +25,7 @@ func WriteJSON(out io.Writer, v any) error {
 }
 
 // terminal is the width that the table of a run keeps to: that of the narrowest terminal in common use. Names of models
-// are cut so that their rows fit, but never below least.
+// that leave no room for their numbers have a line of their own, but not those up to least.
 const (
 	terminal = 80
 	least    = 12
@@ -143,28 +143,18 @@ func (r *RunResult) table(out *strings.Builder, name func(int) string) bool {
 	for _, l := range lines {
 		row := &strings.Builder{}
 		for i, cell := range l.cells {
-			if i == 0 && strings.HasPrefix(cell, " ") {
-				cell = words.Clip(cell, widths[0])
-			} else if i == 0 && utf8.RuneCountInString(cell) > widths[0] {
-				fmt.Fprintln(out, cell) // a title is not cut
+			if i == 0 && utf8.RuneCountInString(cell) > widths[0] {
+				out.WriteString(words.Wrap(cell, terminal, 2)) // titles and names are not cut
 				cell = ""
 			}
 			fmt.Fprintf(row, "%-*s  ", widths[i], cell)
 		}
 		fmt.Fprintln(out, strings.TrimRight(row.String(), " "))
 		if l.below != "" {
-			fmt.Fprintln(out, end("      "+l.below, terminal))
+			out.WriteString(words.Wrap("      "+l.below, terminal, 2))
 		}
 	}
 	return len(lines) > 0
-}
-
-// end cuts what of a line does not fit into n columns.
-func end(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
 }
 
 // columns aligns rows of cells that tabs end.

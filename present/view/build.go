@@ -272,7 +272,8 @@ func (b *builder) add(p *Panel, model int, fill func(*Point), orbit fold.Estimat
 		p.Series = append(p.Series, series)
 	}
 	if at := fold.PlaceOf(values, metric.Direction(b.m.Better)); at.Level || at.Ties > 1 {
-		st.At = Where(at, nil)
+		first := st.At
+		st.At = Where(at, func(int) string { return first })
 	}
 	p.Stats = append(p.Stats, st)
 }

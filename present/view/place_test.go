@@ -13,6 +13,7 @@ func TestWhere(t *testing.T) {
 		"":                            {At: -1, Of: 4},
 		"90°":                         {At: 1, Ties: 1, Of: 4},
 		"150 of 1,289 elements alike": {At: 1, Ties: 150, Of: 1289},
+		"90° and 2 others alike":      {At: 1, Ties: 3, Of: 4},
 		"every element":               {At: 1, Ties: 4, Of: 4, Level: true},
 	} {
 		if got := Where(p, label); got != want {
