@@ -12,6 +12,7 @@ import (
 	"nero/audit"
 	"nero/audit/baseline"
 	"nero/audit/document"
+	"nero/audit/render"
 	"nero/run/job"
 	"nero/run/workload"
 )
@@ -112,6 +113,11 @@ func ReadAudit(name string) (*Stored, error) {
 
 // Write writes the audit in one format.
 func (s *Stored) Write(w io.Writer, format string) error { return writeAudit(w, s.Document, format) }
+
+// WriteScreen writes the text for a terminal of so many columns, 0 for an unknown number.
+func (s *Stored) WriteScreen(w io.Writer, columns int) error {
+	return render.Screen(w, s.Document, columns)
+}
 
 // Save writes the audit into a folder, each format into a file of its own ([AuditFile]).
 func (s *Stored) Save(out string, formats ...string) error {

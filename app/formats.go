@@ -87,6 +87,11 @@ func (r *AuditResult) Write(w io.Writer, format string) error {
 	return writeAudit(w, r.Document(), format)
 }
 
+// WriteScreen writes the text for a terminal of so many columns, 0 for an unknown number.
+func (r *AuditResult) WriteScreen(w io.Writer, columns int) error {
+	return render.Screen(w, r.Document(), columns)
+}
+
 func writeAudit(w io.Writer, d *document.Audit, format string) error {
 	f, ok := render.Find(format)
 	if !ok {

@@ -137,19 +137,20 @@ func addAudit(c *cobra.Command, o *app.AuditOptions) {
 // auditWriter is an audit that can be written: one that was made now, or one from a file.
 type auditWriter interface {
 	Write(w io.Writer, format string) error
+	WriteScreen(w io.Writer, columns int) error
 	Save(out string, formats ...string) error
 }
 
 // printAudit prints one format, or writes several into a folder and prints the text.
 func (a *App) printAudit(r auditWriter, formats []string, out string) error {
 	if out == "" && formats[0] == "text" {
-		return a.inColor(func() error { return r.Write(a.Out, formats[0]) })
+		return a.inColor(func() error { return r.WriteScreen(a.Out, columnsOf(a.Out)) })
 	}
 	if out == "" {
 		return r.Write(a.Out, formats[0])
 	}
 	// First: what cannot be written into files is not lost.
-	if err := a.inColor(func() error { return r.Write(a.Out, "text") }); err != nil {
+	if err := a.inColor(func() error { return r.WriteScreen(a.Out, columnsOf(a.Out)) }); err != nil {
 		return err
 	}
 	return r.Save(out, formats...)
@@ -162,7 +163,8 @@ func (a *App) briefAudit(r *app.AuditResult, formats []string, out string) error
 		return err
 	}
 	if out == "" {
-		fmt.Fprintln(a.Out, "This is one screen of it; --full prints the whole report, -f html -o FOLDER makes a page.")
+		fmt.Fprint(a.Out, "This is one screen of it; --full prints the whole report, -f html -o FOLDER\n"+
+			"makes a page.\n")
 		return nil
 	}
 	if err := r.Save(out, formats...); err != nil {

@@ -169,8 +169,22 @@ resampling.`,
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress")
 	root.PersistentFlags().Var(&choice{&a.color, []string{colorAuto, colorAlways, colorNever}}, "color",
 		"verdicts in colour: auto is on a terminal, unless NO_COLOR is set")
-	root.AddCommand(a.demo(), a.run(), a.audit(), a.compare(), a.report(), a.serve(), a.export(), a.inspect(),
-		a.engine(), a.groups(), a.metrics(), a.presets(), a.checks(), a.bench(), a.schema())
+	root.AddCommand(a.demo(), a.run(), a.audit(), a.read(a.compare()), a.report(), a.serve(), a.export(),
+		a.read(a.inspect()), a.read(a.engine()), a.read(a.groups()), a.read(a.metrics()), a.read(a.presets()),
+		a.read(a.checks()), a.bench(), a.schema())
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		var text strings.Builder
+		out := c.OutOrStdout()
+		c.SetOut(&text)
+		help(c, args)
+		c.SetOut(out)
+		said := strings.ReplaceAll(text.String(), " (default )", "") // of a flag without a default
+		_ = toRead(out, func(w io.Writer) error {                    // the sink keeps its error
+			_, err := io.WriteString(w, said)
+			return err
+		})
+	})
 	return root
 }
 

@@ -153,7 +153,10 @@ func (p *demoPage) wait() error { return <-p.done }
 func (p *demoPage) stop() { p.end() }
 
 // terminal tells whether somebody sits at the other end of the output.
-func terminal(out any) bool {
+func terminal(out any) bool { return screenOf(out) != nil }
+
+// screenOf is the terminal behind the output, nil if there is none.
+func screenOf(out any) *os.File {
 	if s, ok := out.(*sink); ok {
 		out = s.w
 	}
@@ -164,5 +167,21 @@ func terminal(out any) bool {
 		out = p.w
 	}
 	file, ok := out.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return nil
+	}
+	return file
+}
+
+// columnsOf is how many columns the terminal has, 0 where there is none or it does not say.
+func columnsOf(out any) int {
+	file := screenOf(out)
+	if file == nil {
+		return 0
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
 }

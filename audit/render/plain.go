@@ -3,9 +3,7 @@ package render
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"nero/audit/document"
 	"nero/present/words"
@@ -39,47 +37,25 @@ func (t *text) plot(e *document.Exhibit) {
 	}
 }
 
-// rows writes a table in columns, words clipped where they are too wide together.
+// rows writes a table in columns.
 func (t *text) rows(b *document.Table) {
-	n := len(b.Columns)
-	grid := make([][]string, 0, len(b.Rows)+1)
-	right := make([]bool, n)
-	var head []string
+	head := make([]string, 0, len(b.Columns))
 	for _, c := range b.Columns {
 		head = append(head, c.Heading())
 	}
-	grid = append(grid, head)
+	grid := [][]string{head}
+	var right []int
 	for _, r := range b.Rows[:min(len(b.Rows), mostRows)] {
 		var line []string
 		for j, c := range r {
-			right[j] = right[j] || c.Number
+			if c.Number {
+				right = append(right, j)
+			}
 			line = append(line, words.Line(c.In(b.Columns[j].Unit)))
 		}
 		grid = append(grid, line)
 	}
-	width := make([]int, n)
-	for _, r := range grid {
-		for j, c := range r {
-			width[j] = max(width[j], utf8.RuneCountInString(c))
-		}
-	}
-	const indent, gap = 4, 2
-	for total(width)+gap*(n-1)+indent > columns {
-		j := slices.Index(width, slices.Max(width))
-		if width[j] <= 4 {
-			break // more columns than a line holds
-		}
-		width[j]--
-	}
-	for _, r := range grid {
-		var out []string
-		for j, c := range r {
-			out = append(out, pad(words.Clip(c, width[j]), width[j], right[j]))
-		}
-		t.b.WriteString(strings.TrimRight(words.Clip(
-			strings.Repeat(" ", indent)+strings.Join(out, strings.Repeat(" ", gap)),
-			columns), " ") + "\n")
-	}
+	t.grid(4, grid, right...)
 	if more := len(b.Rows) - mostRows; more > 0 {
 		t.line(4, "and "+count(more, "more row", "more rows"))
 	}

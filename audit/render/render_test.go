@@ -163,9 +163,20 @@ func compare(t *testing.T, name string, got []byte) {
 
 func TestTextKeepsItsWidth(t *testing.T) {
 	text := write(t, render.Text, goldenReports(t)...)
-	for line := range strings.Lines(text) {
-		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 100 {
-			t.Errorf("%d columns: %s", n, line)
+	var screen strings.Builder
+	if err := render.Screen(&screen, audit.Document(goldenReports(t)...), 80); err != nil {
+		t.Fatal(err)
+	}
+	for width, text := range map[int]string{100: text, 80: screen.String()} {
+		for line := range strings.Lines(text) {
+			// Commands are there to be copied.
+			n := utf8.RuneCountInString(strings.TrimRight(line, "\n"))
+			if n > width && !strings.Contains(line, "--replay") {
+				t.Errorf("%d columns of %d: %s", n, width, line)
+			}
+		}
+		if strings.Contains(text, "…") {
+			t.Errorf("%d columns: something is cut:\n%s", width, text)
 		}
 	}
 	if head := strings.Join(strings.SplitN(text, "\n", 5)[:4], "\n"); !strings.Contains(head, "PASS") ||

@@ -21,8 +21,17 @@ var Text = Format{Name: "text", File: "audit.txt", Doc: "words and tables for a 
 // columns is the width that text keeps to, for terminals and logs.
 const columns = 100
 
-func writeText(w io.Writer, a *document.Audit) error {
+func writeText(w io.Writer, a *document.Audit) error { return Screen(w, a, columns) }
+
+// leastColumns is the width below which text is not made narrower: its tables would be towers of letters.
+const leastColumns = 60
+
+// Screen writes [Text] for a terminal of so many columns. It is no wider than the file, and 0 is the width of the file.
+func Screen(w io.Writer, a *document.Audit, width int) error {
 	t := &text{}
+	if width > 0 {
+		t.narrow = min(max(width, leastColumns), columns)
+	}
 	for i := range a.Models {
 		t.head(&a.Models[i])
 	}
@@ -41,11 +50,14 @@ type text struct {
 	narrow int
 }
 
+// width is that which no line exceeds.
+func (t *text) width() int { return cmp.Or(t.narrow, columns) }
+
 // line writes s, broken at spaces, continuation lines indented by more.
 func (t *text) line(indent int, s string) {
 	hang := 2
 	for line := range strings.Lines(s) {
-		t.b.WriteString(words.Wrap(strings.Repeat(" ", indent)+line, cmp.Or(t.narrow, columns), hang))
+		t.b.WriteString(words.Wrap(strings.Repeat(" ", indent)+line, t.width(), hang))
 		indent, hang = indent+hang, 0
 	}
 	if s == "" {
@@ -108,49 +120,22 @@ func (t *text) head(m *document.Model) {
 	t.b.WriteString("\n")
 }
 
-var header = []struct {
-	name  string
-	width int
-	right bool
-}{
-	{"model", 12, false},
-	{"elements", 10, false},
-	{"mean", 7, true},
-	{"p95", 7, true},
-	{"max", 7, true},
-	{"largest per input", 18, true},
-	{"floor", 7, true},
-	{"verdict", 15, false},
-}
-
 // table has a row per model and set.
 func (t *text) table(models []document.Model) {
-	row := func(cells ...string) {
-		var out []string
-		for i, c := range cells {
-			h := header[i]
-			out = append(out, pad(words.Clip(c, h.width), h.width, h.right))
-		}
-		t.b.WriteString(strings.TrimRight(strings.Join(out, "  "), " ") + "\n")
-	}
-	some, masks := false, false
+	rows := [][]string{{"model", "elements", "mean", "p95", "max", "largest per input", "floor", "verdict"}}
+	masks := false
 	for i := range models {
 		m := &models[i]
 		for _, s := range m.Sets() {
 			masks = masks || s.Shares()
-			if !some {
-				var names []string
-				for _, h := range header {
-					names = append(names, h.name)
-				}
-				row(names...)
-				some = true
-			}
-			row(m.Model, strings.TrimSuffix(s.Name, " elements"), s.Relative.Mean.String(), s.Relative.P95.String(),
-				s.Relative.Max.String(), s.Worst.Limits(), s.Expected().String(), string(s.Verdict))
+			rows = append(rows, []string{
+				m.Model, strings.TrimSuffix(s.Name, " elements"), s.Relative.Mean.String(), s.Relative.P95.String(),
+				s.Relative.Max.String(), s.Worst.Limits(), s.Expected().String(), string(s.Verdict),
+			})
 		}
 	}
-	if some {
+	if len(rows) > 1 {
+		t.grid(0, rows, 2, 3, 4, 5, 6)
 		t.line(0, "Errors are relative to the scale s of the outputs. Largest per input: interval of its mean over "+
 			"inputs, which says nothing of those too rare to be among the tested. "+
 			"Floor: what rounding does on exact elements, what resampling does on others.")
