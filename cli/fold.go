@@ -37,9 +37,11 @@ func (a *App) read(c *cobra.Command) *cobra.Command {
 		}
 		out := a.Out
 		defer func() { a.Out = out }()
-		return toRead(out, func(w io.Writer) error {
-			a.Out = w
-			return run(cmd, args)
+		return a.inColor(func() error {
+			return toRead(out, func(w io.Writer) error {
+				a.Out = w
+				return run(cmd, args)
+			})
 		})
 	}
 	return c
