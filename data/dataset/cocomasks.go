@@ -360,13 +360,20 @@ func (o opener) openCOCOMasks(spec Spec) (Dataset, error) {
 
 // checkDrawn refuses what is said of PNG files.
 func (m Masks) checkDrawn() error {
-	for key, given := range map[string]bool{
-		"photo": m.Photo != "", "file": m.File != "", "values": len(m.Values) > 0, "colors": len(m.Colors) > 0,
-		"void": len(m.Void) > 0, "void_colors": len(m.VoidColors) > 0,
+	for _, x := range []struct {
+		key   string
+		given bool
+	}{
+		{"photo", m.Photo != ""},
+		{"file", m.File != ""},
+		{"values", len(m.Values) > 0},
+		{"colors", len(m.Colors) > 0},
+		{"void", len(m.Void) > 0},
+		{"void_colors", len(m.VoidColors) > 0},
 	} {
-		if given {
+		if x.given {
 			return fmt.Errorf("masks.%s is for masks in PNG files, these are drawn from the objects of a JSON file: "+
-				"leave it out; masks.rest and masks.overlap are for them", key)
+				"leave it out; masks.rest and masks.overlap are for them", x.key)
 		}
 	}
 	if m.Rest != "" && m.Rest != "void" {

@@ -323,7 +323,7 @@ func TestCOCOMasksRefuses(t *testing.T) {
 		},
 		{
 			"settings of PNG", "", "",
-			Spec{Masks: Masks{Values: []int{1}}},
+			Spec{Masks: Masks{Values: []int{1}, Void: []int{2}, VoidColors: [][]int{{1, 2, 3}}}}, // the first is named
 			"d: masks.values is for masks in PNG files, these are drawn from the objects of a JSON file: leave it " +
 				"out; masks.rest and masks.overlap are for them",
 		},

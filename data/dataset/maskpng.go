@@ -83,8 +83,7 @@ func (m *maskReader) decode(b []byte, h, w int) (mask *space.Mask, grey bool, er
 	}
 	out := &space.Mask{H: h, W: w, Label: make([]int32, h*w)}
 	if g, ok := img.(*image.Gray); ok {
-		// Decoders spread fewer than 8 bits over 0 to 255; labels are the bits.
-		spread := 255 / (1<<min(b[pngDepth], 8) - 1)
+		spread := spreadOf(b)
 		return out, true, m.numbers(out, func(x, y int) int { return int(g.GrayAt(x, y).Y) / spread })
 	}
 	p, palette := img.(*image.Paletted)
@@ -93,6 +92,10 @@ func (m *maskReader) decode(b []byte, h, w int) (mask *space.Mask, grey bool, er
 	}
 	return out, false, m.colored(out, img)
 }
+
+// spreadOf is by how much the grey levels of the PNG b are larger than its bits, which are the labels: decoders spread
+// fewer than 8 bits over 0 to 255.
+func spreadOf(b []byte) int { return 255 / (1<<min(b[pngDepth], 8) - 1) }
 
 // numbers fills in a mask of numbers.
 func (m *maskReader) numbers(out *space.Mask, at func(x, y int) int) error {
@@ -136,12 +139,12 @@ func (m *maskReader) colored(out *space.Mask, img image.Image) error {
 		c, _ := color.NRGBAModel.Convert(img.At(r.Min.X+x, r.Min.Y+y)).(color.NRGBA)
 		return c
 	}
+	where := func(x, y int) string { return fmt.Sprintf("the pixel at column %d, row %d", x, y) }
 	for i := range out.Label {
 		x, y := i%out.W, i/out.W
 		c := pixel(x, y)
-		where := fmt.Sprintf("the pixel at column %d, row %d", x, y)
 		if c.A != 0xff {
-			return fmt.Errorf("%s is transparent, and nothing says what that stands for: flatten the mask", where)
+			return fmt.Errorf("%s is transparent, and nothing says what that stands for: flatten the mask", where(x, y))
 		}
 		if len(m.spec.Colors) == 0 {
 			if c.R == c.G && c.G == c.B {
@@ -149,7 +152,8 @@ func (m *maskReader) colored(out *space.Mask, img image.Image) error {
 			}
 			return fmt.Errorf("%s has the color [%d, %d, %d], and nothing says which class that is: list red, "+
 				"green and "+
-				"blue of each class in data.masks.colors, in the order of the models' numbers", where, c.R, c.G, c.B)
+				"blue of each class in data.masks.colors, in the order of the models' numbers", where(x, y), c.R, c.G,
+				c.B)
 		}
 		k, ok := m.colors[[3]uint8{c.R, c.G, c.B}]
 		if !ok {
@@ -157,8 +161,8 @@ func (m *maskReader) colored(out *space.Mask, img image.Image) error {
 				return fmt.Errorf("%s has the color [%d, %d, %d], which is no class: add it to data.masks.colors "+
 					"or to "+
 					"data.masks.void_colors, or say data.masks.rest: void if all others count for nothing; colors "+
-					"between two classes come from smoothing, masks are resized by the nearest neighbor", where, c.R,
-					c.G, c.B)
+					"between two classes come from smoothing, masks are resized by the nearest neighbor", where(x, y),
+					c.R, c.G, c.B)
 			}
 			k = space.Void
 		}

@@ -453,11 +453,13 @@ func (m *maskReader) check() error {
 	if len(s.Values) > 0 && len(s.Colors) > 0 {
 		return errors.New("masks.values is for masks of numbers and masks.colors for masks in colors: keep one")
 	}
-	for key, n := range map[string]int{"values": len(s.Values), "colors": len(s.Colors)} {
-		if n > 0 && m.classes > 0 && n != m.classes {
-			return fmt.Errorf("masks.%s has %d entries for %d classes, want one for each class of data.classes", key, n,
-				m.classes)
-		}
+	key, n := "values", len(s.Values)
+	if n == 0 { // one of them at most is given
+		key, n = "colors", len(s.Colors)
+	}
+	if n > 0 && m.classes > 0 && n != m.classes {
+		return fmt.Errorf("masks.%s has %d entries for %d classes, want one for each class of data.classes", key, n,
+			m.classes)
 	}
 	void := s.Void
 	if len(void) == 0 {

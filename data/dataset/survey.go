@@ -126,7 +126,7 @@ func lookInto(b []byte, numbers map[int]bool, colors map[[3]uint8]bool) error {
 	if err != nil {
 		return fmt.Errorf("the PNG data are damaged: %w; fetch the file again or remove it", err)
 	}
-	spread := 255 / (1<<min(b[pngDepth], 8) - 1)
+	spread := spreadOf(b)
 	r := img.Bounds()
 	grey := true
 	seen := map[[3]uint8]bool{}
