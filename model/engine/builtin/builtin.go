@@ -13,6 +13,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
 	"slices"
@@ -113,12 +114,13 @@ func Parse(text string) (*Model, error) {
 		m.values = append(m.values, v)
 		delete(given, p.Name)
 	}
-	for extra := range given {
+	if len(given) > 0 {
 		names := make([]string, len(m.method.Params))
 		for i, p := range m.method.Params {
 			names[i] = p.Name
 		}
-		return nil, fmt.Errorf("%s has no parameter %q; expected one of %s", name, extra, strings.Join(names, ", "))
+		return nil, fmt.Errorf("%s has no parameter %q; expected one of %s", name,
+			slices.Min(slices.Collect(maps.Keys(given))), strings.Join(names, ", "))
 	}
 	if m.solve, err = m.method.New(m.values); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

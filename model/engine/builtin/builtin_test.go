@@ -246,6 +246,7 @@ func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		"pivv":           "did you mean piv?",
 		"piv?windows=3":  `no parameter "windows"; expected one of window, overlap`,
+		"piv?d&c&b&a":    `no parameter "a"; expected one of window, overlap`, // the same one each time
 		"piv?window=15":  "expected an even number",
 		"piv?window=2":   "expected 4 to 256",
 		"piv?window=NaN": "expected 4 to 256",
