@@ -103,21 +103,20 @@ func (o Order) Text(classes []string) string {
 	if len(o.Pairs) > 0 {
 		const shown = 5
 		var pairs []string
+		more := ""
 		for _, p := range o.Pairs {
 			if p[0] == p[1] {
 				continue
+			}
+			if len(pairs) == shown {
+				more = ", …"
+				break
 			}
 			name := ""
 			if p[0] < len(classes) && classes[p[0]] != strconv.Itoa(p[0]) {
 				name = fmt.Sprintf(" (%.30s)", classes[p[0]])
 			}
-			if len(pairs) < shown {
-				pairs = append(pairs, fmt.Sprintf("label %d%s as class %d", p[0], name, p[1]))
-			}
-		}
-		more := ""
-		if len(o.Pairs) > shown {
-			more = ", …"
+			pairs = append(pairs, fmt.Sprintf("label %d%s as class %d", p[0], name, p[1]))
 		}
 		fmt.Fprintf(out, " Read in another order, %d of %d are right: %s%s.", o.Explained, o.N,
 			strings.Join(pairs, ", "), more)

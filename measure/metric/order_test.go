@@ -69,3 +69,15 @@ func TestMisordered(t *testing.T) {
 		t.Errorf("%+v, want P %v", o, 56.0/1024)
 	}
 }
+
+// A text that goes on with … has left something out.
+func TestOrderText(t *testing.T) {
+	o := metric.Order{N: 60, Pairs: [][2]int{{0, 1}, {1, 0}, {2, 2}, {3, 3}, {4, 4}, {5, 5}}}
+	if text := o.Text(nil); !strings.Contains(text, "label 0 as class 1, label 1 as class 0. Number") {
+		t.Error(text)
+	}
+	o.Pairs = [][2]int{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}}
+	if text := o.Text(nil); !strings.Contains(text, "label 4 as class 5, …. Number") {
+		t.Error(text)
+	}
+}
