@@ -121,9 +121,21 @@ func be(args []string) {
 					os.Exit(139)
 				}
 			}
+			if how == "waits" { // until it is told to go on
+				_ = os.WriteFile(sign+".asked", nil, 0o600)
+				for !there(sign) {
+					time.Sleep(time.Millisecond)
+				}
+			}
 			answer(send, how, f.Call, q.Inputs[0].Shape[0], f.Raw)
 		}
 	}
+}
+
+// there tells whether a file is.
+func there(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }
 
 // answer doubles what came.
@@ -137,8 +149,6 @@ func answer(send func(uint32, string, ...[]byte), how string, call uint32, n int
 	switch how {
 	case "hangs":
 		time.Sleep(time.Hour)
-	case "slow once":
-		time.Sleep(300 * time.Millisecond)
 	case "half":
 		_, _ = os.Stdout.WriteString("NRL1\x01")
 		os.Exit(0)
@@ -318,23 +328,46 @@ func TestProgramAgain(t *testing.T) {
 
 // Whoever waits no longer is let go at once, and the program goes on with the next question.
 func TestProgramCancelled(t *testing.T) {
-	m, err := remote.Connect(t.Context(), program("slow once"))
+	sign := filepath.Join(t.TempDir(), "sign")
+	m, err := remote.Connect(t.Context(), program("waits", sign))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer m.Close() //nolint:errcheck // it returns nothing but nil
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(50*time.Millisecond, cancel)
-	if _, err := m.Run(ctx, two()); !errors.Is(err, context.Canceled) {
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := m.Run(ctx, two())
+		ended <- err
+	}()
+	for !there(sign + ".asked") {
+		select {
+		case err := <-ended:
+			t.Fatalf("it has ended before the program was asked: %v", err)
+		case <-time.After(time.Millisecond):
+		}
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) { // the program answers when it is told to, so not yet
 		t.Errorf("cancelled: %v", err)
+	}
+	if err := os.WriteFile(sign, nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	if _, err := m.Run(t.Context(), two()); err != nil {
 		t.Errorf("after that: %v", err)
+	}
+	if err := os.Remove(sign); err != nil {
+		t.Fatal(err)
 	}
 	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := m.Run(ctx, two()); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("late: %v", err)
+	}
+	if err := os.WriteFile(sign, nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	if _, err := m.Run(t.Context(), two()); err != nil {
 		t.Errorf("started again: %v", err)
