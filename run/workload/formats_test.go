@@ -56,3 +56,19 @@ func TestFormatFromOutside(t *testing.T) {
 		t.Errorf("an option that it does not take: %v", err)
 	}
 }
+
+// A preset brings the photos of every format of photos to a size, whoever made the format, and no other data.
+func TestFeed(t *testing.T) {
+	toy := &dataset.Format{Name: "toy", Doc: "Photos.", Options: []dataset.Option{dataset.WithOrient}}
+	dir := t.TempDir()
+	for format, sized := range map[string]bool{
+		"": true, "folder": true, "voc": true, "coco": true, "coco_masks": true, "masks": true, "toy": true,
+		"npy": false, "pairs": false, "none of these": false,
+	} {
+		s := &job.Study{Data: job.Data{Format: format, Images: dir, Preset: "timm/resnet50.tv_in1k"}}
+		_, err := feed(s, Options{Formats: append(Formats(), toy)})
+		if got := len(s.Data.Resize.Crop) > 0; err != nil || got != sized || s.Input.Channels != "rgb" {
+			t.Errorf("%q: %+v, %+v, %v; want a size: %v", format, s.Data.Resize, s.Input, err, sized)
+		}
+	}
+}

@@ -14,10 +14,11 @@ import (
 )
 
 // feed fills in what a study takes from a preset, and says what that is; "" if it names none.
-func feed(s *job.Study, known preset.List) (string, error) {
+func feed(s *job.Study, o Options) (string, error) {
 	if s.Data.Preset == "" {
 		return "", nil
 	}
+	known := o.Presets
 	if known == nil {
 		known = preset.Builtin()
 	}
@@ -27,12 +28,18 @@ func feed(s *job.Study, known preset.List) (string, error) {
 	}
 	i, err := os.Stat(s.Data.Images)
 	photos := err == nil && i.IsDir() || dataset.IsImage(s.Data.Images)
-	switch s.Data.Format {
-	case "", "folder", "voc", "coco", "coco_masks", "masks":
-	default:
-		photos = false
+	if f := o.formats().Find(s.Data.Format); s.Data.Format != "" {
+		photos = photos && f != nil && f.Takes(dataset.WithOrient) // which is for photos alone
 	}
 	return p.Lay(s, photos), nil
+}
+
+// formats are those that data may have.
+func (o Options) formats() dataset.Formats {
+	if o.Formats == nil {
+		return Formats()
+	}
+	return o.Formats
 }
 
 // usualSize gives a study the resize that networks of photos are usually tested with, where it says nothing of it: the
@@ -42,11 +49,7 @@ func feed(s *job.Study, known preset.List) (string, error) {
 // Where the first model is no file, it returns that, opened.
 func usualSize(ctx context.Context, s *job.Study, o Options) (note string, first elsewhere) {
 	d := &s.Data
-	known := o.Formats
-	if known == nil {
-		known = Formats()
-	}
-	f := known.Find(d.Format)
+	f := o.formats().Find(d.Format)
 	masked := f != nil && f.Takes(dataset.WithMasks) || d.Format == "" && dataSpec(s).Pixels
 	plain := d.Format == "" || d.Format == "folder"
 	switch {
@@ -119,7 +122,7 @@ func (o Options) say(name, value, literal string) string {
 // Propose fills in what a study leaves open of the size of its photos, as [Open] does, and says what they are and what
 // was chosen; "" where the data needs nothing, or is for whoever runs the study to refuse for other reasons.
 func Propose(ctx context.Context, s *job.Study, o Options) (string, error) {
-	if _, err := feed(s, o.Presets); err != nil {
+	if _, err := feed(s, o); err != nil {
 		return "", err
 	}
 	note, first := usualSize(ctx, s, o)

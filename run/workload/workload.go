@@ -158,7 +158,7 @@ func (w *Workload) Close() error {
 
 // Open opens the study. It changes s: defaults are filled in. Errors name the field of the study that they come from.
 func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
-	fed, err := feed(s, o.Presets)
+	fed, err := feed(s, o)
 	if err != nil {
 		return nil, err
 	}
@@ -368,7 +368,7 @@ func (w *Workload) usualGroup() {
 // would be fed. The result has no job, no metrics and no models, and the output of its plan is taken to be invariant.
 // It changes s like [Open].
 func Inputs(s *job.Study, o Options) (*Workload, error) {
-	if _, err := feed(s, o.Presets); err != nil {
+	if _, err := feed(s, o); err != nil {
 		return nil, err
 	}
 	w, in, err := openInput(s, o)
