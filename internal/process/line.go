@@ -44,7 +44,7 @@ func Split(line string) ([]string, error) {
 	return words, nil
 }
 
-// Line is a command on one line, which [Split] reads back where no word holds both kinds of quotation marks.
+// Line is a command on one line, which [Split] reads back.
 func Line(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -54,7 +54,7 @@ func Line(words []string) string {
 		case !strings.Contains(w, `"`):
 			quoted[i] = `"` + w + `"`
 		default:
-			quoted[i] = "'" + w + "'"
+			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'"'"'`) + "'"
 		}
 	}
 	return strings.Join(quoted, " ")

@@ -105,6 +105,7 @@ func TestLine(t *testing.T) {
 		"./model":                      {"./model"},
 		`  python3  "my model.py" -x `: {"python3", "my model.py", "-x"},
 		`C:\a\b.exe 'say "hi"' ""`:     {`C:\a\b.exe`, `say "hi"`, ""},
+		`a 'x"y'"'"'z'`:                {"a", `x"y'z`},
 	} {
 		got, err := Split(line)
 		if err != nil || !slices.Equal(got, want) {
@@ -120,4 +121,19 @@ func TestLine(t *testing.T) {
 			t.Errorf("%q: %q", line, strings.Join(got, "|"))
 		}
 	}
+}
+
+// Whatever is read as a command is written as a line that is read as the same.
+func FuzzSplit(f *testing.F) {
+	f.Add(`python3 "my model.py" --say 'a "b"' it\'`)
+	f.Add("a''\"\" \t\u00a0b")
+	f.Fuzz(func(t *testing.T, line string) {
+		words, err := Split(line)
+		if err != nil {
+			return
+		}
+		if again, err := Split(Line(words)); err != nil || !slices.Equal(again, words) {
+			t.Errorf("%q is %q, and as the line %q %q (%v)", line, words, Line(words), again, err)
+		}
+	})
 }
