@@ -2,7 +2,7 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import texts from '../../testdata/texts.json';
 import type { Axis } from './api';
-import { bytes, count, duration, general, interval, label, many, number, ofAll, percent, position, signed, tick, words } from './format';
+import { bytes, count, duration, general, interval, label, level, many, number, ofAll, percent, position, signed, tick, words } from './format';
 
 test('numbers, counts and elements are said as the reports say them', () => {
   const wrong: unknown[] = [];
@@ -52,6 +52,7 @@ test('amounts', () => {
   assert.deepEqual([ofAll(3, 1200), ofAll(1200, 1200), many(1, 'sample'), many(2000, 'sample'), many(0, 'class', 'classes')], ['3 of 1,200', 'all 1,200', '1 sample', '2,000 samples', '0 classes']);
   assert.deepEqual([signed(0.12), signed(-0.12), signed(0), signed(NaN), signed(Infinity), signed(-Infinity)], ['+0.120', '−0.120', '0', 'none', '+Inf', '−Inf']);
   assert.deepEqual([percent(0.12345), percent(1), percent(0), percent(NaN)], ['12.3%', '100%', '0%', 'none']);
+  assert.deepEqual([0.95, 0.999, 0.975, 0.29].map(level), ['95 %', '99.9 %', '97.5 %', '29 %']);
   assert.deepEqual([interval(0.9, 0.95), interval(-Infinity, Infinity), interval(NaN, NaN)], ['0.900 to 0.950', 'not known', 'not known']);
   assert.deepEqual([0, 999, 999.6, 1000, 3_600_000, 1.5e10].map(bytes), ['0 B', '999 B', '1 kB', '1 kB', '3.6 MB', '15 GB']);
   assert.deepEqual([0, 0.0031, 0.9999, 1.54, 9.96, 59.6, 185, 3599.6, 7800, 7200, -1, Infinity].map(duration),

@@ -88,6 +88,9 @@ export function percent(v: number): string {
   return Number.isNaN(v) ? 'none' : `${minus(general(100 * v, 3))}%`;
 }
 
+/** The confidence of intervals, which a study may choose, in percent: "95 %", "99.9 %". */
+export const level = (confidence: number): string => `${+(100 * confidence).toPrecision(4)} %`;
+
 /** An interval: "0.931 to 0.954", "not known" if nothing bounds it. */
 export function interval(lo: number, hi: number): string {
   return Number.isFinite(lo) && Number.isFinite(hi) ? `${number(lo)} to ${number(hi)}` : 'not known';

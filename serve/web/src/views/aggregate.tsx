@@ -2,6 +2,7 @@
 
 import { useMemo } from 'preact/hooks';
 import type * as api from '../core/api';
+import { level } from '../core/format';
 import { traits } from '../core/layouts';
 import { Later } from '../later';
 import type { Band } from '../core/place';
@@ -49,7 +50,7 @@ interface Shown {
 const confidence = (s: State): number => s.choice.aggregate.value.doc?.confidence ?? 0.95;
 
 /** The same in percent, for people. */
-const sure = (s: State): string => `${+(100 * confidence(s)).toPrecision(4)} %`;
+const sure = (s: State): string => level(confidence(s));
 
 /** What the values of the metric are. */
 const kindHere = (s: State) => (s.place.metricDoc.value ? kindOf(s.place.metricDoc.value) : unbounded);

@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type * as api from '../core/api';
+import { level } from '../core/format';
 import { fromBits } from '../core/masks';
 import { inkOf, letters, type Nth } from '../core/inks';
 import { Slot } from '../core/slot';
@@ -214,7 +215,7 @@ function Turns({ s }: { s: State }) {
                 ))}
               </ol>
             )}
-            <p class="note">Shares of the elements but the identity, as a mean over samples, with {Math.round(100 * t.value.confidence)} % intervals clustered by sample.</p>
+            <p class="note">Shares of the elements but the identity, as a mean over samples, with {level(t.value.confidence)} intervals clustered by sample.</p>
           </div>
           <Matrix s={s} t={t.value} name={name} />
         </div>
@@ -281,7 +282,7 @@ function Models({ s }: { s: State }) {
                 ))}
               </tbody>
             </table>
-            <p class="note">{count(t.value.n)} samples, {Math.round(100 * t.value.confidence)} % intervals clustered by sample; differences are taken sample by sample.</p>
+            <p class="note">{count(t.value.n)} samples, {level(t.value.confidence)} intervals clustered by sample; differences are taken sample by sample.</p>
           </div>
           <Pareto run={run} t={t.value} />
         </div>
