@@ -22,38 +22,41 @@ const mostClasses = 30
 // demands.
 func overlap(p *audit.Pass, sw *sweep.Result) (any, error) {
 	n, per := len(sw.IDs), 1+len(p.Elements)
-	// of element j, -1 for the identity, under so many copies of each input
-	at := func(m *metric.Metric, j int, count []int) float64 {
-		var e []metric.Evidence
-		for i, k := range count {
-			for range k {
-				e = append(e, metric.Evidence{Pixels: sw.Pixels[i*per+1+j]})
-			}
+	// of element j, -1 for the identity, under so many copies of each input; prepared once, for resamples are many
+	at := func(m *metric.Metric, j int) func(count []int) float64 {
+		e := make([]metric.Evidence, n)
+		for i := range e {
+			e[i].Pixels = sw.Pixels[i*per+1+j]
 		}
-		return m.Pooled(e)
+		return m.Resampler(e)
 	}
 	once := slices.Repeat([]int{1}, n)
-	over := func(m *metric.Metric, count []int) float64 {
-		sum, weight := 0.0, 0.0
-		for j, e := range p.Elements {
-			sum += float64(e.Weight * at(m, j, count))
-			weight += e.Weight
+	over := func(m *metric.Metric) func(count []int) float64 {
+		each := make([]func(count []int) float64, len(p.Elements))
+		for j := range each {
+			each[j] = at(m, j)
 		}
-		return sum / weight
+		return func(count []int) float64 {
+			sum, weight := 0.0, 0.0
+			for j, e := range p.Elements {
+				sum += float64(e.Weight * each[j](count))
+				weight += e.Weight
+			}
+			return sum / weight
+		}
 	}
 	interval := func(name string, of func(count []int) float64) audit.Interval {
 		_, r := aggregate.Resample(n, of, resamples, p.Policy.Confidence, p.Rand("interval of the overlap", name))
 		return share(audit.Interval{Value: of(once), Lo: r.Low, Hi: r.High, N: n})
 	}
 	iou, right := metric.MaskIoU, metric.PixelAccuracy
-	rest := interval("unmoved", func(c []int) float64 { return at(iou, -1, c) })
-	moved := interval("moved", func(c []int) float64 { return over(iou, c) })
+	rest, moved := interval("unmoved", at(iou, -1)), interval("moved", over(iou))
 	if math.IsNaN(rest.Value) && math.IsNaN(moved.Value) {
 		return nil, fmt.Errorf("%w: no pixel of a mask can be held against the truth", audit.ErrNotApplicable)
 	}
 	worst, where := math.NaN(), 0
 	for j := range p.Elements {
-		if v := at(iou, j, once); math.IsNaN(worst) || v < worst {
+		if v := at(iou, j)(once); math.IsNaN(worst) || v < worst {
 			worst, where = v, j
 		}
 	}
@@ -62,15 +65,15 @@ func overlap(p *audit.Pass, sw *sweep.Result) (any, error) {
 		audit.Measured("mean IoU with the truth unmoved", rest, "share"),
 		audit.Measured("mean IoU with the truth over the orbit", moved, "share"),
 		audit.Number("mean IoU with the truth at the worst element, "+p.Elements[where].Label, worst, "share"),
-		audit.Number("pixels that are right unmoved", at(right, -1, once), "share"),
-		audit.Number("pixels that are right over the orbit", over(right, once), "share"))
+		audit.Number("pixels that are right unmoved", at(right, -1)(once), "share"),
+		audit.Number("pixels that are right over the orbit", over(right)(once), "share"))
 	for _, k := range classes(sw) {
 		one := metric.ClassIoU.ByClass(int(k), "")
 		p.Measure(
-			audit.Number("IoU of class "+strconv.Itoa(int(k))+" unmoved", at(one, -1, once), "share"),
-			audit.Number("IoU of class "+strconv.Itoa(int(k))+" over the orbit", over(one, once), "share"))
+			audit.Number("IoU of class "+strconv.Itoa(int(k))+" unmoved", at(one, -1)(once), "share"),
+			audit.Number("IoU of class "+strconv.Itoa(int(k))+" over the orbit", over(one)(once), "share"))
 	}
-	p.Say(maskGist(rest.Value, moved.Value, worst, p.Elements[where].Label, at(right, -1, once), over(right, once)))
+	p.Say(maskGist(rest.Value, moved.Value, worst, p.Elements[where].Label, at(right, -1)(once), over(right)(once)))
 	return nil, nil
 }
 
