@@ -55,6 +55,22 @@ class Functions(unittest.TestCase):
             a.error
         self.assertRaises(KeyError, lambda: a["c"])
 
+    def test_axes_are_those_of_the_data(self) -> None:
+        """Pictures come as the data have them, with an axis of channels where they have none."""
+        for data, shape in (
+            ({"images": np.stack([IMAGES] * 3, -1), "layout": "NHWC"}, (12, 12, 3)),
+            (np.stack([IMAGES] * 3, 1), (3, 12, 12)),
+            (IMAGES, (1, 12, 12)),
+        ):
+            seen: "set[Any]" = set()
+
+            def fn(x: Any) -> Any:
+                seen.add(x.shape[1:])
+                return x.reshape(len(x), -1).mean(1, keepdims=True) @ WEIGHTS
+
+            nero.audit(fn, data, **KEYS)
+            self.assertEqual(seen, {shape})
+
     def test_what_a_function_returns(self) -> None:
         calls = [0]
 
