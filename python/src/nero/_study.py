@@ -197,8 +197,7 @@ def study(
     models = model if isinstance(model, Mapping) else {None: model}
     made: List[Prepared] = []
     for name, m in models.items():
-        with contextlib.ExitStack() as stack:
-            made.append(_models.prepare(m, stack.enter_context(_asked(name, folder.path, read, given, export, batch))))
+        made.append(_models.prepare(m, Asked(None if name is None else str(name), folder.path, read, given, export, batch)))
     entries = [dict(p.entry) for p in made]
     if batch is not None:
         for e in entries:
@@ -220,11 +219,6 @@ def study(
         raise NeroError(f"{folder.path} holds another study; name another folder with out, or remove its study.yaml")
     _write(at, lambda p: p.write_text(text, encoding="utf-8"))
     return s
-
-
-@contextlib.contextmanager
-def _asked(name: Any, folder: Path, read: "_data.Read", given: Dict[str, Any], export: "str | bool", batch: Optional[int]) -> Any:
-    yield Asked(None if name is None else str(name), folder, read, given, export, batch)
 
 
 def _orbit(o: Any) -> Any:
