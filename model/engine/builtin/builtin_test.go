@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -335,4 +336,26 @@ func TestProductsOfWindows(t *testing.T) {
 	if shared != 3 {
 		t.Errorf("%d of the grids share sums, want 3", shared)
 	}
+}
+
+// Whatever stands after the prefix is refused, or has values that the parameters allow and is the same read again.
+func FuzzParse(f *testing.F) {
+	f.Add("piv?window=16&overlap=0.5")
+	f.Add("blocks?block=8&search=1e2&passes=0x3")
+	f.Add("piv?window=16;window=8&%zz")
+	f.Fuzz(func(t *testing.T, text string) {
+		m, err := Parse(text)
+		if err != nil {
+			return
+		}
+		for i, p := range m.method.Params {
+			if err := p.check(m.values[i]); err != nil {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+		again, err := Parse(strings.TrimPrefix(m.Place(), Prefix))
+		if err != nil || !slices.Equal(again.values, m.values) || again.method.Name != m.method.Name {
+			t.Errorf("%q: %v and again %v, %v", text, m.values, again, err)
+		}
+	})
 }
