@@ -1,6 +1,10 @@
 package space
 
-import "math"
+import (
+	"math"
+
+	"nero/internal/elementary"
+)
 
 // ErrorMap is how far a field is from another by place: the end-point error, the length of the difference of the
 // vectors, as means over blocks.
@@ -34,7 +38,7 @@ func (f *Field) errors(want *Field, most int) *ErrorMap {
 	for y := range h {
 		for x := range w {
 			i := y*w + x
-			d := math.Hypot(u[i]-s[i], v[i]-t[i])
+			d := elementary.Hypot(u[i]-s[i], v[i]-t[i])
 			if math.IsNaN(d) || math.IsInf(d, 0) {
 				continue
 			}

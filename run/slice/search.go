@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"nero/internal/elementary"
 	"nero/measure/aggregate"
 )
 
@@ -210,7 +211,7 @@ func (t *tried) measure(y []float64, total, squares float64) {
 			out.Add(v, k)
 		}
 	}
-	t.se = math.Hypot(in.StdErr(), out.StdErr())
+	t.se = elementary.Hypot(in.StdErr(), out.StdErr())
 }
 
 // gain is how much farther apart a slice of two conditions has to be than each of the two, and alike how much of two
