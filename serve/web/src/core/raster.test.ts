@@ -35,6 +35,14 @@ test('marks', () => {
   for (const m of ['disc', 'square', 'diamond', 'triangle', 'cross', 'ring'] as const) assert.equal(show(m, 0), '1', m);
 });
 
+test('an outline lies around chosen points and below all of them', () => {
+  const got = draw(spec({ xy: [2, 2, 3, 2], colors: Uint32Array.of(3, 4), rim: { color: 9, step: 1 } }));
+  assert.deepEqual(got.rows, ['..99...', '.9349..', '93444..'.replace('..', '9.'), '.9349..', '..99...']);
+  assert.deepEqual([got.drawn, got.chosen], [2, 2], 'each point counts once');
+  const masked = draw(spec({ xy: [3, 2, 0, 0], colors: Uint32Array.of(3, 4), mask: Uint8Array.of(1, 0), rim: { color: 9, step: 1 } }));
+  assert.deepEqual(masked.rows, ['2..9...', '..939..', '.93339.', '..939..', '...9...'], 'a dimmed one has none');
+});
+
 test('points are drawn in order, chosen ones last, and clipped at the edge', () => {
   const got = draw(spec({ xy: [2, 2, 3, 2, 6, 4, -1, 0, -2.5, 2], colors: Uint32Array.of(3, 4, 5, 6, 7) }));
   assert.deepEqual(got.rows, ['6......', '..34...', '.3444..', '..34..5', '.....55']);

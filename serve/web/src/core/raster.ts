@@ -58,6 +58,23 @@ export function stamp(mark: Mark, r: number): Stamp {
   return Int32Array.from(out);
 }
 
+/** The pixels of a mark and those beside them, so that what is drawn over it has an outline of one step. */
+function grown(mark: Mark, r: number, step: number): Stamp {
+  const out: number[] = [], on = (x: number, y: number) => Math.max(Math.abs(x), Math.abs(y)) <= r && covers(mark, x, y, r);
+  for (let y = -r - step; y <= r + step; y++) {
+    for (let x = -r - step, from = NaN; x <= r + step + 1; x++) {
+      let near = false;
+      for (let v = -step; v <= step && !near; v++) for (let u = Math.abs(v) - step; u <= step - Math.abs(v) && !near; u++) near = on(x + u, y + v);
+      if (near && Number.isNaN(from)) from = x;
+      if (!near && !Number.isNaN(from)) {
+        out.push(y, from, x - 1);
+        from = NaN;
+      }
+    }
+  }
+  return Int32Array.from(out);
+}
+
 function covers(mark: Mark, x: number, y: number, r: number): boolean {
   const d = x * x + y * y;
   switch (mark) {
@@ -91,6 +108,8 @@ export interface Scatter {
   dim: number;
   /** Of a mark, in device pixels. */
   radius: number;
+  /** The packed color of an outline of chosen points and its width in device pixels, below all of them: every color of a map is told from the ground. */
+  rim?: { color: number; step: number };
   /** The shapes that `marks` counts; a disc if there are none. */
   shapes?: readonly Mark[];
   /** The shape of each point as an index into shapes; null if all have the first. */
@@ -111,20 +130,23 @@ export function scatter(px: Uint32Array, s: Scatter): { drawn: number; chosen: n
   const large = shapes.map((m) => stamp(m, r));
   const small = stamp('disc', Math.floor(r * 0.6));
   let [drawn, chosen] = [0, 0];
-  for (let pass = mask ? 0 : 1; pass < 2; pass++) {
-    const reach = pass === 0 ? Math.floor(r * 0.6) : r;
+  // Dimmed ones, outlines, chosen ones.
+  const outlined = s.rim && s.rim.step > 0 && r > 0 ? shapes.map((m) => grown(m, r, s.rim!.step)) : null;
+  for (let pass = mask ? 0 : outlined ? 1 : 2; pass < 3; pass++) {
+    if (pass === 1 && !outlined) continue;
+    const reach = pass === 0 ? Math.floor(r * 0.6) : pass === 1 ? r + s.rim!.step : r;
     for (let i = 0; i < n; i++) {
-      if (mask && (mask[i] !== 0 ? 1 : 0) !== pass) continue;
+      if (mask && (mask[i] !== 0) !== (pass > 0)) continue;
       const fx = (xy[2 * i] as number) * sx + ox;
       const fy = (xy[2 * i + 1] as number) * sy + oy;
       // Before the conversion to integers, which wraps; NaN is not inside either.
       if (!(fx >= -reach && fx < w + reach && fy >= -reach && fy < h + reach)) continue;
       const x = Math.floor(fx);
       const y = Math.floor(fy);
-      drawn++;
-      chosen += pass;
-      const c = pass === 0 ? s.dim : (colors[i] as number);
-      const t = pass === 0 ? small : (large[marks ? Math.min(marks[i] as number, large.length - 1) : 0] as Stamp);
+      if (pass !== 1) drawn++;
+      if (pass === 2) chosen++;
+      const c = pass === 0 ? s.dim : pass === 1 ? s.rim!.color : (colors[i] as number);
+      const t = pass === 0 ? small : ((pass === 1 ? outlined! : large)[marks ? Math.min(marks[i] as number, large.length - 1) : 0] as Stamp);
       if (reach === 0) {
         px[y * w + x] = c;
         continue;

@@ -125,6 +125,8 @@ export function Plane(p: PlaneProps) {
     raster(new Uint32Array(image.data.buffer), {
       width: W, height: H, xy: q.xy, at: { sx: u.sx * d, ox: u.ox * d, sy: u.sy * d, oy: u.oy * d }, colors: q.colors, mask: q.mask, dim: faded,
       radius: q.shape ? r + 1 : r, ...(q.shape ? { shapes, marks: q.shape } : {}),
+      // The ends of a map of colours come near the ground of one theme or the other; of very many points an outline would be all that is seen.
+      ...(b.n <= 5000 ? { rim: { color: q.dark ? 0xff95908b : 0xff7d7975, step: Math.max(1, Math.round(d * 0.8)) } } : {}),
     });
     ctx.putImageData(image, 0, 0);
   };

@@ -32,11 +32,11 @@ export function branches(o: OrbitProps['orbit']): Branch[] {
 const rays = [67.5, 112.5, 22.5, 157.5, 202.5, 247.5, 292.5, 337.5].flatMap((a) => [a, a - 9, a + 9]);
 
 /** The direction, between the labelled ones, in which the labels of the rings cover the least of the curves. */
-function freeRay(p: OrbitProps, sides: readonly Branch[]): number {
+export function freeRay(p: Pick<OrbitProps, 'orbit' | 'series' | 'scale' | 'small'>, sides: readonly Branch[]): number {
   let best = 67.5;
   let least = Infinity;
   if (p.small) return best; // without labels
-  const points = p.series.flatMap((s) => sides.flatMap((b) =>
+  const points = p.series.flatMap((s) => sides.flatMap((b) => spoked(b, p) ? spokePoints(s, b, p) :
     stretches(b.order.map((k) => ({ x: p.orbit.elements[k][0], u: p.scale.pos(s.values[k]) })), (q) => Number.isNaN(q.u), b.closed).flatMap((part) => arc(part.points, part.closed, 1))));
   for (const a of rays) {
     let covered = 0;
@@ -117,7 +117,7 @@ export function Polar(p: OrbitProps) {
 }
 
 function Bands({ s, b, p }: { s: Series; b: Branch; p: OrbitProps }) {
-  if (p.orbit.finite && b.order.length <= 24) return null;
+  if (spoked(b, p)) return null;
   const band = (lo: ArrayLike<number>, hi: ArrayLike<number>) =>
     polarBand(b.order.map((k) => ({ x: p.orbit.elements[k][0], lo: p.scale.pos(lo[k]), hi: p.scale.pos(hi[k]) })), b.closed, R);
   return (
@@ -133,7 +133,7 @@ function Curve({ s, b, p, someExact }: { s: Series; b: Branch; p: OrbitProps; so
   const apart = p.comb && someExact;
   const pts = b.order.map((k) => ({ k, x: o.elements[k][0], u: apart && o.exact[k] ? NaN : p.scale.pos(s.values[k]) }));
   // Few elements with nothing between them are marks on spokes: a curve would claim values that do not exist.
-  const few = o.finite && b.order.length <= 24;
+  const few = spoked(b, p);
   const line = apart ? polarPath(pts.filter((q) => !o.exact[q.k]), b.closed, R) : polarPath(pts, b.closed, R);
   const crosses = s.wrong && !s.pinned;
   if (few) return <Spokes s={s} b={b} p={p} />;
@@ -158,12 +158,27 @@ function Curve({ s, b, p, someExact }: { s: Series; b: Branch; p: OrbitProps; so
   );
 }
 
-/** Few elements with nothing between them: a spoke each, side by side where models and mirrors share an angle. */
-function Spokes({ s, b, p }: { s: Series; b: Branch; p: OrbitProps }) {
+/** Whether a side is drawn as spokes: few elements with nothing between them. */
+const spoked = (b: Branch, p: Pick<OrbitProps, 'orbit'>): boolean => p.orbit.finite && b.order.length <= 24;
+
+/** By how many degrees the spokes of a model stand beside their angle, so that none covers another. */
+function aside(s: Series, b: Branch, p: Pick<OrbitProps, 'orbit' | 'series'>): number {
   const models = p.series.filter((x) => !x.pinned).length;
   const mirrors = p.orbit.elements.some((e) => e.length > 1 && e[1]) ? 2 : 1;
   const step = Math.min(7, 60 / p.orbit.elements.length + 2);
-  const shift = ((Math.max(0, nthOf(s.ink)) % models) * mirrors + (b.mirrored ? 1 : 0) - (models * mirrors - 1) / 2) * step;
+  return ((Math.max(0, nthOf(s.ink)) % models) * mirrors + (b.mirrored ? 1 : 0) - (models * mirrors - 1) / 2) * step;
+}
+
+/** Points along the spokes of a side, on a disc of radius 1, the tip with its mark more than once. */
+const spokePoints = (s: Series, b: Branch, p: Pick<OrbitProps, 'orbit' | 'series' | 'scale'>): [number, number][] =>
+  b.order.flatMap((k) => {
+    const u = Math.min(1, p.scale.pos(s.values[k])), at = p.orbit.elements[k][0] + aside(s, b, p);
+    return Number.isNaN(u) ? [] : [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1, 1].map((f): [number, number] => { const [x, y] = onDisc(at, f * u, 1); return [x, y]; });
+  });
+
+/** Few elements with nothing between them: a spoke each, side by side where models and mirrors share an angle. */
+function Spokes({ s, b, p }: { s: Series; b: Branch; p: OrbitProps }) {
+  const shift = aside(s, b, p);
   return (
     <>
       {b.order.map((k) => {
