@@ -14,6 +14,9 @@ test('an element is written as on the other pages', () => {
   for (const [from, to] of [
     ['90 deg', '90°'], ['(angle 270 deg, mirror 0)', '270°'], ['(angle 12.5 deg, mirror 1)', '12.5° mirrored'],
     ['(dx -3 px, dy 4 px)', 'dx -3 px, dy 4 px'], ['(angle 90 deg, dx 1 px, dy 0 px)', '90°, dx 1 px, dy 0 px'], ['(angle 0 deg, mirror 1, dx 0 px, dy 2 px)', '0° mirrored, dx 0 px, dy 2 px'], ['x0.5', 'x0.5'], ['', ''],
+    ['(angle 180°, mirror 0, reverse 0)', '180°'],
+    ['(angle 90°, mirror 1, reverse 1)', '90° mirrored, time reversed'],
+    ['(mirror 0)', 'mirror 0'],
   ]) assert.equal(brief(from as string), to);
 });
 

@@ -43,11 +43,14 @@ export function linkTo(p: api.Place, metric = ''): string {
   return format({ ...empty('run', p.run), i: p.index, g: p.element.length ? [...p.element] : null, a: p.model, m: metric || null });
 }
 
+/** What an element leaves as it is, which the other pages do not write, and what it does, as they write it. */
+const still: readonly string[] = ['mirror 0', 'reverse 0', 'inversion 0'], done: Readonly<Record<string, string>> = { 'mirror 1': 'mirrored', 'reverse 1': 'time reversed', 'inversion 1': 'inverted' };
+
 /** An element as the other pages write it: "(angle 270°, mirror 1)" is "270° mirrored"; audits of earlier versions have " deg". */
 export function brief(element: string): string {
   const bare = element.replace(/^\((.*)\)$/, '$1');
-  const parts = bare.split(', ').filter((p) => p !== 'mirror 0').map((p) => (p === 'mirror 1' ? 'mirrored' : p.replace(/^angle /, '').replace(/(\d) deg$/, '$1°')));
-  return parts.join(', ').replace('°, mirrored', '° mirrored');
+  const parts = bare.split(', ').filter((p) => !still.includes(p)).map((p) => (done[p] ?? p.replace(/^angle /, '').replace(/(\d) deg$/, '$1°')));
+  return parts.join(', ').replace('°, mirrored', '° mirrored') || bare;
 }
 
 /** The error along the orbit over all sets: what is exact stands as marks beside the curve of what is resampled, with both floors. */

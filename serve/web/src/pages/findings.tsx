@@ -9,7 +9,7 @@ import { Slot } from '../core/slot';
 import type { State } from '../core/state';
 import { columnsOf, CurvePlot, MapPlot, NumberTable } from '../render/chart';
 import { num } from '../render/text';
-import { chainOf, firstBreak, glow } from './chain';
+import { chainOf, firstBreak, glow, stretches } from './chain';
 import { Sketch } from './sketch';
 import { brief, findings, linkTo, orbitProfile, placeOf, verdictWords } from './audit';
 
@@ -175,7 +175,7 @@ function Summary(ctx: Ctx) {
       {model.reasons.length > 0 && (
         <ul class="reasons">
           {model.reasons.map((r) => (
-            <li key={r}>{r}</li>
+            <li key={r}>{r.replace(/^NEEDS_ATTENTION\b/, verdictWords('NEEDS_ATTENTION').text)}</li>
           ))}
         </ul>
       )}
@@ -210,7 +210,7 @@ function Fold(ctx: Ctx) {
             {(worst.images ?? []).filter((i) => i.png).slice(0, 4).map((i) => (
               <figure key={i.caption}>
                 <img src={`data:image/png;base64,${i.png ?? ''}`} alt={i.caption} width={i.width} height={i.height} />
-                <figcaption>{i.caption.replace(/\((.*)\)$/, '$1').replace(/(\d) deg\b/g, '$1°')}</figcaption>
+                <figcaption>{i.caption.replace(/\([^()]*\)/g, brief).replace(/(\d) deg\b/g, '$1°')}</figcaption>
               </figure>
             ))}
           </div>
@@ -475,11 +475,11 @@ function Chain({ ctx }: { ctx: Ctx }) {
   return (
     <figure class="chain">
       <ol aria-label="Layers in the order in which they compute">
-        {links.map((l, k) => (
+        {stretches(links).map(({ from: k, to }) => links.slice(k, k + 1).map((l) => (to > k ? <li key={k} class="folded" title={links.slice(k, to + 1).map((x) => x.name).join(', ')}>{to - k + 1} layers</li> : (
           <li key={k} class={k === first ? 'first' : l.breaks ? 'breaks' : ''} style={{ '--glow': String(glow(links, k)) }} title={`${l.name} (${l.op}): ${l.status}, injected ${num(l.injected)}, share ${num(l.share)}`}>
             <span>{l.op}</span>{k === first && <b>breaks first</b>}<span class="hidden"> {l.name}, {l.status}, share of the error {num(l.share)}</span>
           </li>
-        ))}
+        ))))}
       </ol>
       <figcaption class="note">{first >= 0 ? `The symmetry is first lost in ${links[first].name}; ` : 'No layer breaks the symmetry by itself; '}colour is the share of the error at the output.</figcaption>
     </figure>
