@@ -404,17 +404,15 @@ func TestTable(t *testing.T) {
 			t.Errorf("column %d is not sorted: %q", n, rows)
 		}
 	}
-	title := p.text(`#table thead th:nth-child(7)`)
-	p.click(heading(6)) // mean B
+	// Pictures and answers have columns once the data are opened and the answers are here.
+	p.until(`document.querySelector('#table thead th:nth-child(7)')?.textContent === 'mean B'`)
+	p.click(heading(6))
 	p.until(`document.querySelector('#table thead th:nth-child(7)').getAttribute('aria-sort') === 'ascending'`)
 	sorted(6, true)
 	p.focus(heading(6))
 	p.keys(kb.Enter)
 	p.until(`document.querySelector('#table thead th:nth-child(7)').getAttribute('aria-sort') === 'descending'`)
 	sorted(6, false)
-	if title == "" || !strings.Contains(title, "B") {
-		t.Errorf("the sixth column is %q", title)
-	}
 	p.click(heading(1))
 	p.until(`document.querySelector('#table thead th:nth-child(2)').getAttribute('aria-sort') === 'ascending'`)
 	sorted(1, true)

@@ -53,6 +53,7 @@ func TestViews(t *testing.T) {
 			p := looked(t, "&i=6&g=90", s)
 			p.live()
 			p.keep("run-" + name)
+			p.until(`/augmented is right/.test(document.querySelector('.in-words')?.textContent)`)
 			if said := p.text(".in-words"); !strings.HasPrefix(said, "Two classifiers") ||
 				!strings.Contains(said, "augmented is right on 96.0% of 100 inputs as they are") {
 				t.Errorf("the page begins with %q", said)

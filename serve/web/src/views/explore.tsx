@@ -148,7 +148,7 @@ function Case({ s, i, element }: { s: State; i: number; element: number }) {
         {run.output === 'mask' && <CaseMasks s={s} i={i} element={element} />}
         <span class="case-head"><b>{s.data.ids.value[i] ?? `#${i}`}</b>{label >= 0 && <> is {className(classes, label)}</>}</span>
         <span class="case-at">{o.labels[element] ?? ''}</span>
-        {lines.map((l) => <span key={l.k} class="case-said"><i class={`ink m${inkOf(l.k)}`}>{letters[l.k]}</i> {l.answer && <b>{l.answer}</b>} <span class="hidden">{quantity(s)} </span>{num(l.was ?? null)} → {num(l.now ?? null)}</span>)}
+        {lines.map((l) => <span key={l.k} class="case-said"><i class={`ink m${inkOf(l.k)}`}>{letters[l.k]}</i> {l.answer && <b>{l.answer}</b>} <span class="hidden">{quantity(s)} </span><span class="n">{num(l.was ?? null)}</span> → <span class="n">{num(l.now ?? null)}</span></span>)}
       </button>
     </li>
   );

@@ -79,7 +79,7 @@ function Classes({ names, of }: { names: readonly string[]; of: readonly (Pictur
     <ul class="legend" aria-label="Classes">
       {list.slice(0, many).map((c) => (
         <li key={c}>
-          <svg width="11" height="11" aria-hidden="true"><rect width="11" height="11" rx="2" fill={css(classColor(c))} /></svg>
+          <svg width="11" height="11" aria-hidden="true"><rect x=".5" y=".5" width="10" height="10" rx="2" fill={css(classColor(c))} stroke="var(--ink3)" /></svg>
           {c === nothing ? 'void' : c < 0 ? 'no class' : (names[c] ?? `class ${c}`)}
         </li>
       ))}

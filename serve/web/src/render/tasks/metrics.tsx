@@ -18,7 +18,7 @@ export function MetricsHere({ s }: { s: State }) {
   };
   const ks = s.place.models.value.map((_, k) => k as 0 | 1);
   return (
-    <div class="every" {...(run.metric_list.length > 8 ? { tabindex: 0, role: 'region', 'aria-label': 'All metrics here' } : {})}>
+    <div class={`every${run.metric_list.length > 6 ? ' long' : ''}`} {...(run.metric_list.length > 6 ? { tabindex: 0, role: 'region', 'aria-label': 'All metrics here' } : {})}>
     <table class="numbers all">
       <caption class="hidden">All metrics at {s.place.here.value}</caption>
       <thead>
