@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -129,6 +130,35 @@ func TestFindings(t *testing.T) {
 	small.narrow()
 	small.keep("findings-phone")
 	small.axe("findings, on a phone in the dark")
+}
+
+// TestLimit draws what an audit would permit beside the curves of the relative error, on a plot that can show it, and
+// says it.
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	chromium(t)
+	dir := t.TempDir()
+	study, err := filepath.Abs(filepath.Join("..", "studies", "digits", "demo.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	command(t, dir, "run", "-q", study, "--limit", "4", "--orbit", "8", "--metrics", "relative,confidence", "-o", "run")
+	command(t, dir, "audit", "-q", study, "--limit", "4", "--orbit", "8", "--threshold", "0.25", "--checks",
+		"preflight,sweep,controls,lattice", "--format", "json", "-o", "audit", "--fail-on", "nothing")
+	p := open(t, at(serve(t, dir), "/run/run?v=1&m=relative&g=45"), desktop)
+	p.ready()
+	for _, card := range []string{"#aggregate", "#individual"} {
+		p.until(`document.querySelector('` + card + ` .plot .floor') !== null`)
+		p.until(`/^limit of the audit: 0.250/.test(document.querySelector('` + card + ` .axisnote.limit')?.textContent)`)
+		// Where the scale has it.
+		p.until(`(c => Math.abs(+c.getAttribute('r') / 100 - (s => { const {lo, hi, log} = s.place.range.value; return log ? NaN : (0.25 - lo) / (hi - lo); })(__nero.state)) < 0.01 ||
+			__nero.state.place.range.value.log)(document.querySelector('` + card + ` .plot .floor'))`)
+	}
+	p.keep("limit")
+	p.axe("the limit of an audit", "#aggregate")
+	p.fits()
+	p.turn("header .what select", "1") // another quantity has another limit, or none
+	p.until(`document.querySelectorAll('.axisnote.limit, #aggregate .plot .floor').length === 0`)
 }
 
 // address is the address of the page.

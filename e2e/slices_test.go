@@ -30,6 +30,11 @@ func TestSlices(t *testing.T) {
 	p.turn(menu, "6")
 	p.until(`__nero.state.choice.count.value === 7 && document.querySelector('#aggregate .sub').textContent.includes('7 of 100')`)
 	p.until(`document.querySelector('#aggregate .legend .count').textContent === 'n = 7'`)
+	// The sample that is looked at is none of them: that is said, with the way to one that is.
+	p.until(`/not in the slice/.test(document.querySelector('#individual .outside')?.textContent)`)
+	p.press("#individual .outside", "Go to the first of 7")
+	p.until(`document.querySelector('#individual .outside') === null && __nero.state.choice.at.value === 0`)
+	p.until(`document.querySelector('#individual .head .sub').textContent.includes('class 6')`)
 	p.press("#slices .slices-table", "class 3")
 	p.until(`__nero.state.choice.parts.value.slice === '3' && document.querySelector('#slices tr.on .slice-name').textContent === 'class 3'`)
 	p.enter("#slices .slices-table", "all")

@@ -550,9 +550,62 @@ func TestStagedLooks(t *testing.T) {
 				p := staged(t, run, "&i=1", true, s)
 				p.keep("staged-" + run + "-" + name)
 				p.fits()
+				// Maps and tiles take the width of their cards.
+				if share := eval[float64](p, `(c => { const all = [...c.querySelectorAll('.plot canvas, .tilegrid')].map(e => e.getBoundingClientRect());
+					return (Math.max(...all.map(r => r.right)) - Math.min(...all.map(r => r.left))) / c.getBoundingClientRect().width; })(document.querySelector('#aggregate .body'))`); share < 0.7 {
+					t.Errorf("the plots take %.0f%% of the width of their card", 100*share)
+				}
 				p.axe(run + ", " + name)
 			})
 		}
+	}
+}
+
+// luminance is how bright a colour is to eyes, nearly.
+const luminance = `((r, g, b) => 0.2126 * r + 0.7152 * g + 0.0722 * b)`
+
+// TestOneColour holds colours against values: bright is good in maps, tiles, their scales and the scatter alike,
+// whichever way the metric runs.
+func TestOneColour(t *testing.T) {
+	t.Parallel()
+	// How bright the two ends of a scale of colours are.
+	const ends = `(e => { const all = (e.matches('svg') ? [...e.querySelectorAll('stop')].map(x => getComputedStyle(x).stopColor) : getComputedStyle(e).backgroundImage.match(/rgb\([^)]*\)/g)).map(c => ` + luminance + `(...c.match(/\d+/g).map(Number))); return [all[0], all.at(-1)]; })`
+	for run, higher := range map[string]bool{"shifts": true, "square": false} {
+		t.Run(run, func(t *testing.T) {
+			t.Parallel()
+			p := staged(t, run, "&i=0", true, desktop)
+			p.is(`__nero.state.place.metricDoc.value.better === 'higher'`, higher)
+			p.until(`document.querySelector('#samples .key-ramp') !== null && document.querySelector('#aggregate .ramp') !== null`)
+			for _, scale := range []string{"#aggregate .ramp", "#samples .key-ramp"} {
+				e := eval[[]float64](p, ends+`(document.querySelector(`+quote(scale)+`))`)
+				if (e[1] > e[0]) != higher {
+					t.Errorf("%s goes from %.0f to %.0f, and higher is better: %v", scale, e[0], e[1], higher)
+				}
+			}
+			p.bright(t, run == "square")
+		})
+	}
+	t.Run("digits", func(t *testing.T) {
+		t.Parallel()
+		looked(t, "", desktop).bright(t, true)
+	})
+}
+
+// bright holds the dots of the worst and the best sample against each other; apart says that their values are not nearly
+// the same.
+func (p *page) bright(t *testing.T, apart bool) {
+	t.Helper()
+	const dot = `(() => { const [x, y] = document.querySelector('#samples .plane-pick').getAttribute('transform').match(/-?[\d.]+/g).map(Number), c = document.querySelector('#samples .plane canvas'), r = c.getBoundingClientRect();
+		return ` + luminance + `(...c.getContext('2d').getImageData(Math.floor(x * c.width / r.width), Math.floor(y * c.height / r.height), 1, 1).data.slice(0, 3)); })()`
+	of := map[string]float64{}
+	for _, which := range []string{"worst", "best"} {
+		p.press("#individual .which", which)
+		p.settled()
+		p.drawn()
+		of[which] = eval[float64](p, dot)
+	}
+	if of["best"] < of["worst"] || apart && of["best"] == of["worst"] {
+		t.Errorf("the best sample has a dot of brightness %.1f, the worst one of %.1f", of["best"], of["worst"])
 	}
 }
 
