@@ -543,6 +543,7 @@ func TestStagedLooks(t *testing.T) {
 		"light": desktop,
 		"night": {width: 360, height: 740, scheme: "dark", touch: true},
 		"wide":  {width: 2560, height: 1300, scheme: "dark"},
+		"half":  {width: 768, height: 1024, scheme: "light"},
 	} {
 		for _, run := range []string{"shifts", "square"} {
 			t.Run(name+" "+run, func(t *testing.T) {

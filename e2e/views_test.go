@@ -43,6 +43,7 @@ func TestViews(t *testing.T) {
 		"light":  desktop,
 		"dark":   {width: 1440, height: 900, scheme: "dark"},
 		"half":   {width: 1000, height: 800, scheme: "light"},
+		"tablet": {width: 768, height: 1024, scheme: "dark", touch: true},
 		"phone":  {width: 360, height: 740, scheme: "light", touch: true},
 		"night":  {width: 360, height: 740, scheme: "dark", touch: true},
 		"4k":     {width: 3840, height: 2160, scheme: "light"},
