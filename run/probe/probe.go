@@ -68,6 +68,8 @@ type Service struct {
 	// a model cannot be stopped on its way
 	patient bool
 	status  Status
+	// pictured says once it is asked whether inputs have a portrait, for which a sample is read; nil without data
+	pictured func() bool
 	// closed with the service; nil if it is the caller's
 	own *workload.Workload
 	// height and width of the crop window; nil if there is none
@@ -167,7 +169,7 @@ func newService(w *workload.Workload, o Options) *Service {
 	s.scaled = eval.Scaled(w.Eval.Metrics)
 	s.averages = averages(w.Eval)
 	s.status.Inputs.On = true
-	s.status.Pictures = pictured(w.Eval)
+	s.pictured = sync.OnceValue(func() bool { return pictured(w.Eval) })
 	if e := w.Engine(); e != nil {
 		s.patient = !e.Concurrent()
 		s.status.Engine = workload.Body(e)
@@ -190,6 +192,7 @@ func pictured(e *eval.Evaluation) bool {
 // Status says what can be asked.
 func (s *Service) Status() Status {
 	t := s.status
+	t.Pictures = s.pictured != nil && s.pictured()
 	t.Models, t.Notes = slices.Clone(t.Models), slices.Clone(t.Notes)
 	return t
 }
