@@ -5,18 +5,26 @@ import (
 	"strconv"
 	"strings"
 
+	"nero/data/dataset"
 	"nero/run/job"
 )
 
 // parseResize reads how photos come to one size, such as "short=256,crop=224" or "letterbox=480x640,fill=114".
 func parseResize(text string) (job.Resize, error) {
 	var r job.Resize
+	seen := map[string]bool{}
 	for part := range strings.SplitSeq(text, ",") {
 		name, value, given := strings.Cut(strings.TrimSpace(part), "=")
+		if seen[name] {
+			return r, fmt.Errorf("--resize has %s twice: leave one out", name)
+		}
+		seen[name] = true
 		var err error
+		want := "a whole number from 1 to 65536, or HEIGHTxWIDTH of such numbers where it is no square"
 		switch name {
 		case "short":
 			r.Short, err = pixels(value)
+			want = "a whole number from 1 to 65536"
 		case "crop":
 			r.Crop, err = side(value)
 		case "stretch":
@@ -25,17 +33,22 @@ func parseResize(text string) (job.Resize, error) {
 			r.Letterbox, err = side(value)
 		case "fill":
 			r.Fill, err = strconv.ParseFloat(value, 64)
+			want = "a value of a pixel, such as 114"
 		case "kernel":
 			r.Kernel = value
+			want = "one of " + strings.Join(dataset.Kernels(), ", ")
 		case "plain":
 			r.Plain = true
-			given = true
+			if given {
+				return r, fmt.Errorf("--resize has %q, and plain takes no value: leave out %q", part, "="+value)
+			}
+			continue
 		default:
 			return r, fmt.Errorf("--resize has %q, want parts such as short=256, crop=224, stretch=224, "+
 				"letterbox=640, fill=114, kernel=bicubic or plain, with commas between them", part)
 		}
-		if err != nil || !given || value == "" && name != "plain" {
-			return r, fmt.Errorf("--resize has %q, want %s=NUMBER, or HEIGHTxWIDTH where it is no square", part, name)
+		if err != nil || !given || value == "" {
+			return r, fmt.Errorf("--resize has %q, want %s= and %s", part, name, want)
 		}
 	}
 	return r, nil

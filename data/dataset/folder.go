@@ -120,9 +120,13 @@ func (d *folder) agree(pics []picture, say func(picture) string, remedy string) 
 		d.greys(pics)
 		return nil
 	}
+	others := "most images"
+	if 2*strangers >= len(pics) {
+		others = "others"
+	}
 	advised := func(remedy string) error {
 		return d.inImage(first, fmt.Errorf(
-			"has %s, but most images in the folder have %s (%d of %d differ): all must agree; %s", say(pics[first]),
+			"has %s, but %s in the folder have %s (%d of %d differ): all must agree; %s", say(pics[first]), others,
 			say(d.common), strangers, len(pics), remedy+convert(pics[first], d.common)))
 	}
 	err := advised(remedy)
@@ -222,9 +226,29 @@ func (d *folder) inImage(i int, err error) error {
 	return fmt.Errorf("image %q: %w", d.paths[i], err)
 }
 
-// majority is the most frequent picture, of equals the one that comes first. Palettes of greys vote when nothing else
-// does.
+// majority is what most pictures have: first their channels and depth, then the size that most of those have. Were
+// sizes counted along, the first of many photos of as many sizes would decide whether all are grey. Palettes of greys
+// vote when nothing else does.
 func majority(pics []picture) picture {
+	kinds := make([]picture, len(pics))
+	for i, p := range pics {
+		kinds[i] = p
+		kinds[i].h, kinds[i].w = 0, 0
+	}
+	kind := mostFrequent(kinds)
+	var alike []picture
+	for i, p := range pics {
+		if kinds[i] == kind {
+			alike = append(alike, p)
+		}
+	}
+	best := mostFrequent(alike)
+	best.either = false
+	return best
+}
+
+// mostFrequent is the most frequent picture, of equals the one that comes first.
+func mostFrequent(pics []picture) picture {
 	count := map[picture]int{}
 	for _, p := range pics {
 		count[p]++
@@ -241,7 +265,6 @@ func majority(pics []picture) picture {
 			best = p
 		}
 	}
-	best.either = false
 	return best
 }
 

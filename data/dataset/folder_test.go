@@ -424,6 +424,34 @@ func TestFolderRefusesStrangers(t *testing.T) {
 	wantError(t, err, "d.bin", "is empty")
 }
 
+// Photos from cameras have as many sizes as there are photos: one grey one that happens to come first does not make all
+// others strangers, and no size is said to be that of most.
+func TestFolderKindBeforeSize(t *testing.T) {
+	t.Parallel()
+	files := map[string][]byte{"d/a.png": greyPNG(t, 9, 5, 3)}
+	for i, name := range []string{"b", "c", "e"} {
+		m := image.NewRGBA(image.Rect(0, 0, 10+i, 6))
+		for k := range m.Pix {
+			m.Pix[k] = 255
+		}
+		files["d/"+name+".png"] = pngOf(t, m)
+	}
+	_, err := OpenFS(memory(files), Spec{Images: "d"})
+	var sizes *SizesError
+	if !errors.As(err, &sizes) || sizes.Pictures != 4 || sizes.Sizes != 4 {
+		t.Fatalf("%v, want an error of 4 sizes of 4 pictures", err)
+	}
+	wantError(t, err, `image "a.png"`, "9 x 5 pixels, grey, 8 bits", "but others in the folder have 10 x 6 pixels, RGB",
+		"3 of 4 differ")
+	ds, err := OpenFS(memory(files), Spec{Images: "d", Resize: Resize{Stretch: [2]int{4, 4}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, _, _ := shapeOf(t, ds); c != 3 {
+		t.Errorf("%d channels, want 3", c)
+	}
+}
+
 func TestFolderPalettesOfGreysGoWithBoth(t *testing.T) {
 	greys := pngOf(t, image.NewPaletted(image.Rect(0, 0, 2, 2), color.Palette{color.Gray{5}, color.Gray{6}}))
 	opaque := image.NewNRGBA(image.Rect(0, 0, 2, 2))

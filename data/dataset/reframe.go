@@ -105,17 +105,17 @@ func sinc(x float64) float64 {
 	return elementary.Sin(math.Pi*x) / (math.Pi * x)
 }
 
-// stencils are those of all m new pixels of an axis that had n: the centre of new pixel i lies at (i + 1/2) n/m of the
+// stencils are those of the new pixels lo to hi of m of an axis that had n: the centre of new pixel i lies at (i + 1/2) n/m of the
 // old axis, and the kernel is as wide as a new pixel where those are the larger ones, unless plain.
-func (k kernel) stencils(n, m int, plain bool) []stencil {
-	out := make([]stencil, m)
+func (k kernel) stencils(n, m, lo, hi int, plain bool) []stencil {
+	out := make([]stencil, hi-lo)
 	step := float64(n) / float64(m)
 	wide := 1.0
 	if !plain {
 		wide = math.Max(step, 1)
 	}
 	for i := range out {
-		at := float64((float64(i) + 0.5) * step)
+		at := float64((float64(lo+i) + 0.5) * step)
 		if k.at == nil {
 			out[i] = stencil{first: min(int(at), n-1), weights: []float64{1}}
 			continue

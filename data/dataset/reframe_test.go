@@ -68,7 +68,7 @@ func TestKernelsAreThoseOfPyTorch(t *testing.T) {
 		r := Resize{Stretch: [2]int{c.h, c.w}, Kernel: c.kernel, Plain: c.plain}
 		// with room below 0 and above 255, where bicubic kernels overshoot
 		got := r.frame(m.H, m.W).kernel
-		out := resample(m, got.stencils(m.H, c.h, c.plain), got.stencils(m.W, c.w, c.plain))
+		out := resample(m, got.stencils(m.H, c.h, 0, c.h, c.plain), got.stencils(m.W, c.w, 0, c.w, c.plain))
 		for i, v := range out.Pix {
 			if !(math.Abs(v-c.want[i]) <= 1e-5) {
 				t.Errorf("%s, plain %v, to %d x %d: number %d is %.6f, want %.6f", c.kernel, c.plain, c.h, c.w, i, v,

@@ -6,39 +6,31 @@ import (
 	"nero/data/space"
 )
 
-// resize brings an image to h rows and w columns, each axis by itself. With s = new length / old length, pixel i of the
-// new axis covers [i/s, (i+1)/s) of the old one. Where an axis shrinks, the value is the mean over that interval of the
-// old pixels, taken as constant over their width (area average). Where it grows, the value is interpolated linearly
-// between the centres of the old pixels at (i+1/2)/s - 1/2, and beyond the first and last centre it is that pixel's
-// (bilinear, half-pixel centres). Values stay floating-point numbers: nothing is rounded to grey levels.
-func resize(m *space.Image, h, w int) *space.Image {
-	if m.H == h && m.W == w {
-		return m
-	}
-	return resample(m, stencils(m.H, h), stencils(m.W, w))
-}
-
 // resample makes each new row and column of the old ones that its stencil names.
 func resample(m *space.Image, rows, cols []stencil) *space.Image {
 	h, w := len(rows), len(cols)
 	out := space.NewImage(m.C, h, w)
-	wide := make([]float64, m.H*w)
+	top, bottom := m.H, 0
+	for _, s := range rows {
+		top, bottom = min(top, s.first), max(bottom, s.first+len(s.weights))
+	}
+	wide := make([]float64, max(bottom-top, 0)*w)
 	for k := range m.C {
 		src, dst := m.Plane(k), out.Plane(k)
-		for r := range m.H {
+		for r := top; r < bottom; r++ {
 			line := src[r*m.W : (r+1)*m.W]
 			for c, s := range cols {
 				sum := 0.0
 				for i, f := range s.weights {
 					sum += float64(f * line[s.first+i]) // the conversion keeps compilers from fusing the two
 				}
-				wide[r*w+c] = sum
+				wide[(r-top)*w+c] = sum
 			}
 		}
 		for r, s := range rows {
 			line := dst[r*w : (r+1)*w]
 			for i, f := range s.weights {
-				from := wide[(s.first+i)*w:]
+				from := wide[(s.first+i-top)*w:]
 				for c := range line {
 					line[c] += float64(f * from[c])
 				}
@@ -54,30 +46,35 @@ type stencil struct {
 	weights []float64
 }
 
-// stencils are those of all m new pixels of an axis that had n.
-func stencils(n, m int) []stencil {
-	out := make([]stencil, m)
-	for i := range out {
+// stencils are those of the new pixels lo to hi of m of an axis that had n, where no kernel is named. With s = m/n, new
+// pixel i covers [i/s, (i+1)/s) of the old axis. Where the axis shrinks, its value is the mean over that interval of the
+// old pixels, taken as constant over their width (area average). Where it grows, the value is interpolated linearly
+// between the centres of the old pixels at (i+1/2)/s - 1/2, and beyond the first and last centre it is that pixel's
+// (bilinear, half-pixel centres). Values stay floating-point numbers: nothing is rounded to grey levels.
+func stencils(n, m, lo, hi int) []stencil {
+	out := make([]stencil, hi-lo)
+	for k := range out {
+		i := lo + k
 		if n == 1 {
-			out[i] = stencil{weights: []float64{1}}
+			out[k] = stencil{weights: []float64{1}}
 			continue
 		}
 		if m < n {
-			lo, hi := float64(i)*float64(n)/float64(m), float64(i+1)*float64(n)/float64(m)
-			first, last := int(lo), min(int(math.Ceil(hi)), n)
+			from, to := float64(i)*float64(n)/float64(m), float64(i+1)*float64(n)/float64(m)
+			first, last := int(from), min(int(math.Ceil(to)), n)
 			s := stencil{first: first}
 			for p := first; p < last; p++ {
-				cover := math.Min(hi, float64(p+1)) - math.Max(lo, float64(p))
+				cover := math.Min(to, float64(p+1)) - math.Max(from, float64(p))
 				s.weights = append(s.weights, cover*float64(m)/float64(n))
 			}
-			out[i] = s
+			out[k] = s
 			continue
 		}
 		at := (float64(i)+0.5)*float64(n)/float64(m) - 0.5
 		at = math.Min(math.Max(at, 0), float64(n-1))
 		p := min(int(at), n-2)
 		t := at - float64(p)
-		out[i] = stencil{first: p, weights: []float64{1 - t, t}}
+		out[k] = stencil{first: p, weights: []float64{1 - t, t}}
 	}
 	return out
 }
@@ -127,17 +124,18 @@ func scaled(n int, s float64) int {
 	return max(1, int(math.Min(math.Floor(float64(float64(n)*s)+0.5), maxValues)))
 }
 
-// image makes the picture of a photo whose values go from 0 to most.
+// image makes the picture of a photo whose values go from 0 to most. Of the scaled photo only what the picture shows is
+// made: of a strip one pixel high, scaled by its shorter side, the rest would fill the memory.
 func (f framing) image(m *space.Image, most float64) *space.Image {
-	if f.kernel == nil {
-		m = resize(m, f.h, f.w)
-	} else if m.H != f.h || m.W != f.w {
-		m = resample(m, f.kernel.stencils(m.H, f.h, f.plain), f.kernel.stencils(m.W, f.w, f.plain))
-		for i, v := range m.Pix { // kernels with negative parts overshoot
-			m.Pix[i] = math.Min(math.Max(v, 0), most)
-		}
+	top, bottom := max(-f.top, 0), min(f.h, f.H-f.top)
+	left, right := max(-f.left, 0), min(f.w, f.W-f.left)
+	switch {
+	case m.H != f.h || m.W != f.w:
+		m = f.scale(m, most, [2]int{top, bottom}, [2]int{left, right})
+	case bottom-top < m.H || right-left < m.W:
+		m = cutOut(m, top, left, bottom-top, right-left)
 	}
-	if f.h == f.H && f.w == f.W && f.top == 0 && f.left == 0 {
+	if m.H == f.H && m.W == f.W {
 		return m
 	}
 	out := space.NewImage(m.C, f.H, f.W)
@@ -146,17 +144,28 @@ func (f framing) image(m *space.Image, most float64) *space.Image {
 			out.Pix[i] = f.fill
 		}
 	}
-	from, to := max(f.left, 0), min(f.left+f.w, f.W)
+	at := max(f.left, 0)
 	for k := range m.C {
 		src, dst := m.Plane(k), out.Plane(k)
-		for r := max(f.top, 0); r < min(f.top+f.h, f.H); r++ {
-			if from < to {
-				copy(dst[r*f.W+from:r*f.W+to], src[(r-f.top)*f.w+from-f.left:])
-			}
+		for r := range m.H {
+			copy(dst[(r+max(f.top, 0))*f.W+at:], src[r*m.W:(r+1)*m.W])
 		}
 	}
 	f.goOn(out)
 	return out
+}
+
+// scale is the part of the scaled photo from rows[0] to rows[1] and cols[0] to cols[1].
+func (f framing) scale(m *space.Image, most float64, rows, cols [2]int) *space.Image {
+	if f.kernel == nil {
+		return resample(m, stencils(m.H, f.h, rows[0], rows[1]), stencils(m.W, f.w, cols[0], cols[1]))
+	}
+	m = resample(m, f.kernel.stencils(m.H, f.h, rows[0], rows[1], f.plain),
+		f.kernel.stencils(m.W, f.w, cols[0], cols[1], f.plain))
+	for i, v := range m.Pix { // kernels with negative parts overshoot
+		m.Pix[i] = math.Min(math.Max(v, 0), most)
+	}
+	return m
 }
 
 // goOn fills what lies in the margin beyond photo and picture by the rule: what is filled inside the picture is part of

@@ -59,6 +59,49 @@ func TestResizeClosedForms(t *testing.T) {
 	}
 }
 
+// resize brings an image to h rows and w columns, each axis by itself.
+func resize(m *space.Image, h, w int) *space.Image {
+	return framing{h: h, w: w, H: h, W: w}.image(m, 0)
+}
+
+// A picture is the part of the scaled photo that it shows, to the last bit, and takes no memory for the rest: that of
+// the strip, scaled by its shorter side, would be 120 GB.
+func TestFramedPart(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawImage(t, 2, 9)
+		h, w := rapid.IntRange(1, 20).Draw(t, "h"), rapid.IntRange(1, 20).Draw(t, "w")
+		f := framing{
+			h: h, w: w, H: rapid.IntRange(1, 20).Draw(t, "H"), W: rapid.IntRange(1, 20).Draw(t, "W"), fill: 7,
+			kernel: rapid.SampledFrom([]*kernel{nil, &kernels()[0], &kernels()[1], &kernels()[4]}).Draw(t, "kernel"),
+		}
+		f.top, f.left = -middle(h-f.H), -middle(w-f.W)
+		whole := framing{h: h, w: w, H: h, W: w, kernel: f.kernel}.image(m, 255)
+		part := f.image(m, 255)
+		for k := range m.C {
+			for i, got := range part.Plane(k) {
+				want := 7.0
+				if r, c := i/f.W-f.top, i%f.W-f.left; r >= 0 && c >= 0 && r < h && c < w {
+					want = whole.Plane(k)[r*w+c]
+				}
+				if got != want {
+					t.Fatalf("row %d, column %d of %+v is %v, want %v", i/f.W, i%f.W, f, got, want)
+				}
+			}
+		}
+	})
+	strip := space.NewImage(3, 1, 20000)
+	for i := range strip.Pix {
+		strip.Pix[i] = 5
+	}
+	for _, m := range []*space.Image{strip, {C: 3, H: 20000, W: 1, Pix: strip.Pix}} {
+		out := Resize{Short: 500, Crop: [2]int{32, 32}}.frame(m.H, m.W).image(m, 255)
+		if out.H != 32 || out.W != 32 || slices.ContainsFunc(out.Pix, func(v float64) bool { return v != 5 }) {
+			t.Errorf("a grey strip of %d x %d becomes %d x %d %v", m.W, m.H, out.W, out.H, out.Pix)
+		}
+	}
+}
+
 func TestResizeLaws(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
