@@ -20,11 +20,11 @@ func parseResize(text string) (job.Resize, error) {
 		}
 		seen[name] = true
 		var err error
-		want := "a whole number from 1 to 65536, or HEIGHTxWIDTH of such numbers where it is no square"
+		want := "NUMBER, from 1 to 65536, or HEIGHTxWIDTH where it is no square"
 		switch name {
 		case "short":
 			r.Short, err = pixels(value)
-			want = "a whole number from 1 to 65536"
+			want = "NUMBER, from 1 to 65536"
 		case "crop":
 			r.Crop, err = side(value)
 		case "stretch":
@@ -33,10 +33,10 @@ func parseResize(text string) (job.Resize, error) {
 			r.Letterbox, err = side(value)
 		case "fill":
 			r.Fill, err = strconv.ParseFloat(value, 64)
-			want = "a value of a pixel, such as 114"
+			want = "NUMBER, a value of a pixel such as 114"
 		case "kernel":
 			r.Kernel = value
-			want = "one of " + strings.Join(dataset.Kernels(), ", ")
+			want = "NAME, one of " + strings.Join(dataset.Kernels(), ", ")
 		case "plain":
 			r.Plain = true
 			if given {
@@ -48,7 +48,7 @@ func parseResize(text string) (job.Resize, error) {
 				"letterbox=640, fill=114, kernel=bicubic or plain, with commas between them", part)
 		}
 		if err != nil || !given || value == "" {
-			return r, fmt.Errorf("--resize has %q, want %s= and %s", part, name, want)
+			return r, fmt.Errorf("--resize has %q, want %s=%s", part, name, want)
 		}
 	}
 	return r, nil

@@ -102,12 +102,24 @@ func parseCOCO(b []byte) (cocoFile, error) {
 			}
 			return c, fmt.Errorf("line %d, byte %d: not JSON: %w", line, at, err)
 		}
-		return c, fmt.Errorf("not a file of COCO instances: %w", err)
+		return c, fmt.Errorf("not a file of COCO instances: %w", unlike(err))
 	}
 	if len(c.Images) == 0 {
 		return c, errors.New("has no list images: not a file of COCO instances")
 	}
 	return c, nil
+}
+
+// unlike says which value of a JSON file is of a kind that cannot be there, without the names of types.
+func unlike(err error) error {
+	u, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case !ok:
+		return err
+	case u.Field == "":
+		return fmt.Errorf("has %s where that cannot be", u.Value)
+	}
+	return fmt.Errorf("has %s as %s, which that cannot be", u.Value, u.Field)
 }
 
 // openCOCO opens a folder of photos with the boxes of a file of COCO instances.

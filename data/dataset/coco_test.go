@@ -156,6 +156,10 @@ func TestCOCORefuses(t *testing.T) {
 			`i.json: two images have the id "10": which has the boxes? Number them anew`,
 		},
 		{"category twice", `"id": 2,`, `"id": 18,`, `i.json: two categories have the id "18": number them anew`},
+		{
+			"text", `"annotations": [`, `"annotations": "none", "x": [`,
+			"i.json: not a file of COCO instances: has string as annotations, which that cannot be",
+		},
 		{"no images", `"images"`, `"image"`, "i.json: has no list images: not a file of COCO instances"},
 		{
 			"cut short", `"iscrowd": 1`, `"iscrowd": `,

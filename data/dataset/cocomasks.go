@@ -69,10 +69,10 @@ func (s *cocoShape) UnmarshalJSON(b []byte) error {
 		}
 	case 'n': // null is as good as nothing
 	default:
-		s.wrong = errors.New("neither polygons nor run lengths")
+		s.wrong = errors.New("has neither polygons nor run lengths")
 	}
 	if s.wrong != nil {
-		s.wrong = fmt.Errorf("%w; want polygons [[x, y, x, y, …]] or {size: [height, width], counts: …}", s.wrong)
+		s.wrong = fmt.Errorf("%w; want polygons [[x, y, x, y, …]] or {size: [height, width], counts: …}", unlike(s.wrong))
 	}
 	return nil
 }

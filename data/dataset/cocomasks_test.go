@@ -297,7 +297,7 @@ func TestCOCOMasksRefuses(t *testing.T) {
 				`photo: they end at 11; write it again`,
 		},
 		{"too long", `[3, 6, 3]`, `[3, 6, 4000000000]`, Spec{}, "they end at -1"},
-		{"below zero", `[3, 6, 3]`, `[3, -6, 15]`, Spec{}, "object 6 (\"dog\") json: cannot unmarshal number -6"},
+		{"below zero", `[3, 6, 3]`, `[3, -6, 15]`, Spec{}, "object 6 (\"dog\") has number -6 where that cannot be; want polygons"},
 		{"text cut off", `[3, 6, 3]`, `"36P"`, Spec{}, "they end at -1"},
 		{"text of other letters", `[3, 6, 3]`, `"36\u00e9"`, Spec{}, "they end at -1"},
 		{"a number", `[[0, 0, 2, 0, 2, 3, 0, 3]]`, `7`, Spec{}, "neither polygons nor run lengths; want polygons"},

@@ -81,6 +81,7 @@ func TestRefused(t *testing.T) {
 		"1 2":             `character 3: "2" is not expected here`,
 		"(1 + 2":          "character 7: no ) for the ( at character 1",
 		"mean(prediction": "no ) for the ( behind mean at character 1",
+		"mean(, 1)":       `character 6: "," is not expected here`,
 		"prediction[0":    "no ] for the [ at character 11",
 		"mean(predicton)": "character 6: there is nothing called predicton (did you mean " +
 			"prediction?); there are prediction, reference",

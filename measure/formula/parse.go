@@ -253,8 +253,10 @@ func (p *parser) named() (*node, error) {
 		if _, end := p.take(")"); end {
 			break
 		}
-		if _, comma := p.take(","); !first && !comma {
-			return nil, p.fail(p.at, "no ) for the ( behind %s at character %d", name, at+1)
+		if !first {
+			if _, comma := p.take(","); !comma {
+				return nil, p.fail(p.at, "no ) for the ( behind %s at character %d", name, at+1)
+			}
 		}
 		arg, err := p.within(func() (*node, error) { return p.binary(0) })
 		if err != nil {
