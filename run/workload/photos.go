@@ -46,8 +46,8 @@ func (o Options) formats() dataset.Formats {
 // models read one size, and the photos of a folder have others. The shorter side gets 256/224 of the model's and the
 // middle is kept, which for 224 x 224 is what torchvision, timm and the papers on ImageNet do. It says what it did; ""
 // for nothing. What is wrong with data or models is left to those who open them.
-// Where the first model is no file, it returns that, opened.
-func usualSize(ctx context.Context, s *job.Study, o Options) (note string, first elsewhere) {
+// Where the first model is no file, it returns that, opened, or why it could not be: it is not asked for a second time.
+func usualSize(ctx context.Context, s *job.Study, o Options) (note string, first elsewhere, wrong error) {
 	d := &s.Data
 	f := o.formats().Find(d.Format)
 	masked := f != nil && f.Takes(dataset.WithMasks) || d.Format == "" && dataSpec(s).Pixels
@@ -55,10 +55,10 @@ func usualSize(ctx context.Context, s *job.Study, o Options) (note string, first
 	switch {
 	case len(s.Models) == 0, !plain && !masked, len(s.Group.Window) > 0, d.Zoom != 0,
 		len(d.Fit) > 0, len(d.Cut.Size) > 0, !zero(d.Resize), d.Targets != "" && d.Targets != none && !masked:
-		return "", nil
+		return "", nil, nil
 	}
 	if i, err := os.Stat(d.Images); err != nil || !i.IsDir() {
-		return "", nil
+		return "", nil, nil
 	}
 	ds, err := OpenData(s, o.Formats)
 	var sizes *dataset.SizesError
@@ -68,25 +68,28 @@ func usualSize(ctx context.Context, s *job.Study, o Options) (note string, first
 	case errors.As(err, &sizes):
 		have = fmt.Sprintf("the %d photos have %d sizes", sizes.Pictures, sizes.Sizes)
 	case err != nil:
-		return "", nil
+		return "", nil, nil
 	default:
 		frames, _, height, width, pictures := ds.Info().Space.Pictures()
 		t := ds.Info().Target.Kind
 		if k := t.Info(); !pictures || frames > 0 || t != "" && (k == nil || !k.Labelled) {
-			return "", nil
+			return "", nil, nil
 		}
 		h, w = height, width
 		have = fmt.Sprintf("the photos have %d x %d pixels", w, h)
 	}
 	model, err := (&Workload{Study: s, opened: map[string]*loaded{}, kinds: o.Kinds}).readFile(ctx, s.Models[0], o)
 	if err != nil {
-		return "", nil
+		if s.Models[0].IsFile() {
+			err = nil // it is read again
+		}
+		return "", nil, err
 	}
 	first = model.away
 	toH, toW, fixed := decode.Picture(model.signature(), s.Input.Layout)
 	// Where a model asks for pictures that nobody has, what refuses it names the model.
 	if !fixed || toH == h && toW == w || max(toH, toW) > mostSide {
-		return "", first
+		return "", first, nil
 	}
 	short := decode.Short(toH, toW)
 	d.Resize = job.Resize{Short: short, Crop: []int{toH, toW}}
@@ -105,7 +108,7 @@ func usualSize(ctx context.Context, s *job.Study, o Options) (note string, first
 		"%d x %d is kept, as networks of photos are usually tested; say %s to confirm it, "+
 		"or %s or %s in its place (data.resize in a study; height x width)", have, toW, toH, short, toW, toH, flags,
 		resize(fmt.Sprintf("stretch=%dx%d", toH, toW), fmt.Sprintf(`{"stretch": [%d, %d]}`, toH, toW)),
-		letterbox), first
+		letterbox), first, nil
 }
 
 // say is an option as users write it.
@@ -125,7 +128,7 @@ func Propose(ctx context.Context, s *job.Study, o Options) (string, error) {
 	if _, err := feed(s, o); err != nil {
 		return "", err
 	}
-	note, first := usualSize(ctx, s, o)
+	note, first, _ := usualSize(ctx, s, o) // models are for whoever runs the study to refuse
 	if first != nil {
 		_ = first.Close() // nothing was asked of it
 	}

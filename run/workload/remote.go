@@ -65,9 +65,11 @@ type elsewhere interface {
 
 // reach connects to a model that is no file and learns what it reads and returns.
 func (w *Workload) reach(ctx context.Context, m job.Model, o Options) (elsewhere, error) {
-	if r := w.first; r != nil && m.Name == w.Study.Models[0].Name {
-		w.first = nil
-		return r, nil
+	if m.Name == w.Study.Models[0].Name {
+		if r := w.first; r != nil || w.wrong != nil {
+			w.first = nil
+			return r, w.wrong
+		}
 	}
 	var r elsewhere
 	var err error

@@ -172,3 +172,20 @@ func TestRemoteRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A model that cannot be reached is not asked for a second time, which would take as long again.
+func TestRemoteReachedOnce(t *testing.T) {
+	st := study(pictures(t, 8, "a", "b"), "C4")
+	st.Models = []job.Model{{Name: "m", Program: []string{"none"}}}
+	asked := 0
+	_, err := Open(t.Context(), st, Options{
+		OpenEngine: never(t), Rules: action.Rules(),
+		Program: func(job.Model) error {
+			asked++
+			return errors.New("it did not answer in time")
+		},
+	})
+	if err == nil || !strings.Contains(err.Error(), "models[0].program: it did not answer in time") || asked != 1 {
+		t.Errorf("asked %d times: %v", asked, err)
+	}
+}

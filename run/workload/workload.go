@@ -128,6 +128,8 @@ type Workload struct {
 	elsewhere []elsewhere
 	// the first model, where it is no file and was opened before the others
 	first elsewhere
+	// or why it could not be opened
+	wrong error
 	// borderGiven says that the study names the border rule: a window may then leave the picture.
 	borderGiven bool
 	// silent says that the study wants no margin.
@@ -162,7 +164,7 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	resized, first := usualSize(ctx, s, o)
+	resized, first, wrong := usualSize(ctx, s, o)
 	w, in, err := openInput(s, o)
 	if err != nil {
 		if first != nil {
@@ -170,6 +172,7 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 		}
 		return nil, err
 	}
+	w.wrong = wrong
 	if w.first = first; first != nil {
 		w.elsewhere = append(w.elsewhere, first)
 	}

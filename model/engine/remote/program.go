@@ -129,8 +129,8 @@ func (v *viaProgram) call(ctx context.Context, p *child.Program, limit time.Dura
 	if err != nil {
 		return frame.Frame{}, err
 	}
-	late := time.NewTimer(limit)
-	defer late.Stop()
+	within, cancel := context.WithTimeout(ctx, limit) // that of the start may have gone by in part already
+	defer cancel()
 	select {
 	case f := <-c:
 		return f, nil
@@ -139,11 +139,11 @@ func (v *viaProgram) call(ctx context.Context, p *child.Program, limit time.Dura
 			return f, nil
 		}
 		return frame.Frame{}, p.Why()
-	case <-late.C:
+	case <-within.Done():
+	}
+	if err = within.Err(); errors.Is(err, context.DeadlineExceeded) {
 		err = failed("no answer within %v; raise timeout or --time-limit, lower batch, or look for a loop without end "+
 			"in the program%s", limit, p.Last())
-	case <-ctx.Done():
-		err = ctx.Err()
 	}
 	p.Kill(err)
 	return frame.Frame{}, err

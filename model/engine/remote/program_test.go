@@ -105,6 +105,8 @@ func be(args []string) {
 				send(f.Call, `{}`)
 			case "other number":
 				send(f.Call+7, `{}`)
+			case "secretive":
+				time.Sleep(time.Hour)
 			default:
 				if how == "tells" {
 					send(0, `{"event":"note","text":"runs on one core"}`)
@@ -269,6 +271,7 @@ func TestProgramFaults(t *testing.T) {
 		"no json":       "the JSON of its frame is not what the protocol says",
 		"no inputs":     "its metadata lists no inputs",
 		"other number":  "it answers call 8, which is not open",
+		"secretive":     "no answer within 3s; raise timeout or --time-limit",
 		"restless":      "two starts of it describe two models",
 		"hangs":         "no answer within 300ms; raise timeout or --time-limit",
 		"half":          "in the middle of a frame",
@@ -288,7 +291,7 @@ func TestProgramFaults(t *testing.T) {
 			t.Parallel()
 			c := program(how)
 			switch how {
-			case "mute", "hangs":
+			case "mute", "hangs", "secretive":
 				c.Timeout = 300 * time.Millisecond
 				if how == "mute" {
 					c.Timeout /= 10
