@@ -28,6 +28,30 @@ func refusedAs(t *testing.T, what string, err error, code string) {
 	}
 }
 
+// A body says everything once: of two values nobody knows which was meant.
+func TestDecodeRepeated(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"metric":1,"metric":2}`:                                   `"metric" stands there twice, at byte 20`,
+		`{"metric":1,"Metric":1}`:                                   `"Metric" stands there twice`,
+		`{"set":{"and":[{},{"rule":"min < 1","rule":"max < 1"}]}}`:  `"rule" stands there twice`,
+		`{"set":{"and":[{"rule":"rule"},{"rule":"x"}]},"metric":1}`: "",
+		`{"models":[1,1],"pair":[0,1],"set":{"label":null}}`:        "",
+		`null`: "",
+	} {
+		var q api.AggregateRequest
+		switch err := decode("the body", []byte(text), &q); {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", text, err)
+		case want != "":
+			refusedAs(t, text, err, "bad-request")
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %s", text, err, want)
+			}
+		}
+	}
+}
+
 func TestParseQuery(t *testing.T) {
 	q, err := parseQuery("g=1,-2.5e1&models=2,0&seq=7&set=", []string{"g", "models", "seq", "set"})
 	if err != nil {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -277,7 +278,48 @@ func decode(what string, b []byte, into any) error {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return bad(what, "something stands behind the document, at byte %d", d.InputOffset())
 	}
+	if key, at := repeated(b); key != "" {
+		return bad(what, "the key %.80q stands there twice, at byte %d", key, at)
+	}
 	return nil
+}
+
+// repeated is the first key that stands twice in one object of a JSON document, and behind which byte. Letters of either
+// case are the same here, as they are for encoding/json.
+func repeated(b []byte) (key string, at int64) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	type level struct {
+		keys  map[string]bool // nil in a list
+		value bool            // what comes next belongs to a key
+	}
+	var open []*level
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return "", 0
+		}
+		if t == json.Delim('}') || t == json.Delim(']') {
+			open = open[:len(open)-1]
+			continue
+		}
+		if len(open) > 0 && open[len(open)-1].keys != nil {
+			in := open[len(open)-1]
+			if name, ok := t.(string); ok && !in.value {
+				if in.keys[strings.ToLower(name)] {
+					return name, d.InputOffset()
+				}
+				in.keys[strings.ToLower(name)], in.value = true, true
+				continue
+			}
+			in.value = false
+		}
+		if t == json.Delim('{') {
+			open = append(open, &level{keys: map[string]bool{}})
+		} else if t == json.Delim('[') {
+			open = append(open, &level{})
+		}
+	}
 }
 
 // checkSet holds a set against the bounds that do not depend on a run, so that nothing later has to fear it.
