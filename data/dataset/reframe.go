@@ -235,5 +235,12 @@ func (r Resize) room(h, w int) [2]int {
 	return [2]int{max(-f.top, f.top+f.h-f.H, 0), max(-f.left, f.left+f.w-f.W, 0)}
 }
 
-// middle is half of n, a half rounded to the even number, as torchvision puts its crops.
-func middle(n int) int { return int(math.RoundToEven(float64(n) / 2)) }
+// middle is where a crop begins that is n pixels shorter than what it is cut from: half of n, a half rounded to the even
+// number, as torchvision puts its crops. Below zero there is more to fill than to cut, and of that the odd pixel comes
+// last, as in torchvision and timm.
+func middle(n int) int {
+	if n < 0 {
+		return n / 2
+	}
+	return int(math.RoundToEven(float64(n) / 2))
+}

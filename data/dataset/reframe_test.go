@@ -122,6 +122,8 @@ func TestResizeFrames(t *testing.T) {
 		{Resize{Short: 256, Crop: [2]int{224, 224}}, [2]int{500, 375}, 341, 256, -58, -16, 224, 224},
 		{Resize{Short: 10, Crop: [2]int{7, 7}}, [2]int{20, 20}, 10, 10, -2, -2, 7, 7},
 		{Resize{Crop: [2]int{6, 10}}, [2]int{8, 5}, 8, 5, -1, 2, 6, 10},
+		// Of 11 rows and 7 columns to fill, the odd ones come last: padding_ltrb of torchvision's center_crop.
+		{Resize{Short: 21, Crop: [2]int{32, 32}}, [2]int{50, 61}, 21, 25, 5, 3, 32, 32},
 		{Resize{Short: 4, Crop: [2]int{4, 4}}, [2]int{1, 1000}, 4, 4000, 0, -1998, 4, 4},
 		{Resize{Stretch: [2]int{3, 9}}, [2]int{100, 50}, 3, 9, 0, 0, 3, 9},
 		{Resize{Letterbox: [2]int{640, 640}}, [2]int{480, 640}, 480, 640, 80, 0, 640, 640},
