@@ -132,7 +132,8 @@ func TestPicturesOfPillow(t *testing.T) {
 	_, err = ds.Sample(0)
 	wantError(t, err, "transparent.png", "transparent pixels", "flatten")
 	_, err = Open(Spec{Images: "testdata/cmyk.tif"})
-	wantError(t, err, "cmyk.tif", "TIFF header cannot be read")
+	wantError(t, err, "cmyk.tif", "of a kind that is not read (tiff: unsupported feature: color model)",
+		"magick FILE -colorspace sRGB FILE.png")
 }
 
 // Every lossless kind of Go image goes through PNG and comes back as it was.
@@ -392,7 +393,7 @@ func TestFolderRefusesStrangers(t *testing.T) {
 		{"depth", wide, []string{"16 bits"}},
 		{"text", []byte("<html>not found</html>"), []string{"not a PNG"}},
 		{"empty", nil, []string{"is empty"}},
-		{"cut", small[:20], []string{"PNG header cannot be read"}},
+		{"cut", small[:20], []string{"PNG header cannot be read", "fetch the file again"}},
 		{"no pixels", bombPNG(0, 5), []string{"PNG"}},
 	} {
 		for _, at := range []string{"a0.png", "b.png"} { // as the first and in the middle

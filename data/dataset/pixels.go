@@ -12,6 +12,7 @@ import (
 	"image/png"
 	"io"
 	"io/fs"
+	"strings"
 
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
@@ -121,7 +122,7 @@ func readPicture(format string, r io.Reader) (picture, error) {
 		cfg, err = gif.DecodeConfig(r)
 	}
 	if err != nil {
-		return picture{}, fmt.Errorf("the %s header cannot be read: %w", format, err)
+		return picture{}, undecoded("the "+format+" header cannot be read", err)
 	}
 	p := picture{h: cfg.Height, w: cfg.Width}
 	if p.h < 1 || p.w < 1 {
@@ -159,6 +160,16 @@ func isGrey(p color.Palette) bool {
 	return true
 }
 
+// undecoded says what helps against a picture that a decoder refuses: one of a kind that it does not read is whole, and
+// needs to be converted. Each decoder has an error of its own for that, and all say this word.
+func undecoded(what string, err error) error {
+	if strings.Contains(err.Error(), "unsupported") {
+		return fmt.Errorf("the file is of a kind that is not read (%w): convert it: magick FILE -colorspace sRGB FILE.png",
+			err)
+	}
+	return fmt.Errorf("%s: %w; fetch the file again or remove it", what, err)
+}
+
 // loadPicture decodes an image file that lies as o says and must look like want when it is shown.
 func loadPicture(fsys fs.FS, name string, want picture, o orientation) (*space.Image, error) {
 	want = o.shown(want) // exchanging twice is nothing
@@ -194,7 +205,7 @@ func loadPicture(fsys fs.FS, name string, want picture, o orientation) (*space.I
 		m, err = gif.Decode(bytes.NewReader(b))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the %s data are damaged: %w; fetch the file again or remove it", format, err)
+		return nil, undecoded("the "+format+" data are damaged", err)
 	}
 	if r := m.Bounds(); r.Dx() != want.w || r.Dy() != want.h {
 		return nil, fmt.Errorf("the %s data have %d x %d pixels, their header says %d x %d", format, r.Dx(), r.Dy(),

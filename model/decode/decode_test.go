@@ -251,7 +251,7 @@ func TestNewRefuses(t *testing.T) {
 		t.Errorf("int64 input: %v", err)
 	}
 	for shape, want := range map[string]string{
-		"[N 21 32 32]": "set output.space: mask, image or tensor",
+		"[N 21 32 32]": "set output.space: mask, image, field or tensor",
 		"[N 1]":        "set output.decode: raw", "[]": "one number for the whole batch",
 	} {
 		out := map[string][]any{"[N 21 32 32]": axes("N", 21, 32, 32), "[N 1]": axes("N", 1), "[]": nil}[shape]

@@ -48,7 +48,7 @@ func fitsScores(d *decoder, s []int, what string) error {
 		}
 	}
 	if long > 1 || long == 1 && free > 0 && len(s) > 1 && s[0] < 0 {
-		return fmt.Errorf("%s is not one number per class; set output.space: mask, image or tensor", what)
+		return fmt.Errorf("%s is not one number per class; set output.space: mask, image, field or tensor", what)
 	}
 	if d.how == softmax && long == 0 && free == 0 {
 		return fmt.Errorf("%s is one number per sample, whose softmax is always 1; set output.decode: raw", what)
