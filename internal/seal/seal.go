@@ -70,8 +70,7 @@ func Stranger(text []byte, structure any) string {
 	if json.Unmarshal(text, &all) != nil {
 		return "" // whoever reads it says so
 	}
-	t := reflect.TypeOf(structure)
-	for f := range t.Fields() {
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(structure)) { // those of embedded structures, too
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		delete(all, name)
 	}

@@ -63,12 +63,16 @@ func TestEveryByteCounts(t *testing.T) {
 }
 
 func TestStranger(t *testing.T) {
+	type inner struct {
+		C int `json:"c"`
+	}
 	type document struct {
 		A int `json:"a,omitempty"`
 		B int `json:"b"`
+		inner
 	}
 	for text, want := range map[string]string{
-		`{"a":1,"b":2}`: "", `{"b":2}`: "", `{"a":1,"sha25v":"0"}`: "sha25v", `{"A":1}`: "A", `[`: "",
+		`{"a":1,"b":2}`: "", `{"b":2}`: "", `{"b":2,"c":3}`: "", `{"a":1,"sha25v":"0"}`: "sha25v", `{"A":1}`: "A", `[`: "",
 	} {
 		if got := Stranger([]byte(text), document{}); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)

@@ -50,18 +50,25 @@ func (f File) Load(dir string) ([]byte, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Name, bare(err))
+		return nil, f.unreadable(err)
 	}
 	defer func() { _ = in.Close() }() // nothing was written
 	b, err := io.ReadAll(io.LimitReader(in, int64(f.Limit)+1))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Name, bare(err))
+		return nil, f.unreadable(err)
 	}
 	if len(b) > f.Limit {
 		return nil, fmt.Errorf("%s: %w: more than %d bytes; move the file away to begin anew", f.Name, ErrDamaged,
 			f.Limit)
 	}
 	return append([]byte{}, b...), nil
+}
+
+// unreadable is the error of something in the place of the file that cannot be read, such as a folder or a link that
+// leads out of the run.
+func (f File) unreadable(err error) error {
+	return fmt.Errorf("%s: %w: it cannot be read: %w; mend it, or move it away to begin anew", f.Name, ErrDamaged,
+		bare(err))
 }
 
 // bare is an error without the path, which the reader of the message need not know.

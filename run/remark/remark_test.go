@@ -67,6 +67,33 @@ func TestRemarksRefused(t *testing.T) {
 	}
 }
 
+// Whoever changes the file by hand takes its seal out, and is understood. What stands in its place and cannot be read is
+// told as a damaged file, and left.
+func TestRemarksByHand(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, FileName)
+	text := `{"format": 1, "name": "May", "samples": [{"id": "a", "note": "b"}]}`
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := Remarks{Name: "May", Samples: []Sample{{ID: "a", Note: "b"}}}
+	if got, _, err := Load(dir); err != nil || cmp.Diff(want, got) != "" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(name, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Load(dir); !errors.Is(err, beside.ErrDamaged) || !strings.Contains(err.Error(), "move it away") {
+		t.Errorf("a folder: %v", err)
+	}
+	if _, err := Save(t.Context(), dir, want, "*"); !errors.Is(err, beside.ErrDamaged) {
+		t.Errorf("over a folder: %v", err)
+	}
+}
+
 // A file that does not hold what was written is left as it is.
 func FuzzDecode(f *testing.F) {
 	dir := f.TempDir()
