@@ -8,6 +8,7 @@ import importlib.util
 import io
 import sys
 import unittest
+import warnings
 from typing import Any, Callable, Dict
 from unittest import mock
 
@@ -118,6 +119,160 @@ class Ase(unittest.TestCase):
                 nero.audit(EMT(), self.frames(2), audit={"checks": ["lattice"], "elements": 2}, progress=progress)
             self.assertEqual("from the calculator" in err.getvalue(), shown)
             self.assertIn("from the calculator", str(logs.output))
+
+
+@live
+@needs("torch")
+@needs("e3nn")
+@unittest.skipIf(sys.platform == "win32", "functions are not served there yet")
+class E3nn(unittest.TestCase):
+    def setUp(self) -> None:
+        import torch
+        from e3nn import o3
+
+        self.enterContext(warnings.catch_warnings())
+        warnings.simplefilter("ignore")  # of e3nn, about TorchScript
+        torch.manual_seed(0)
+        self.linear = o3.Linear("4x0e + 2x1o", "3x0e + 1x1o")
+        self.rows = np.random.default_rng(0).standard_normal((N, 10)).astype("f4")
+
+        class Bent(torch.nn.Module):
+            """One weight more, from a component of a vector to a scalar."""
+
+            def __init__(self, linear: Any) -> None:
+                super().__init__()
+                self.linear, self.irreps_in, self.irreps_out = linear, "4x0e+2x1o", linear.irreps_out
+
+            def forward(self, x: Any) -> Any:
+                y = self.linear(x)
+                return torch.cat([y[..., :1] + x[..., 5:6], y[..., 1:]], -1)
+
+        self.bent = Bent(self.linear)
+
+    def gated(self) -> Any:
+        import torch
+        from e3nn import nn, o3
+
+        gate = nn.Gate("8x0e", [torch.tanh], "2x0e", [torch.sigmoid], "2x1o")
+        return torch.nn.Sequential(o3.Linear("4x0e+2x1o", gate.irreps_in), gate, o3.Linear(gate.irreps_out, "2x0e+1x1o"))
+
+    def test_exact_and_broken(self) -> None:
+        self.assertEqual(verdicts(self.linear, self.bent, self.gated(), data=self.rows, export=False), ["PASS", "FAIL", "PASS"])
+        self.assertEqual(verdicts(self.gated(), data=self.rows.reshape(N, 1, 10).repeat(3, 1), export=False), ["PASS"])
+
+    def test_their_rotations_are_ours(self) -> None:
+        """Products of types up to degree 2 are right only if the components have one order and one axis, at elements of all kinds."""
+        from e3nn import o3
+
+        product = o3.FullyConnectedTensorProduct("2x0e+1x1o+1x2e", "1x0e+1x1o", "2x0e+1x1e+1x2o")
+        data = {"a": self.rows, "b": self.rows[:, :4]}
+        a = nero.audit(product, data, export=False, audit={"checks": ["lattice", "endtoend"], "elements": 24}, progress=False)
+        self.assertEqual((a.verdict, [e.exact for e in a.only.errors]), ("PASS", [True, False]), a)
+        self.assertLess(max(e.largest for e in a.only.errors), 1e-5)
+        self.assertIn("O(3), 2x0e+1x1o+1x2e and 1x0e+1x1o in, 2x0e+1x1e+1x2o out: from the module", a.study.notes[0])  # type: ignore[union-attr]
+
+    def test_what_is_taken(self) -> None:
+        s = nero.study(self.linear, self.rows, export=False, labels=np.arange(N) % 2)
+        self.assertEqual(s.notes[0], "Linear: O(3), 4x0e+2x1o in, 3x0e+1x1o out: from the module")
+        self.assertEqual((s.keys["group"], s.keys["output"]["fields"]), ({"name": "O(3)"}, [{"name": "output", "type": "3x0e+1x1o"}]))
+        with np.load(s.folder / "data.npz") as z:
+            self.assertEqual({n: z[n].shape for n in z}, {"nodes": (N, 1, 10), "labels": (N,)})
+        s = nero.study({"net": self.linear}, self.rows, "SO(3)", export=False, output={"fields": [{"name": "output", "type": "unchanged"}]})
+        self.assertEqual((s.keys["group"], s.keys["output"]), ({"name": "SO(3)"}, {"fields": [{"name": "output", "type": "unchanged"}]}))
+
+    def test_what_cannot_be(self) -> None:
+        for of, error, want in (
+            (self.rows[:, :9], ValueError, r"4x0e\+2x1o, which are 10 numbers, and the array images has shape \[80, 9\]"),
+            ({"a": self.rows, "b": self.rows}, TypeError, r"reads 1 inputs, 4x0e\+2x1o, and the data are the arrays \['a', 'b'\]"),
+        ):
+            with self.assertRaisesRegex(error, want):
+                nero.study(self.linear, of)
+
+
+@live
+@needs("torch")
+@needs("escnn")
+@unittest.skipIf(sys.platform == "win32", "functions are not served there yet")
+class Escnn(unittest.TestCase):
+    def setUp(self) -> None:
+        self.enterContext(warnings.catch_warnings())
+        warnings.simplefilter("ignore")  # of escnn, about what else could be installed
+        import torch
+        from escnn import gspaces
+
+        torch.manual_seed(0)
+        self.c4, self.d4 = gspaces.rot2dOnR2(4), gspaces.flipRot2dOnR2(4)
+        self.images = np.random.default_rng(0).standard_normal((N, 1, 9, 9)).astype("f4")
+
+    def parts(self, space: Any, out: Any) -> "list[Any]":
+        from escnn import nn
+
+        first, inner = nn.FieldType(space, [space.trivial_repr]), nn.FieldType(space, 2 * [space.regular_repr])
+        return [nn.R2Conv(first, inner, 3, padding=1), nn.ReLU(inner), nn.R2Conv(inner, nn.FieldType(space, out), 3, padding=1)]
+
+    def net(self, space: Any, out: Any) -> Any:
+        from escnn import nn
+
+        return nn.SequentialModule(*self.parts(space, out))
+
+    def bent(self, space: Any, out: Any) -> Any:
+        from escnn import nn
+
+        class Bent(nn.SequentialModule):  # type: ignore[misc]
+            def export(self) -> Any:
+                plain = super().export()
+                plain[0].weight.data[0, 0, 0, 1] += 1
+                return plain
+
+        return Bent(*self.parts(space, out))
+
+    def test_exact_and_broken(self) -> None:
+        for space in (self.c4, self.d4):
+            for out in ([space.trivial_repr] * 4, [space.regular_repr] * 2):
+                self.assertEqual(verdicts(self.net(space, out), self.bent(space, out), data=self.images), ["PASS", "FAIL"], (space, out))
+
+    def test_without_export(self) -> None:
+        from escnn import nn
+
+        class Closed(nn.SequentialModule):  # type: ignore[misc]
+            def export(self) -> Any:
+                raise NotImplementedError("no export")
+
+        net = Closed(*self.parts(self.c4, [self.c4.regular_repr]))
+        net.train()
+        a = nero.audit(net, self.images, **QUICK)
+        self.assertEqual((a.verdict, a.study.live, net.training), ("PASS", ("Closed",), True))  # type: ignore[union-attr]
+        with self.assertRaisesRegex(nero.ExportError, "NotImplementedError: no export"):
+            nero.study(net, self.images, export=True)
+
+    def test_what_is_taken(self) -> None:
+        from escnn import gspaces
+
+        for space, out, group, words in (
+            (self.c4, [self.c4.trivial_repr] * 4, "C4", "C4, 1 trivial field in, 4 trivial fields out"),
+            (self.d4, [self.d4.regular_repr], "D4", "D4, 1 trivial field in, 1 regular field out"),
+            (gspaces.flip2dOnR2(), None, "D1", "D1, 1 trivial field in, 2 trivial fields out"),
+            (gspaces.flipRot2dOnR2(3), None, "D3", "D3, 1 trivial field in, 2 trivial fields out"),
+            (gspaces.rot2dOnR2(8), None, "C8", "C8, 1 trivial field in, 2 trivial fields out"),
+        ):
+            s = nero.study(self.net(space, out or 2 * [space.trivial_repr]), self.images)
+            self.assertEqual((s.notes[0], s.keys["group"]), (f"SequentialModule: {words}: from the module", {"name": group}))
+        s = nero.study(self.net(self.d4, [self.d4.trivial_repr]), self.images, "C4", equivariant=False)
+        self.assertEqual((s.keys["group"], s.keys["output"]["action"]), ({"name": "C4"}, "invariant"))
+
+    def test_what_cannot_be(self) -> None:
+        from escnn import gspaces, nn
+
+        slanted, c4 = gspaces.flipRot2dOnR2(4, axis=0.3), self.c4
+        inner = nn.FieldType(c4, [c4.regular_repr])
+        for net, want in (
+            (self.net(c4, [c4.trivial_repr, c4.regular_repr]), r"it gives 1 trivial and 1 regular fields; trivial fields alone or regular fields alone"),
+            (self.net(c4, [c4.irrep(1)]), "it gives 1 irrep_1 field"),
+            (nn.ReLU(inner), "it reads 1 regular field, and pictures are trivial fields"),
+            (self.net(slanted, [slanted.trivial_repr]), "its group, .*, is none of C<n>.*say which with group="),
+        ):
+            with self.assertRaisesRegex(TypeError, want):
+                nero.study(net, self.images)
 
 
 if __name__ == "__main__":

@@ -211,8 +211,9 @@ def study(
         tuple(p.live for p in made if p.live is not None), tuple(p.during for p in made if p.during is not None),
         tuple(p.taken for p in made if p.taken),
     )  # fmt: skip
-    if read.arrays:
-        _write(folder.path / "data.npz", lambda p: np.savez(p, **dict(read.arrays)))  # type: ignore[arg-type]
+    arrays = next((p.arrays for p in made if p.arrays is not None), read.arrays)
+    if arrays:
+        _write(folder.path / "data.npz", lambda p: np.savez(p, **dict(arrays)))  # type: ignore[arg-type]
     text = s.to_yaml()
     at = folder.path / "study.yaml"
     if folder.kept and at.is_file() and at.read_text(encoding="utf-8") != text:

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, ContextManager, Mapping, Optional
 
+import numpy as np
+
 from nero._data._read import Read
 from nero.bridge._model import Model
 
@@ -41,3 +43,5 @@ class Prepared:
     taken: str = ""
     #: What holds while the program runs.
     during: Optional[Callable[[], ContextManager[None]]] = None
+    #: The arrays of the data as the study of this model reads them, where that is not as they came.
+    arrays: "Optional[Mapping[str, np.ndarray[Any, Any]]]" = None
