@@ -7,8 +7,10 @@ import contextlib
 import importlib.util
 import io
 import sys
+import tempfile
 import unittest
 import warnings
+from pathlib import Path
 from typing import Any, Callable, Dict
 from unittest import mock
 
@@ -273,6 +275,121 @@ class Escnn(unittest.TestCase):
         ):
             with self.assertRaisesRegex(TypeError, want):
                 nero.study(net, self.images)
+
+
+class Recorder:
+    """Makes a module that keeps what it is asked."""
+
+    def __init__(self, channels: int = 3, **said: Any) -> None:
+        import torch
+
+        seen: "list[Any]" = []
+
+        class Seen(torch.nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.last = torch.nn.Linear(channels, 4)
+
+            def forward(self, x: Any) -> Any:
+                seen.extend(x.numpy().copy())
+                return self.last(x.mean((2, 3)))
+
+        self.seen, self.module = seen, Seen()
+        for k, v in said.items():
+            setattr(self.module, k, v)
+
+
+def photos(folder: str) -> "list[str]":
+    """Two photos of different sizes in files."""
+    import cv2
+
+    rng = np.random.default_rng(0)
+    names = []
+    for i, size in enumerate(((300, 260), (320, 400))):
+        coarse = rng.integers(0, 255, (8, 8, 3), dtype=np.uint8)
+        names.append(str(Path(folder) / f"{i}.png"))
+        cv2.imwrite(names[-1], cv2.resize(coarse, size[::-1], interpolation=cv2.INTER_CUBIC))
+    return names
+
+
+@live
+@needs("torch")
+@needs("cv2")
+@unittest.skipIf(sys.platform == "win32", "functions are not served there yet")
+class Photos(unittest.TestCase):
+    """A network gets what its own library would give it."""
+
+    def setUp(self) -> None:
+        self.enterContext(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
+
+    def same(self, recorder: Recorder, wanted: Any, model: Any, note: str) -> None:
+        from PIL import Image
+
+        names = photos(self.folder)
+        with mock.patch("socket.socket.connect", side_effect=AssertionError("the network was asked")):
+            r = nero.run(model, self.folder, "C4", equivariant=False, export=False, progress=False)
+        self.assertEqual(r.study.notes[0], note)  # type: ignore[union-attr]
+        for n in names:
+            want = wanted(Image.open(n)).numpy()
+            self.assertLess(min(float(np.abs(want - x).max()) for x in recorder.seen if x.shape == want.shape), 0.03, n)
+
+    @needs("timm")
+    def test_timm(self) -> None:
+        import timm
+
+        net = timm.create_model("resnet10t", pretrained=False)
+        recorder = Recorder(pretrained_cfg=net.pretrained_cfg)
+        self.same(
+            recorder, timm.data.create_transform(**timm.data.resolve_data_config(net.pretrained_cfg), is_training=False), {"net": recorder.module},
+            "net: shorter side to 201, middle 176 x 176 (bicubic), mean 0.485 0.456 0.406, std 0.229 0.224 0.225: from its pretrained_cfg",
+        )  # fmt: skip
+        s = nero.study(net, np.zeros((2, 3, 64, 64), np.uint8), "C4", equivariant=False, export=False, input={"mean": [0.5]})
+        self.assertEqual((s.live, s.keys["input"], "resize" in s.keys["data"]), (("resnet10t",), {"mean": [0.5], "std": [0.229, 0.224, 0.225]}, False))
+        s = nero.study(net, np.zeros((2, 3, 64, 64), np.float32), "C4", equivariant=False, export=False)
+        self.assertNotIn("input", s.keys)
+        self.assertIn("the data are floats, so they are taken as they are", s.notes[0])
+
+    @needs("torchvision")
+    def test_torchvision(self) -> None:
+        from torchvision.models import ResNet18_Weights
+
+        for said, source in ((ResNet18_Weights.DEFAULT, "the weights ResNet18_Weights.IMAGENET1K_V1"), (ResNet18_Weights.DEFAULT.transforms(), "ImageClassification")):
+            recorder = Recorder()
+            self.same(
+                recorder, ResNet18_Weights.DEFAULT.transforms(), {"net": (recorder.module, said)},
+                f"net: shorter side to 256, middle 224 x 224 (bilinear), mean 0.485 0.456 0.406, std 0.229 0.224 0.225: from {source}",
+            )  # fmt: skip
+
+
+@live
+@needs("jax")
+@unittest.skipIf(sys.platform == "win32", "functions are not served there yet")
+class Jax(unittest.TestCase):
+    def test_exact_and_broken(self) -> None:
+        import jax
+
+        images = np.random.default_rng(0).random((N, 1, 8, 8)).astype("f4")
+        weights = np.random.default_rng(1).standard_normal((1, 3)).astype("f4")
+        seen = []
+
+        def exact(x: Any) -> Any:
+            seen.append(isinstance(x, jax.Array))
+            return {"y": x.mean((2, 3)) @ weights}
+
+        def broken(x: Any) -> Any:
+            return x.at[:, :, 2, 3].multiply(9.0).mean((2, 3)) @ weights  # which no array of NumPy has
+
+        for data, models in ((jax.numpy.asarray(images), (exact, broken)), (images, (jax.jit(exact), jax.jit(broken)))):
+            self.assertEqual(verdicts(*models, data=data, group="C4", equivariant=False), ["PASS", "FAIL"])
+        self.assertEqual(set(seen), {True})
+
+    def test_types(self) -> None:
+        import jax
+
+        s = nero.study(jax.jit(lambda x: x.mean((2, 3)).astype("bfloat16")), np.zeros((3, 1, 8, 8), "f4"), "C4", equivariant=False)
+        self.assertEqual(s._live[0].outputs, {"output": ("FP32", [-1, 1])})
 
 
 if __name__ == "__main__":

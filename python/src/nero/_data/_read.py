@@ -24,6 +24,8 @@ class Read:
     note: str = ""
     #: Whether it came as tensors of PyTorch, so that a function of it gets such.
     torch: bool = False
+    #: Whether it came as jax.Array, likewise.
+    jax: bool = False
     #: The first sample as it came, for models that read more of it than arrays hold.
     first: Any = None
 

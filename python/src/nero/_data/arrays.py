@@ -7,7 +7,7 @@ import numpy as np
 
 from nero._data._read import Read
 
-__all__ = ["accepts", "is_tensor", "prepare", "to_array"]
+__all__ = ["accepts", "is_jax", "is_tensor", "prepare", "to_array"]
 
 
 def accepts(data: Any) -> bool:
@@ -20,22 +20,23 @@ def accepts(data: Any) -> bool:
 def prepare(data: Any, labels: Any, samples: Optional[int]) -> Read:
     """The arrays as they are: no type is changed but half-known ones, and nothing is scaled."""
     entry: Dict[str, Any] = {"images": "data.npz"}
-    tensors = False
+    tensors = jax = False
     if isinstance(data, Mapping) and "images" in data and not all(hasattr(v, "__array__") for v in data.values()):
         entry.update({k: v for k, v in data.items() if not hasattr(v, "__array__")})  # a block with arrays in it
         data = {k: v for k, v in data.items() if hasattr(v, "__array__")}
     if isinstance(data, Mapping):
-        tensors = any(is_tensor(v) for v in data.values())
+        tensors, jax = any(map(is_tensor, data.values())), any(map(is_jax, data.values()))
         arrays = {str(k): to_array(v) for k, v in data.items()}
     else:
-        tensors = is_tensor(data[0] if isinstance(data, (list, tuple)) else data)
+        first = data[0] if isinstance(data, (list, tuple)) else data
+        tensors, jax = is_tensor(first), is_jax(first)
         arrays = {"images": to_array(data)}
     if labels is not None:
         arrays["labels"] = to_array(labels)
     for n, a in arrays.items():
         if a.dtype.kind not in "biuf" or a.ndim == 0:
             raise TypeError(f"the array {n} of the data is {a.dtype} of shape {list(a.shape)}; numbers are expected, with an axis of samples first")
-    return Read(entry, arrays, torch=tensors)
+    return Read(entry, arrays, torch=tensors, jax=jax)
 
 
 def to_array(value: Any) -> "np.ndarray[Any, Any]":
@@ -57,3 +58,9 @@ def is_tensor(v: Any) -> bool:
     """Whether it is a tensor of PyTorch."""
     torch = sys.modules.get("torch")  # whoever has a tensor has imported it
     return torch is not None and isinstance(v, torch.Tensor)
+
+
+def is_jax(v: Any) -> bool:
+    """Whether it is an array of JAX."""
+    jax = sys.modules.get("jax")
+    return jax is not None and isinstance(v, jax.Array)

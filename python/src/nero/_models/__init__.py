@@ -3,7 +3,7 @@
 from types import ModuleType
 from typing import Any, List
 
-from nero._models import ase, e3nn, escnn, functions, paths, sklearn, torch
+from nero._models import ase, e3nn, escnn, functions, jax, paths, sklearn, timm, torch, torchvision
 from nero._models._model import Asked, Prepared
 
 __all__ = ["Asked", "Prepared", "prepare"]
@@ -11,7 +11,7 @@ __all__ = ["Asked", "Prepared", "prepare"]
 
 def kinds() -> List[ModuleType]:
     """What there is, in the order in which it is asked."""
-    return [paths, ase, e3nn, escnn, torch, sklearn, functions]
+    return [paths, ase, e3nn, escnn, timm, torchvision, torch, sklearn, jax, functions]
 
 
 def prepare(model: Any, asked: Asked) -> Prepared:

@@ -10,7 +10,7 @@ from nero._data._read import LABELS
 from nero._models._model import Asked, Prepared
 from nero.bridge._model import DATATYPES, Model, Ports, to_numpy
 
-__all__ = ["Function", "accepts", "entry", "learn", "on_tensors", "prepare", "sample", "short"]
+__all__ = ["Function", "accepts", "called", "entry", "learn", "on_tensors", "prepare", "sample", "short"]
 
 NAMES = {d: n for n, d in DATATYPES.items()}
 #: How many samples a function is tried on.
@@ -42,11 +42,19 @@ def prepare(model: Any, asked: Asked) -> Prepared:
     if isinstance(model, Function):
         name = short(asked.name or model.name or getattr(model.fn, "__name__", ""))
         return Prepared(entry(name), Model(name, model.fn, model.inputs, model.outputs, platform="python"))
+    if asked.data.jax:
+        from nero._models.jax import on_arrays  # which needs this file
+
+        return called(model, on_arrays(model), asked)
+    return called(model, on_tensors(model) if asked.data.torch else model, asked)
+
+
+def called(model: Any, fn: Callable[..., Any], asked: Asked, platform: str = "python") -> Prepared:
+    """A model that is called as a function of arrays."""
     name = short(asked.name or getattr(model, "__name__", type(model).__name__))
-    fn = on_tensors(model) if asked.data.torch else model
     inputs, arrays = sample(name, asked)
     outputs = learn(name, fn, arrays)
-    return Prepared(entry(name), Model(name, fn, inputs, outputs, platform="python"))
+    return Prepared(entry(name), Model(name, fn, inputs, outputs, platform=platform))
 
 
 def entry(name: str) -> Dict[str, Any]:
