@@ -6,6 +6,7 @@ Of each there is a model that is equivariant by construction, which passes, and 
 import contextlib
 import importlib.util
 import io
+import os
 import sys
 import tempfile
 import unittest
@@ -390,6 +391,119 @@ class Jax(unittest.TestCase):
 
         s = nero.study(jax.jit(lambda x: x.mean((2, 3)).astype("bfloat16")), np.zeros((3, 1, 8, 8), "f4"), "C4", equivariant=False)
         self.assertEqual(s._live[0].outputs, {"output": ("FP32", [-1, 1])})
+
+
+def nothing(*_: Any) -> Any:
+    raise AssertionError("nobody runs it")
+
+
+def study(data: Any, **keys: Any) -> "nero.Study":
+    f = nero.Function(nothing, inputs={"x": ("FP32", [-1, 3, 8, 8])}, outputs={"y": ("FP32", [-1, 3])}, name="net")
+    return nero.study(f, data, "C4", equivariant=False, **keys)
+
+
+def arrays(s: "nero.Study") -> Any:
+    with np.load(s.folder / "data.npz") as z:
+        return dict(z)
+
+
+def seen(data: Any) -> "list[Any]":
+    """The samples and their classes, as the program reads them."""
+    r = nero.run(nero.Function(lambda x: x.mean((2, 3)), {"x": ("FP32", [-1, 3, -1, -1])}, {"y": ("FP32", [-1, 3])}), data, "C4", equivariant=False, progress=False)
+    return [r.samples, None if r.labels is None else list(r.labels)]
+
+
+@live
+@unittest.skipIf(sys.platform == "win32", "functions are not served there yet")
+class Tables(unittest.TestCase):
+    def setUp(self) -> None:
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
+        self.enterContext(mock.patch.dict(os.environ, {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HOME": self.folder}))
+
+    @needs("datasets")
+    def test_hugging_face(self) -> None:
+        from datasets import ClassLabel, Dataset, DatasetDict, Features, Image, Value
+        from PIL import Image as Picture
+
+        rng = np.random.default_rng(0)
+        pixels = rng.integers(0, 255, (6, 8, 8, 3), dtype=np.uint8)
+        features = Features({"image": Image(), "label": ClassLabel(names=["b", "a"]), "note": Value("string")})
+
+        def made(pictures: Any) -> Any:
+            return Dataset.from_dict({"image": pictures, "label": [0, 1, 1, 0, 1, 0], "note": ["x"] * 6}, features=features)
+
+        whole = made([Picture.fromarray(p) for p in pixels])
+        with self.assertLogs("nero", "WARNING") as logs:
+            s = study(whole)
+        self.assertIn("the columns ['note'] are left out", logs.output[0])
+        self.assertEqual((arrays(s)["images"].tolist(), arrays(s)["labels"].tolist()), (pixels.transpose(0, 3, 1, 2).tolist(), [0, 1, 1, 0, 1, 0]))
+        whole = whole.remove_columns("note")
+        self.assertEqual(arrays(study(whole, samples=3))["labels"].tolist(), [0, 1, 1])
+        self.assertEqual(arrays(study(whole, labels=np.arange(6)))["labels"].tolist(), list(range(6)))
+        # Of different sizes they are files, which the program reads.
+        mixed = made([Picture.fromarray(p[: 8 - i]) for i, p in enumerate(pixels)]).remove_columns("note")
+        s = study(mixed)
+        self.assertEqual((sorted(p.name for p in (s.folder / "photos").iterdir())[0], s.keys["data"]), ("000000.png", {"images": "photos", "labels": "labels.csv"}))
+        # Numbers by column.
+        s = study(Dataset.from_dict({"x": rng.random((4, 2, 8, 8)).tolist(), "label": [0, 1, 0, 1]}))
+        self.assertEqual((arrays(s)["x"].shape, arrays(s)["label"].tolist()), ((4, 2, 8, 8), [0, 1, 0, 1]))
+        for of, error, want in (
+            (DatasetDict({"train": whole}), TypeError, r"parts \['train'\]; give one, as in data\['train'\]"),
+            (Dataset.from_dict({"text": ["a", "b"]}), TypeError, "the column text of the Dataset holds Value"),
+            (made([None] * 6).remove_columns("note"), ValueError, "row 0 of the Dataset has no picture"),
+        ):
+            with self.assertRaisesRegex(error, want):
+                study(of)
+
+    @needs("pandas")
+    @needs("cv2")
+    def test_pandas(self) -> None:
+        import pandas
+
+        names = photos(self.folder)
+        table = pandas.DataFrame({"Path": names[::-1], "label": ["dog", "cat"]}, index=[7, 3])
+        s = study(table)
+        self.assertEqual((s.folder / "labels.csv").read_text().split(), ["file,label", "000000.png,dog", "000001.png,cat"])
+        self.assertEqual((s.folder / "photos/000000.png").read_bytes(), Path(names[1]).read_bytes())
+        same = pandas.DataFrame({"file": [names[0]] * 3, "class": [2, 0, 1]})
+        self.assertEqual(seen(same), [("000000.png", "000001.png", "000002.png"), [2, 0, 1]])
+        for of, error, want in (
+            (table.rename(columns={"Path": "where"}), TypeError, r"the columns \['where', 'label'\], and none of them is called path"),
+            (pandas.DataFrame({"path": [names[0], "gone.png"]}), FileNotFoundError, "row 1 of the DataFrame names 'gone.png' in the column path"),
+            (pandas.DataFrame({"path": names, "label": ["a", None]}), ValueError, "1 rows of the DataFrame have no label"),
+        ):
+            with self.assertRaisesRegex(error, want):
+                study(of)
+
+    @needs("torch_geometric")
+    @needs("torch")
+    def test_graphs(self) -> None:
+        import torch
+        from torch_geometric.data import Data
+
+        torch.manual_seed(0)
+        edges = torch.tensor([[0, 1, 1], [1, 0, 2]])
+        graphs = [Data(x=torch.randn(3 + i % 2, 4), edge_index=edges, y=torch.tensor([i % 2])) for i in range(N)]
+        got = arrays(study(graphs))
+        self.assertEqual({n: a.shape for n, a in got.items()}, {"nodes": (280, 4), "edges": (240, 2), "node_count": (N,), "edge_count": (N,), "labels": (N,)})
+        self.assertEqual(got["edges"][:3].tolist(), edges.T.tolist())
+        atoms = [Data(z=torch.tensor([1, 8]), pos=torch.randn(2, 3), y=torch.randn(1)) for _ in range(3)]
+        s = study(atoms)
+        self.assertEqual((s.keys["data"]["format"], {n: a.shape for n, a in arrays(s).items()}), ("molecules", {"positions": (6, 3), "species": (6,), "node_count": (3,), "y": (3,)}))
+        for of, error, want in (
+            ([Data(edge_index=edges, num_nodes=3)], TypeError, "neither x nor pos"),
+            ([graphs[0], Data(edge_index=edges, num_nodes=3)], ValueError, "graph 1 of the list has no x, which graph 0 has"),
+        ):
+            with self.assertRaisesRegex(error, want):
+                study(of)
+
+        # The program reads them: a sum over the nodes does not know their order, their first row does.
+        def of(fn: Any) -> str:
+            f = nero.Function(fn, {"x": ("FP32", [-1, 4])}, {"y": ("FP32", [1, 2])})
+            fields = {"input": {"fields": [{"name": "nodes", "type": "unchanged", "port": "x"}]}, "output": {"fields": [{"name": "y", "type": "unchanged"}]}}
+            return nero.audit(f, graphs, "S", **fields, **QUICK).verdict
+
+        self.assertEqual([of(lambda x: x.sum(0, keepdims=True)[:, :2]), of(lambda x: x[:1, :2])], ["PASS", "FAIL"])
 
 
 if __name__ == "__main__":

@@ -214,6 +214,8 @@ def study(
     arrays = next((p.arrays for p in made if p.arrays is not None), read.arrays)
     if arrays:
         _write(folder.path / "data.npz", lambda p: np.savez(p, **dict(arrays)))  # type: ignore[arg-type]
+    if read.write is not None:
+        read.write(folder.path)
     text = s.to_yaml()
     at = folder.path / "study.yaml"
     if folder.kept and at.is_file() and at.read_text(encoding="utf-8") != text:

@@ -1,7 +1,8 @@
 """What every kind of data is made into."""
 
 from dataclasses import dataclass, field
-from typing import Any, Mapping, Tuple
+from pathlib import Path
+from typing import Any, Callable, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -26,6 +27,8 @@ class Read:
     torch: bool = False
     #: Whether it came as jax.Array, likewise.
     jax: bool = False
+    #: Writes into the folder of the study what is no array.
+    write: Optional[Callable[[Path], None]] = None
     #: The first sample as it came, for models that read more of it than arrays hold.
     first: Any = None
 
