@@ -1,4 +1,5 @@
 """Tests of models and data of other libraries, each skipped where its library is not installed, with the program that NERO_BINARY names.
+Where NERO_LIBRARIES says all, nothing is skipped: .ci/libraries installs them.
 
 Of each there is a model that is equivariant by construction, which passes, and a twin with a planted break, which fails.
 """
@@ -7,6 +8,7 @@ import contextlib
 import importlib.util
 import io
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -26,8 +28,9 @@ N = 80
 
 
 def needs(library: str) -> Callable[[Any], Any]:
-    """Skips a test where the library is not installed."""
-    return unittest.skipUnless(importlib.util.find_spec(library), f"{library} is not installed")
+    """Skips a test where the library is not installed, and may be missing."""
+    there = os.environ.get("NERO_LIBRARIES") == "all" or importlib.util.find_spec(library) is not None
+    return unittest.skipUnless(there, f"{library} is not installed")
 
 
 def verdicts(*models: Any, data: Any, **keys: Any) -> "list[str]":
@@ -174,6 +177,30 @@ class E3nn(unittest.TestCase):
         self.assertLess(max(e.largest for e in a.only.errors), 1e-5)
         self.assertIn("O(3), 2x0e+1x1o+1x2e and 1x0e+1x1o in, 2x0e+1x1e+1x2o out: from the module", a.study.notes[0])  # type: ignore[union-attr]
 
+    def test_what_they_move_is_what_we_move(self) -> None:
+        import torch
+        from e3nn import o3
+
+        types = o3.Irreps("2x0e+0o+1o+1e+2e+3o")
+        seen: "list[Any]" = []
+
+        class Seen(torch.nn.Module):
+            irreps_in, irreps_out = types, o3.Irreps("0e")
+
+            def forward(self, x: Any) -> Any:
+                seen.append(x.detach().clone().reshape(-1, types.dim))
+                return x[..., :1]
+
+        rows = torch.from_numpy(np.random.default_rng(0).standard_normal((2, types.dim)).astype("f4"))
+        r = nero.run(Seen(), rows.numpy(), "O(3)", export=False, progress=False)
+        moved = torch.cat(seen)
+        for rx, ry, rz, inversion in r.elements[::9]:
+            axis = torch.deg2rad(torch.tensor([rx, ry, rz], dtype=torch.float64))
+            turn = torch.linalg.matrix_exp(torch.tensor([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]]))
+            theirs = rows.double() @ types.D_from_matrix(turn * (-1 if inversion else 1)).T
+            for want in theirs:
+                self.assertLess(float((moved - want).abs().max(1).values.min()), 1e-5, (rx, ry, rz, inversion))
+
     def test_what_is_taken(self) -> None:
         s = nero.study(self.linear, self.rows, export=False, labels=np.arange(N) % 2)
         self.assertEqual(s.notes[0], "Linear: O(3), 4x0e+2x1o in, 3x0e+1x1o out: from the module")
@@ -233,6 +260,40 @@ class Escnn(unittest.TestCase):
         for space in (self.c4, self.d4):
             for out in ([space.trivial_repr] * 4, [space.regular_repr] * 2):
                 self.assertEqual(verdicts(self.net(space, out), self.bent(space, out), data=self.images), ["PASS", "FAIL"], (space, out))
+
+    def test_what_they_move_is_what_we_move(self) -> None:
+        import torch
+        from escnn import nn
+
+        for space in (self.c4, self.d4):
+            seen: "list[Any]" = []
+
+            class Seen(nn.EquivariantModule):  # type: ignore[misc]
+                def __init__(self, space: Any) -> None:
+                    super().__init__()
+                    self.in_type = self.out_type = nn.FieldType(space, [space.trivial_repr])
+
+                def forward(self, x: Any) -> Any:
+                    seen.append(x.tensor.clone())
+                    return x
+
+                def evaluate_output_shape(self, shape: Any) -> Any:
+                    return shape
+
+            net = Seen(space)
+            nero.run(net, self.images[:2], progress=False)
+            for g in space.testing_elements:
+                theirs = net.in_type(torch.from_numpy(self.images[:2])).transform(g).tensor
+                for want in theirs:
+                    self.assertLess(float((torch.cat(seen) - want).abs().amax((1, 2, 3)).min()), 1e-5, (space, g))
+
+    def test_numbers_are_those_of_the_command_line(self) -> None:
+        """On the file that was exported."""
+        a = nero.audit(self.bent(self.c4, [self.c4.regular_repr]), self.images, **QUICK)
+        assert a.study is not None
+        p = subprocess.run([nero.find_nero(), *a.study.command().split()[1:]], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.assertEqual(p.returncode, 1, p.stderr)
+        self.assertEqual(nero.open(a.study.folder / "audit").data["models"][0]["checks"], a.data["models"][0]["checks"])
 
     def test_without_export(self) -> None:
         from escnn import nn

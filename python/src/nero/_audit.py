@@ -301,8 +301,8 @@ def audit(
     >>> a = nero.audit(model, images, "C4", equivariant=False)  # doctest: +SKIP
     >>> a.verdict, a.error, a.floor, a.worst  # doctest: +SKIP
 
-    The model is the path of an ONNX file, the URL of an endpoint, a function of arrays, a torch module or an estimator of scikit-learn, or several
-    by name. The data are arrays, a path, or a Dataset. equivariant says whether the answer moves with the input (True) or stays (False). Other
+    The model is the path of an ONNX file, the URL of an endpoint, a function of arrays, a torch module (of e3nn and escnn with its group and types), an
+    estimator of scikit-learn, a calculator of ase, or several by name. The data are arrays, a path, a Dataset, a DataFrame, Atoms or graphs. equivariant says whether the answer moves with the input (True) or stays (False). Other
     keywords are keys of the study, such as input={"mean": [0.13]} and orbit=8. With out the folder is kept, else it goes with the result.
     """
     s = study(
