@@ -78,6 +78,9 @@ class Ase(unittest.TestCase):
         # What is said goes before what is taken.
         s = nero.study({"lj": LennardJones()}, self.frames(3), "SO(3)", output={"fields": [{"name": "energy", "type": "unchanged", "per": "sample"}]})
         self.assertEqual((s.keys["group"], [f["name"] for f in s.keys["output"]["fields"]]), ({"name": "SO(3)"}, ["energy"]))
+        self.assertEqual(s.notes, ("lj: positions and species in, energy and forces out: from the calculator",))
+        s = nero.study({"lj": LennardJones()}, self.frames(3), orbit=8)
+        self.assertEqual((s.keys["group"], s.notes[0][:12]), ({"name": "E(3) x S", "orbit": {"grid": [8]}}, "lj: E(3) x S"))
         # Of a crystal the cell turns along; energies that were stored are targets.
         crystals = [bulk("Cu", cubic=True) for _ in range(2)]
         for i, c in enumerate(crystals):
@@ -527,6 +530,10 @@ class Tables(unittest.TestCase):
         self.assertEqual((s.folder / "labels.csv").read_text().split(), ["file,label", "000000.png,dog", "000001.png,cat"])
         self.assertEqual((s.folder / "photos/000000.png").read_bytes(), Path(names[1]).read_bytes())
         same = pandas.DataFrame({"file": [names[0]] * 3, "class": [2, 0, 1]})
+        # A folder of the user's has after a second call what that call names.
+        for n in (3, 2):
+            s = study(same[:n], out=Path(self.folder) / "out")
+            self.assertEqual(len(list((s.folder / "photos").iterdir())), n)
         self.assertEqual(seen(same), [("000000.png", "000001.png", "000002.png"), [2, 0, 1]])
         for of, error, want in (
             (table.rename(columns={"Path": "where"}), TypeError, r"the columns \['where', 'label'\], and none of them is called path"),

@@ -1,6 +1,7 @@
 """Photos in files, and which class each has, as a folder of the study."""
 
 import csv
+import re
 import shutil
 from pathlib import Path
 from typing import Any, Dict, Optional, Sequence, Union
@@ -11,6 +12,8 @@ __all__ = ["prepare"]
 
 #: Where the photos are, and the table of their classes.
 FOLDER, TABLE = "photos", "labels.csv"
+#: What the photos are called there.
+OURS = re.compile(r"[0-9]{6,}\.[a-z0-9]+")
 
 
 def prepare(files: Sequence[Union[Path, bytes]], endings: Sequence[str], labels: Optional[Sequence[Any]], note: str = "") -> Read:
@@ -20,6 +23,9 @@ def prepare(files: Sequence[Union[Path, bytes]], endings: Sequence[str], labels:
     def write(folder: Path) -> None:
         to = folder / FOLDER
         to.mkdir(exist_ok=True)
+        for old in to.iterdir():
+            if OURS.fullmatch(old.name) and old.name not in names:  # of an earlier call that wrote into this folder
+                old.unlink()
         for name, file in zip(names, files):
             part = to / f".part-{name}"
             if isinstance(file, bytes):

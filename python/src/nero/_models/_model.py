@@ -26,6 +26,16 @@ class Asked:
     export: "str | bool"
     batch: Optional[int]
 
+    @property
+    def grouped(self) -> bool:
+        """Whether somebody said which group is meant."""
+        said = self.keys.get("group")
+        return isinstance(said, str) or isinstance(said, Mapping) and "name" in said
+
+    def line(self, group: str, reads: str, gives: str) -> str:
+        """What goes in and comes out, and the group where nobody said another."""
+        return f"{'' if self.grouped else group + ', '}{reads} in, {gives} out"
+
 
 @dataclass(frozen=True)
 class Prepared:

@@ -54,7 +54,7 @@ def prepare(model: Any, asked: Asked) -> Prepared:
         "input": {"fields": [{"name": n, **MOVES[n]} for n in inputs]},
         "output": {"fields": [{"name": n, **MOVES[n]} for n in outputs]},
     }
-    taken = f"{name}: {GROUP}, {_list(list(inputs))} in, {_list(list(outputs))} out: from the calculator"
+    taken = f"{name}: {asked.line(GROUP, _list(list(inputs)), _list(list(outputs)))}: from the calculator"
     return Prepared(entry(name), Model(name, fn, inputs, outputs, platform="python_ase"), keys, taken=taken)
 
 

@@ -35,7 +35,7 @@ def prepare(model: Any, asked: Asked) -> Prepared:
     keys["group"] = {"name": GROUP}
     keys["output"] = {"fields": [{"name": "output", "type": gives}]}
     rows = {n: a[:, None] if a.ndim == 2 and n not in LABELS else a for n, a in arrays.items()}
-    taken = f"{name}: {GROUP}, {' and '.join(reads)} in, {gives} out: from the module"
+    taken = f"{name}: {asked.line(GROUP, ' and '.join(reads), gives)}: from the module"
     return dataclasses.replace(made, keys=keys, taken=taken, arrays=rows if "data" in keys else None)
 
 

@@ -24,7 +24,7 @@ def prepare(model: Any, asked: Asked) -> Prepared:
     name = asked.name or type(model).__name__
     group = _group(model.in_type.gspace)
     reads, gives = _kind(model.in_type), _kind(model.out_type)
-    if group is None and "group" not in asked.keys:
+    if group is None and not asked.grouped:
         raise TypeError(
             f"{name}: its group, {model.in_type.gspace.name}, is none of C<n>, D<n> with the mirror that exchanges left and right, SO(2) and O(2); say which with group=..."
         )
@@ -44,7 +44,7 @@ def prepare(model: Any, asked: Asked) -> Prepared:
     keys: Dict[str, Any] = {"output": {"space": "tensor", "action": "same", "type": gives}}
     if group is not None:
         keys["group"] = {"name": group}
-    taken = f"{name}: {group or model.in_type.gspace.name}, {_words(model.in_type)} in, {_words(model.out_type)} out: from the module"
+    taken = f"{name}: {asked.line(group or '', _words(model.in_type), _words(model.out_type))}: from the module"
     return dataclasses.replace(made, keys=keys, taken=taken)
 
 
