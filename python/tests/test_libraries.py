@@ -66,6 +66,26 @@ class Ase(unittest.TestCase):
         a = nero.audit(self.tilted(), self.frames(4), audit={"checks": ["lattice", "forces"], "elements": 4}, progress=False)
         self.assertIn("forces differ from minus the gradient of energy", str(a.only.reasons))
 
+    def test_crystals(self) -> None:
+        """Of what repeats in space the cell turns along, and so does the stress."""
+        from ase.build import bulk
+        from ase.calculators.lj import LennardJones
+
+        class Pressed(LennardJones):  # type: ignore[misc]
+            def calculate(self, *args: Any, **kw: Any) -> None:
+                super().calculate(*args, **kw)
+                self.results["stress"] = self.results["stress"] * np.array([1, 1, 1, 1, 1, 1.5])
+
+        crystals = [bulk("Ar", a=5.2) * (2, 1, 1) for _ in range(6)]
+        for i, c in enumerate(crystals):
+            c.rattle(0.1, seed=i)
+            c.set_cell(c.cell[:] + 0.2 * np.random.default_rng(i).standard_normal((3, 3)), scale_atoms=True)
+        how: Dict[str, Any] = {"sigma": 3.4, "epsilon": 0.01, "rc": 6.0}
+        a, b = (nero.audit(c(**how), crystals, audit={"checks": ["lattice"], "elements": 4}, progress=False) for c in (LennardJones, Pressed))
+        self.assertIn("positions, species and cell in, energy, forces and stress out", str(a.study.notes))  # type: ignore[union-attr]
+        self.assertLess(a.judged.largest, 1e-8)
+        self.assertGreater(b.judged.largest, 1e-3)
+
     def test_what_is_taken(self) -> None:
         from ase.build import bulk
         from ase.calculators.emt import EMT
@@ -89,8 +109,11 @@ class Ase(unittest.TestCase):
         s = nero.study(EMT(), crystals)
         self.assertEqual([f["name"] for f in s.keys["input"]["fields"]], ["positions", "species", "cell"])
         with np.load(s.folder / "data.npz") as z:
-            self.assertEqual((z["energy"].tolist(), z["forces"].shape, z["cell"].shape), ([0, 1], (8, 3), (2, 3, 3)))
-            self.assertEqual(z["positions"].tolist(), np.concatenate([c.positions for c in crystals]).tolist())
+            self.assertEqual((z["energy"].tolist(), z["forces"].shape, z["cell"].shape), ([0, 1], (2, 4, 3), (2, 3, 3)))
+            self.assertEqual(z["positions"].tolist(), [c.positions.tolist() for c in crystals])
+        # Of one atom each there are as many rows of atoms as of samples, and they are told apart.
+        r = nero.run(LennardJones(), [bulk("Ar", a=5.2 + i / 9) for i in range(3)], "Octa", orbit="haar:2", progress=False)
+        self.assertEqual(len(r.samples), 3)
         # The calculator gets the atoms as they were.
         want = [EMT().get_property("energy", c) for c in crystals]
         (model,) = s._live

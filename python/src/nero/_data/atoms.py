@@ -40,9 +40,12 @@ def prepare(data: Any, labels: Any, samples: Optional[int]) -> Read:
         "species": np.concatenate([a.get_atomic_numbers() for a in frames]).astype(np.int64),
         "node_count": np.array([len(a) for a in frames], np.int64),
     }
+    arrays.update(_stored(frames))
+    if len({len(a) for a in frames}) == 1:  # of one atom each, rows of atoms and rows of samples would look alike
+        del arrays["node_count"]
+        arrays = {n: a if n == "energy" else a.reshape(len(frames), -1, *a.shape[1:]) for n, a in arrays.items()}
     if frames[0].pbc.any():
         arrays["cell"] = np.stack([np.asarray(a.get_cell()) for a in frames])
-    arrays.update(_stored(frames))
     if labels is not None:
         arrays["labels"] = to_array(labels)
     if note:

@@ -1,4 +1,5 @@
-"""Calculators of ase, and the potentials that come as such (MACE, NequIP, SevenNet): positions, species and cell in, energy and forces out."""
+"""Calculators of ase, and the potentials that come as such (MACE, NequIP, SevenNet): positions, species and cell in, energy,
+forces and the stress of crystals out."""
 
 import sys
 from typing import Any, Dict, List, Mapping, Optional
@@ -12,7 +13,7 @@ from nero.bridge._model import Model, Ports
 __all__ = ["accepts", "prepare"]
 
 INPUTS: Ports = {"positions": ("FP64", [-1, -1, 3]), "species": ("INT64", [-1, -1]), "cell": ("FP64", [-1, 3, 3])}
-OUTPUTS: Ports = {"energy": ("FP64", [-1, 1]), "forces": ("FP64", [-1, -1, 3])}
+OUTPUTS: Ports = {"energy": ("FP64", [-1, 1]), "forces": ("FP64", [-1, -1, 3]), "stress": ("FP64", [-1, 9])}
 #: How each of them moves.
 MOVES: Mapping[str, Mapping[str, str]] = {
     "positions": {"type": "positions"},
@@ -20,7 +21,10 @@ MOVES: Mapping[str, Mapping[str, str]] = {
     "cell": {"type": "vectors", "per": "sample"},
     "energy": {"type": "unchanged", "per": "sample", "unit": "eV"},
     "forces": {"type": "vectors", "per": "node", "unit": "eV/Å"},
+    "stress": {"type": "tensors", "per": "sample", "unit": "eV/Å³"},
 }
+#: Where the rows of a symmetric matrix are among xx, yy, zz, yz, xz, xy.
+VOIGT = [0, 5, 4, 5, 1, 3, 4, 3, 2]
 #: Motions and mirrors of space, and the numbering of the atoms.
 GROUP = "E(3) x S"
 
@@ -35,11 +39,11 @@ def prepare(model: Any, asked: Asked) -> Prepared:
     """The calculator as a function, of one sample after the other."""
     name = short(asked.name or type(model).__name__)
     inputs = {n: INPUTS[n] for n in _reads(name, asked)}
-    outputs = {n: p for n, p in OUTPUTS.items() if n in model.implemented_properties}
-    if not outputs:
-        raise TypeError(f"{name}: the calculator computes {list(model.implemented_properties)}, and neither energy nor forces")
     first = asked.data.first
     pbc = np.asarray(first.pbc) if hasattr(first, "pbc") else np.full(3, "cell" in inputs)
+    outputs = {n: p for n, p in OUTPUTS.items() if n in model.implemented_properties and (n != "stress" or pbc.all())}
+    if not outputs:
+        raise TypeError(f"{name}: the calculator computes {list(model.implemented_properties)}, and neither energy nor forces")
 
     def fn(*arrays: "np.ndarray[Any, Any]") -> "Dict[str, np.ndarray[Any, Any]]":
         given = dict(zip(inputs, arrays))
@@ -77,15 +81,17 @@ def _compute(
     import ase
 
     there = species != 0
-    found = {"energy": np.zeros(1), "forces": np.zeros(positions.shape)}
+    found = {"energy": np.zeros(1), "forces": np.zeros(positions.shape), "stress": np.zeros(9)}
     if there.any():
         atoms = ase.Atoms(numbers=species[there], positions=positions[there], cell=cell, pbc=pbc)
         for n in outputs:
             value = model.get_property(n, atoms)
-            if n == "energy":
-                found[n][:] = value
-            else:
+            if n == "forces":
                 found[n][there] = value
+            elif n == "stress":
+                found[n][:] = np.asarray(value)[VOIGT] if np.shape(value) == (6,) else np.reshape(value, 9)
+            else:
+                found[n][:] = value
     return found
 
 
