@@ -1,6 +1,7 @@
 """Tests of runs, comparisons and questions from Python, with the program that NERO_BINARY names. Run them as test_bridge says."""
 
 import csv
+import importlib.util
 import io
 import subprocess
 import sys
@@ -101,6 +102,23 @@ class Runs(unittest.TestCase):
         self.assertIn("<html", page.read_text())
         r.save(self.dir / "kept")
         self.assertTrue((self.dir / "kept" / "run" / "manifest.json").is_file())
+
+    def test_xarray(self) -> None:
+        r = nero.run({"a": exact, "b": broken}, IMAGES, "T(2,Z)", orbit={"grid": [3, 3]}, labels=LABELS, progress=False)
+        if importlib.util.find_spec("xarray") is None:
+            self.assertRaises(ImportError, r.to_xarray)
+            return
+        x = r.to_xarray()
+        self.assertEqual((dict(x.sizes), tuple(x.data_vars)), ({"sample": 40, "element": 9, "model": 2}, r.metrics))
+        for metric in r.metrics:
+            for model in r.models:
+                values = x[metric].sel(model=model)
+                self.assertEqual((values.dims, values.dtype), (("sample", "element"), np.float32))
+                self.assertTrue(np.array_equal(values, r.curves(metric, model), equal_nan=True))
+        self.assertEqual((x.sample.values.tolist(), x.label.values.tolist()), (list(r.samples), r.labels.tolist()))
+        self.assertEqual(np.stack([x.dx, x.dy], 1).tolist(), r.elements.tolist())
+        self.assertEqual((x.dx.attrs, x.relative.attrs["better"], x.attrs["group"]), ({"units": "px"}, "lower", "T(2,Z)"))
+        self.assertEqual(x.sel(element="dx −4 px, dy 4 px").dx.item(), -4)
 
     def test_compare(self) -> None:
         a, b = (nero.audit({"net": f}, IMAGES, **KEYS) for f in (exact, broken))

@@ -75,12 +75,16 @@ class Run:
         name = self.models[0] if model is None else model
         if name not in self.models:
             raise NeroError(f"the run has no model {name!r}; there are {list(self.models)}")
+        return np.ascontiguousarray(self._values(metric)[:, self.models.index(name)])
+
+    def _values(self, metric: Optional[str]) -> "np.ndarray[Any, Any]":
+        """A metric of every sample: samples × models × elements."""
         with tempfile.TemporaryDirectory(prefix="nero-") as d:
             file = Path(d, "curves.npy")
             args = ["export", str(self.folder), "--table", "curves", "--out", str(file)]
             start([*args, *([] if metric is None else ["--metric", metric])]).check()
-            all_models = np.load(file)
-        return np.ascontiguousarray(all_models[:, self.models.index(name)])
+            found: "np.ndarray[Any, Any]" = np.load(file)
+        return found
 
     def rows(self, table: str = "aggregate", **options: Any) -> List[Dict[str, Any]]:
         """A table of the run, as `nero export` writes it; options are those of the command, such as metric="confidence"."""
@@ -94,6 +98,23 @@ class Run:
         import pandas  # type: ignore[import-untyped,unused-ignore]
 
         return pandas.DataFrame(self.rows(table, **options))
+
+    def to_xarray(self) -> Any:
+        """Every value as a Dataset: dimensions sample, element and model, a variable for each metric, axes of the chart and labels as coordinates.
+
+        >>> r.to_xarray().confidence.mean("sample").sel(model="b")  # doctest: +SKIP
+        """
+        import xarray  # type: ignore[import-not-found,unused-ignore]
+
+        first, rows = self.models[0], self.rows()
+        names = [r["element"] for r in rows if r["model"] == first][: len(self.elements)]
+        coordinates: Dict[str, Any] = {"sample": list(self.samples), "element": names, "model": list(self.models), "label": ("sample", self.labels)}
+        coordinates["exact"] = ("element", np.asarray(self.job["exact"], np.bool_))
+        for k, axis in enumerate(self.data["chart"]):
+            coordinates[axis["name"]] = ("element", self.elements[:, k], {"units": axis.get("unit", "")})
+        about = {m["name"]: {k: m[k] for k in ("doc", "unit", "better", "ref") if k in m} for m in self.data["metrics"]}
+        values = {m: (("sample", "element", "model"), np.moveaxis(self._values(m), 1, 2), about.get(m, {})) for m in self.metrics}
+        return xarray.Dataset(values, coordinates, {k: self.data[k] for k in ("group", "measure", "job")})
 
     def report(self, path: PathLike) -> Path:
         """Writes the page of the run as one file, or a folder with pictures and tables where the name does not end in .html."""
