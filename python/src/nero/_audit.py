@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from nero._errors import EquivarianceError, NeroError
 from nero._html import framed
+from nero._loggers import Curve, Entry, Series, write
 from nero._program import start
 from nero._study import PathLike, Progress, Study, study
 
@@ -126,6 +127,19 @@ class ModelAudit:
     def limit(self) -> float:
         """The error above which an input counts as one that breaks the symmetry."""
         return _number(self.data["policy"]["threshold"])
+
+    def scalars(self) -> Dict[str, float]:
+        """The numbers that loggers keep, of the elements that are judged first: error, floor, and the error of the worst case."""
+        first = {k: v for s in self.errors[:1] for k, v in (("error", s.error), ("floor", s.floor), ("worst", s.largest))}
+        return {f"nero/{self.model}/{k}": v for k, v in first.items()}
+
+    def curve(self) -> Optional[Curve]:
+        """The error along the orbit, where the orbit is one line."""
+        for c in self.data.get("checks") or []:
+            for e in c.get("exhibits") or []:
+                if e["name"] == "profile" and e.get("curve"):
+                    return _curve(e["title"], e["curve"])
+        return None
 
 
 @dataclass(frozen=True)
@@ -255,6 +269,26 @@ class Audit:
         shutil.copytree(self.study.folder if self.study is not None else self.file.parent, to, dirs_exist_ok=True)
         return to
 
+    def log(self, to: Any, step: Optional[int] = None) -> None:
+        """Logs it to MLflow (the module, a client, a run), W&B (the module, a run), a SummaryWriter of TensorBoard, or a logger of Lightning.
+
+        >>> audit.log(mlflow)  # doctest: +SKIP
+
+        Numbers are called nero/MODEL/error, floor and worst, the verdict nero/MODEL/verdict; JSON, report and curve go along. A function gets a dict.
+        """
+        write(to, self.entry(step))
+
+    def entry(self, step: Optional[int] = None, whole: bool = True) -> Entry:
+        """What is logged; of the whole also files, curves and a card, which the program writes for it."""
+        scalars = {k: v for m in self.models for k, v in m.scalars().items()}
+        texts = {f"nero/{m.model}/verdict": m.verdict for m in self.models}
+        if not whole:
+            return Entry("audit", scalars, texts, step=step)
+        texts.update({f"nero/{m.model}/gist": " ".join(m.gist or m.reasons) for m in self.models})
+        curves = {f"nero/{m.model}/curve": c for m in self.models if (c := m.curve()) is not None}
+        files = {"audit.json": self.file.read_text(encoding="utf-8"), "audit.html": self.to_html()}
+        return Entry("audit", scalars, texts, curves, files, self.to_card(), step)
+
     def __str__(self) -> str:
         lines: List[str] = []
         for m in self.models:
@@ -358,6 +392,14 @@ def _errors(s: Mapping[str, Any]) -> Errors:
         s["name"], s["exact"], s["verdict"], s["reason"], of.value, of, _number(s.get("floor")), _number(s["relative"]["max"]),
         _where(s.get("worst")), s,
     )  # fmt: skip
+
+
+def _curve(title: str, c: Mapping[str, Any]) -> Curve:
+    def axis(a: Mapping[str, Any]) -> str:
+        return f"{a['name']} ({a['unit']})" if a.get("unit") else str(a["name"])
+
+    series = tuple(Series(s["name"], s["x"], s["y"], s.get("marks", False)) for s in c["series"])
+    return Curve(title, axis(c["x"]), axis(c["y"]), series, c["y"].get("log", False), c.get("limit"))
 
 
 def _finding(check: str, f: Mapping[str, Any]) -> Finding:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
 import numpy as np
 
 from nero._errors import NeroError
+from nero._loggers import Curve, Entry, Series, write
 from nero._program import start
 from nero._study import PathLike, Progress, Study, study
 
@@ -115,6 +116,35 @@ class Run:
         about = {m["name"]: {k: m[k] for k in ("doc", "unit", "better", "ref") if k in m} for m in self.data["metrics"]}
         values = {m: (("sample", "element", "model"), np.moveaxis(self._values(m), 1, 2), about.get(m, {})) for m in self.metrics}
         return xarray.Dataset(values, coordinates, {k: self.data[k] for k in ("group", "measure", "job")})
+
+    def log(self, to: Any, step: Optional[int] = None) -> None:
+        """Logs it to MLflow (the module, a client, a run), W&B (the module, a run), a SummaryWriter of TensorBoard, or a logger of Lightning.
+
+        Numbers are called nero/MODEL/METRIC/mean, over the orbit, and nero/MODEL/METRIC/worst, along it; summary, page and curves go along. A function
+        gets a dict.
+        """
+        write(to, self.entry(step))
+
+    def entry(self, step: Optional[int] = None) -> Entry:
+        """What is logged."""
+        scalars: Dict[str, float] = {}
+        curves: Dict[str, Curve] = {}
+        for c in self.data["curves"]:
+            if c["slice"] != 0:  # the first is that of all samples
+                continue
+            name = f"nero/{self.models[c['model']]}/{self.metrics[c['metric']]}"
+            for what, of in (("mean", "orbit"), ("worst", "worst")):
+                if c.get(of) and c[of]["mean"] is not None:
+                    scalars[f"{name}/{what}"] = float(c[of]["mean"])
+            if len(self.data["chart"]) == 1:
+                axis = self.data["chart"][0]
+                at = [float(e[0]) for e in self.elements]
+                series = (Series(self.models[c["model"]], at, c["mean"]),)
+                curves[f"{name}/curve"] = Curve("Mean over all samples", f"{axis['name']} ({axis.get('unit', '')})", self.metrics[c["metric"]], series)
+        with tempfile.TemporaryDirectory(prefix="nero-") as d:
+            page = self.report(Path(d, "run.html")).read_text(encoding="utf-8")
+        files = {"summary.json": Path(self.folder, "summary.json").read_text(encoding="utf-8"), "run.html": page}
+        return Entry("run", scalars, {"nero/run/summary": str(self)}, curves, files, step=step)
 
     def report(self, path: PathLike) -> Path:
         """Writes the page of the run as one file, or a folder with pictures and tables where the name does not end in .html."""
