@@ -212,7 +212,17 @@ class Loggers(unittest.TestCase):
         from tensorboardX import SummaryWriter  # type: ignore[import-not-found,unused-ignore]
         from tensorboardX.proto.event_pb2 import Event  # type: ignore[import-not-found,unused-ignore]
 
-        with SummaryWriter(str(self.dir)) as w:
+        self.written(SummaryWriter, Event)
+
+    @have("torch", "tensorboard")
+    def test_tensorboard(self) -> None:
+        from tensorboard.compat.proto.event_pb2 import Event  # type: ignore[import-not-found,unused-ignore]
+        from torch.utils.tensorboard import SummaryWriter
+
+        self.written(SummaryWriter, Event)
+
+    def written(self, writer: Any, Event: Any) -> None:
+        with writer(str(self.dir)) as w:
             self.audit.log(w, step=7)
         (file,) = self.dir.glob("events.*")
         found: Dict[str, Any] = {}

@@ -5,6 +5,7 @@ from nero._audit import Audit, Diagnosis, Errors, Finding, Interval, ModelAudit,
 from nero._errors import EquivarianceError, ExportError, NeroError, ProgramMismatch, ProgramNotFound
 from nero._find import find_nero, find_onnxruntime
 from nero._models.functions import Function
+from nero._monitor import Monitor
 from nero._program import program
 from nero._run import Run, run
 from nero._study import Study, study
@@ -23,6 +24,7 @@ __all__ = [
     "Inspection",
     "Interval",
     "ModelAudit",
+    "Monitor",
     "NeroError",
     "ProgramMismatch",
     "ProgramNotFound",

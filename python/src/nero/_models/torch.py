@@ -4,7 +4,6 @@ import contextlib
 import inspect
 import io
 import logging
-import random
 import sys
 import time
 import warnings
@@ -15,10 +14,11 @@ import numpy as np
 
 from nero._errors import ExportError
 from nero._models._model import Asked, Prepared
+from nero._models._random import untouched
 from nero._models.functions import entry, learn, sample, short
 from nero.bridge._model import Model, to_numpy
 
-__all__ = ["accepts", "prepare", "quiet"]
+__all__ = ["accepts", "bare", "prepare", "quiet", "unready"]
 
 log = logging.getLogger("nero")
 
@@ -65,24 +65,107 @@ def prepare(model: Any, asked: Asked) -> Prepared:
 
 
 @contextlib.contextmanager
-def quiet(module: Any) -> Iterator[None]:
-    """The module in evaluation mode; afterwards every part of it is in the mode in which it was, and so are the sources of random numbers."""
+def quiet(*modules: Any) -> Iterator[None]:
+    """The modules in evaluation mode. Afterwards every part of them is as it was, and so are the sources of random numbers.
+
+    Parts work on copies of their buffers meanwhile, and so do those on their parameters whose change of mode does more than set the mode, as one that
+    merges weights: what the training holds is not touched, not even to be put back. Casts of weights are not kept by autocast: they would come
+    without gradients, and the training would go on with them.
+    """
     import torch
 
-    modes = [(m, m.training) for m in module.modules()]
-    state, host, numpy = torch.get_rng_state(), random.getstate(), np.random.get_state()
-    device = torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else None
-    module.eval()
-    try:
-        yield
-    finally:
-        for m, mode in modes:
-            m.training = mode
-        torch.set_rng_state(state)
-        random.setstate(host)
-        np.random.set_state(numpy)
-        if device is not None:
-            torch.cuda.set_rng_state_all(device)
+    parts = [_Part(m, torch) for m in {id(p): p for root in modules for p in root.modules()}.values()]
+    caches = torch.is_autocast_cache_enabled()
+    with untouched():
+        torch.set_autocast_cache_enabled(False)
+        try:
+            copies: Dict[int, Any] = {}
+            for p in parts:
+                p.copy(copies)
+            for m in modules:
+                m.eval()
+            yield
+        finally:
+            torch.set_autocast_cache_enabled(caches)
+            for p in parts:
+                p.restore()
+
+
+def bare(module: Any) -> Any:
+    """The module within a wrapper that compiles it or spreads it over devices."""
+    import torch
+
+    wrappers = (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)
+    while isinstance(module, wrappers) or hasattr(module, "_orig_mod"):
+        module = module.module if isinstance(module, wrappers) else module._orig_mod
+    return module
+
+
+def unready(module: Any) -> bool:
+    """Whether parameters wait for a first call to learn their shapes."""
+    import torch
+
+    return any(torch.nn.parameter.is_lazy(p) for p in module.parameters())
+
+
+class _Part:
+    """A part of a module, and what is to be there afterwards."""
+
+    #: Dicts of a module that are kept as the dicts they are.
+    TABLES = ("_parameters", "_buffers", "_modules")
+
+    def __init__(self, module: Any, torch: Any) -> None:
+        lazy = torch.nn.parameter.is_lazy
+        self.module, self.mode, self.torch = module, module.training, torch
+        self.parameters = [p for p in module.parameters(recurse=False) if not lazy(p)]
+        self.versions = [p._version for p in self.parameters]
+        self.wanted = [(p, p.requires_grad, p.grad) for p in self.parameters]
+        # What is compiled keeps no dict, and what has yet to learn its shapes is to keep what it learns.
+        self.open = not isinstance(module, torch.jit.ScriptModule) and not any(map(lazy, (*module.parameters(recurse=False), *module.buffers(recurse=False))))
+        self.own = dict(module.__dict__) if self.open else {}
+        self.tables = {t: dict(self.own[t]) for t in self.TABLES if t in self.own}
+        self.passing = set(self.own.get("_non_persistent_buffers_set", ()))
+        self.values = [] if self.open else [(b, b.clone()) for b in module.buffers(recurse=False) if not lazy(b)]
+
+    def copy(self, copies: Dict[int, Any]) -> None:
+        """Lets it work on copies."""
+        for p in self.parameters:
+            p.grad = None  # what a module adds to gradients while it is asked, it adds to none of the training's
+        if not self.open:
+            return
+        merges = type(self.module).train is not self.torch.nn.Module.train
+        for table in ("_parameters", "_buffers") if merges else ("_buffers",):
+            for name, t in self.tables[table].items():
+                if t is not None:
+                    if id(t) not in copies:
+                        c = t.detach().clone()
+                        copies[id(t)] = self.torch.nn.Parameter(c, t.requires_grad) if table == "_parameters" else c
+                    self.own[table][name] = copies[id(t)]
+
+    def restore(self) -> None:
+        """Makes it what it was."""
+        if self.open:
+            d = self.module.__dict__
+            for k in [k for k in d if k not in self.own]:
+                del d[k]
+            d.update(self.own)
+            for t, entries in self.tables.items():
+                d[t].clear()
+                d[t].update(entries)
+            if "_non_persistent_buffers_set" in d:
+                d["_non_persistent_buffers_set"].clear()
+                d["_non_persistent_buffers_set"].update(self.passing)
+        else:
+            with self.torch.no_grad():
+                for b, value in self.values:
+                    if not self.torch.equal(b, value):
+                        b.copy_(value)
+        self.module.training = self.mode
+        for p, wanted, grad in self.wanted:
+            p.requires_grad_(wanted)
+            p.grad = grad
+        if self.versions != [p._version for p in self.parameters]:
+            log.error("%s changed its own parameters while it was asked; they stay changed", type(self.module).__name__)
 
 
 def _like(module: Any) -> Tuple[Any, Any]:
@@ -114,7 +197,7 @@ def _call(module: Any) -> Callable[..., Any]:
         return type(v)(back(x) for x in v) if type(v) in (list, tuple) else v
 
     def call(*arrays: "np.ndarray[Any, Any]") -> Any:
-        with torch.inference_mode():
+        with torch.no_grad():  # not in inference mode: what a module keeps of a call, a training could not use
             return back(module(*_tensors(module, list(arrays))))
 
     return call
