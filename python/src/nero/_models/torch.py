@@ -136,7 +136,7 @@ class _Part:
         merges = type(self.module).train is not self.torch.nn.Module.train
         for table in ("_parameters", "_buffers") if merges else ("_buffers",):
             for name, t in self.tables[table].items():
-                if t is not None:
+                if t is not None and (table == "_buffers" or type(t) is self.torch.nn.Parameter):  # others know how they are copied
                     if id(t) not in copies:
                         c = t.detach().clone()
                         copies[id(t)] = self.torch.nn.Parameter(c, t.requires_grad) if table == "_parameters" else c
