@@ -2,6 +2,7 @@ package app
 
 import (
 	"nero/audit/check"
+	"nero/data/dataset"
 	"nero/run/job"
 	"nero/run/preset"
 	"nero/symmetry/group/catalog"
@@ -37,6 +38,9 @@ func (a *App) Metrics() []Metric {
 
 // Presets are the ways to feed photos that a study may name.
 func (a *App) Presets() preset.List { return a.Parts.presets() }
+
+// Kernels are the names of the kernels by which photos come to one size.
+func Kernels() []string { return dataset.Kernels() }
 
 // Unasked are the questions that no check of an audit asks.
 func Unasked() []string { return check.Outside() }

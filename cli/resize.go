@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"nero/data/dataset"
+	"nero/app"
 	"nero/run/job"
 )
 
@@ -36,7 +36,7 @@ func parseResize(text string) (job.Resize, error) {
 			want = "NUMBER, a value of a pixel such as 114"
 		case "kernel":
 			r.Kernel = value
-			want = "NAME, one of " + strings.Join(dataset.Kernels(), ", ")
+			want = "NAME, one of " + strings.Join(app.Kernels(), ", ")
 		case "plain":
 			r.Plain = true
 			if given {

@@ -35,7 +35,8 @@ func (a *App) run() *cobra.Command {
 		Long: `run moves every sample along the orbit, runs the models, measures, and keeps the curve of every sample in a run
 folder (Parquet; see docs/FORMAT.md). It can be stopped at any time, even killed, and resumed by the same command.`,
 		Example: "  nero run studies/digits/full.yaml -o run\n" +
-			"  nero run --model mine=estimator.onnx --model builtin:piv --data-format pairs --data frames --output field " +
+			"  nero run --model mine=estimator.onnx --model builtin:piv --data-format pairs --data frames " +
+			"--output field " +
 			"--group 'D4 x Time'\n" +
 			"  nero run --model original=a.onnx --model augmented=b.onnx --data photos --group 'SO(2)' --orbit 72 -o " +
 			"run",

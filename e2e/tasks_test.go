@@ -592,8 +592,8 @@ func TestOneColour(t *testing.T) {
 	})
 }
 
-// bright holds the dots of the worst and the best sample against each other; apart says that their values are not nearly
-// the same.
+// bright holds the dots of the worst and the best sample against each other; apart says that their values are not
+// nearly the same.
 func (p *page) bright(t *testing.T, apart bool) {
 	t.Helper()
 	const dot = `(() => { const [x, y] = document.querySelector('#samples .plane-pick').getAttribute('transform').match(/-?[\d.]+/g).map(Number), c = document.querySelector('#samples .plane canvas'), r = c.getBoundingClientRect();

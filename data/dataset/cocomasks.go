@@ -72,7 +72,8 @@ func (s *cocoShape) UnmarshalJSON(b []byte) error {
 		s.wrong = errors.New("has neither polygons nor run lengths")
 	}
 	if s.wrong != nil {
-		s.wrong = fmt.Errorf("%w; want polygons [[x, y, x, y, …]] or {size: [height, width], counts: …}", unlike(s.wrong))
+		s.wrong = fmt.Errorf("%w; want polygons [[x, y, x, y, …]] or {size: [height, width], counts: …}",
+			unlike(s.wrong))
 	}
 	return nil
 }

@@ -164,7 +164,8 @@ func isGrey(p color.Palette) bool {
 // needs to be converted. Each decoder has an error of its own for that, and all say this word.
 func undecoded(what string, err error) error {
 	if strings.Contains(err.Error(), "unsupported") {
-		return fmt.Errorf("the file is of a kind that is not read (%w): convert it: magick FILE -colorspace sRGB FILE.png",
+		return fmt.Errorf("the file is of a kind that is not read (%w): convert it: "+
+			"magick FILE -colorspace sRGB FILE.png",
 			err)
 	}
 	return fmt.Errorf("%s: %w; fetch the file again or remove it", what, err)

@@ -105,8 +105,8 @@ func sinc(x float64) float64 {
 	return elementary.Sin(math.Pi*x) / (math.Pi * x)
 }
 
-// stencils are those of the new pixels lo to hi of m of an axis that had n: the centre of new pixel i lies at (i + 1/2) n/m of the
-// old axis, and the kernel is as wide as a new pixel where those are the larger ones, unless plain.
+// stencils are those of the new pixels lo to hi of m of an axis that had n: the centre of new pixel i lies at (i + 1/2)
+// n/m of the old axis, and the kernel is as wide as a new pixel where those are the larger ones, unless plain.
 func (k kernel) stencils(n, m, lo, hi int, plain bool) []stencil {
 	out := make([]stencil, hi-lo)
 	step := float64(n) / float64(m)
@@ -235,9 +235,9 @@ func (r Resize) room(h, w int) [2]int {
 	return [2]int{max(-f.top, f.top+f.h-f.H, 0), max(-f.left, f.left+f.w-f.W, 0)}
 }
 
-// middle is where a crop begins that is n pixels shorter than what it is cut from: half of n, a half rounded to the even
-// number, as torchvision puts its crops. Below zero there is more to fill than to cut, and of that the odd pixel comes
-// last, as in torchvision and timm.
+// middle is where a crop begins that is n pixels shorter than what it is cut from: half of n, a half rounded to the
+// even number, as torchvision puts its crops. Below zero there is more to fill than to cut, and of that the odd pixel
+// comes last, as in torchvision and timm.
 func middle(n int) int {
 	if n < 0 {
 		return n / 2

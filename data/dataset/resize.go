@@ -47,8 +47,8 @@ type stencil struct {
 }
 
 // stencils are those of the new pixels lo to hi of m of an axis that had n, where no kernel is named. With s = m/n, new
-// pixel i covers [i/s, (i+1)/s) of the old axis. Where the axis shrinks, its value is the mean over that interval of the
-// old pixels, taken as constant over their width (area average). Where it grows, the value is interpolated linearly
+// pixel i covers [i/s, (i+1)/s) of the old axis. Where the axis shrinks, its value is the mean over that interval of
+// the old pixels, taken as constant over their width (area average). Where it grows, the value is interpolated linearly
 // between the centres of the old pixels at (i+1/2)/s - 1/2, and beyond the first and last centre it is that pixel's
 // (bilinear, half-pixel centres). Values stay floating-point numbers: nothing is rounded to grey levels.
 func stencils(n, m, lo, hi int) []stencil {

@@ -123,11 +123,12 @@ func (e *Evaluation) At(i int) (dataset.Sample, error) {
 		return s, &SampleError{s.ID, fmt.Errorf("label %d, but the models have %d classes (0 to %d)", s.Label,
 			e.Classes, e.Classes-1)}
 	}
-	if m, ok := s.Target.(*space.Mask); ok && e.Pixels && e.Classes > 0 {
-		if i := slices.IndexFunc(m.Label, func(v int32) bool { return v >= int32(e.Classes) }); i >= 0 {
+	if m, ok := s.Target.(space.Labelled); ok && e.Pixels && e.Classes > 0 {
+		_, w, of := m.Labels()
+		if i := slices.IndexFunc(of, func(v int32) bool { return v >= int32(e.Classes) }); i >= 0 {
 			return s, &SampleError{s.ID, fmt.Errorf("the mask has the number %d at column %d, row %d, but the models "+
 				"have %d classes (0 to %d): say which numbers of the files they are with data.masks.values, or that "+
-				"it counts for nothing with data.masks.void", m.Label[i], i%m.W, i/m.W, e.Classes, e.Classes-1)}
+				"it counts for nothing with data.masks.void", of[i], i%w, i/w, e.Classes, e.Classes-1)}
 		}
 	}
 	return s, nil

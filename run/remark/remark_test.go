@@ -67,8 +67,8 @@ func TestRemarksRefused(t *testing.T) {
 	}
 }
 
-// Whoever changes the file by hand takes its seal out, and is understood. What stands in its place and cannot be read is
-// told as a damaged file, and left.
+// Whoever changes the file by hand takes its seal out, and is understood. What stands in its place and cannot be read
+// is told as a damaged file, and left.
 func TestRemarksByHand(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, FileName)

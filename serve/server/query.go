@@ -284,8 +284,8 @@ func decode(what string, b []byte, into any) error {
 	return nil
 }
 
-// repeated is the first key that stands twice in one object of a JSON document, and behind which byte. Letters of either
-// case are the same here, as they are for encoding/json.
+// repeated is the first key that stands twice in one object of a JSON document, and behind which byte. Letters of
+// either case are the same here, as they are for encoding/json.
 func repeated(b []byte) (key string, at int64) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()

@@ -279,6 +279,7 @@ export interface Set {
   scale: Num;
   unit?: string;
   relative: Stats;
+  /** relative times scale; with several parts of the output the unit is none of theirs, see Fields */
   absolute: Stats;
   largest_component: Num;
   mean_per_input: Interval;

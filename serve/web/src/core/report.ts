@@ -949,6 +949,9 @@ export class ReportSource implements Source {
     const f = await this.figures(model, metric);
     const c = perElement(m, mask, confidence, kind);
     const extreme = lower ? f.max : f.min;
+    const [weights, id] = [run.orbit.weights, run.orbit.identity];
+    // Of the identity in the mean over the orbit; all of it where nothing is moved or the plan does not have it.
+    const share = id < 0 ? 1 : weights.length === m.e ? weights[id] / weights.reduce((x, y) => x + y, 0) : 1 / m.e;
     const worse = (x: number, y: number) => (lower ? x > y : x < y);
     let [element, sample] = [-1, -1];
     c.mean.forEach((v, k) => {
@@ -974,6 +977,7 @@ export class ReportSource implements Source {
       // A mean over an orbit is no 0 or 1, and a change has no range that matters; the worst of an orbit that is not whole is not known.
       orbit: est(estimate(f.mean, mask, confidence, { ...kind, binary: false })),
       worst: est(estimate(extreme.map((v, i) => (Number.isNaN(f.mean[i]) ? NaN : v)), mask, confidence, kind)),
+      moved: share < 1 ? est(estimate(Float64Array.from(f.mean, (v, i) => (v - share * f.identity[i]) / (1 - share)), mask, confidence, { ...kind, binary: false })) : { n: 0, mean: null, sd: null, lo: null, hi: null },
       change: est(estimate(Float64Array.from(f.mean, (v, i) => v - f.identity[i]), mask, confidence, unbounded)),
       worst_element: element,
       worst_sample: sample < 0 ? '' : (all.ids[sample] ?? ''),
