@@ -63,6 +63,8 @@ func (t *text) brief(m *document.Model) {
 		if d.Fix != "" {
 			t.line(2, "What to do: "+d.Fix)
 		}
+	} else if m.Verdict == document.NeedsAttention && len(m.Advice) > 0 {
+		t.line(2, "What to do: "+m.Advice[0].Do)
 	}
 	if i := slices.IndexFunc(m.WorstCases, func(w document.Worst) bool { return w.Replay != "" }); i >= 0 &&
 		m.Verdict != document.Passed {

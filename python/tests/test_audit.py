@@ -85,6 +85,15 @@ class Audits(unittest.TestCase):
         # What only needs attention passes where that is said.
         self.assertEqual(nero.assert_equivariant(EXACT, digits(), "C4", fail_on="fail", **FEW).verdict, "NEEDS_ATTENTION")
 
+    def test_says_why_and_what_to_do(self) -> None:
+        with self.assertRaises(nero.EquivarianceError) as few:
+            nero.assert_equivariant(EXACT, digits(), "C4", progress=False, **FEW)
+        self.assertRegex(str(few.exception), r"undecided.*would decide")
+        self.assertRegex(str(few.exception), r"What to do: .*more inputs")
+        with self.assertRaises(nero.EquivarianceError) as broken:
+            nero.assert_equivariant(BROKEN, digits(), "C4", progress=False, equivariant=False, input=FEW["input"])
+        self.assertRegex(str(broken.exception), r"(?s)Most likely: .*What to do: ")
+
     def test_refusals_name_keywords(self) -> None:
         for keys, field, want in (
             ({"group": "C4"}, "", r"Say equivariant=False .* or equivariant=True"),

@@ -294,6 +294,11 @@ class Audit:
         for m in self.models:
             lines.append(f"{m.model}: {m.verdict}")
             lines += ["  " + g for g in m.gist or m.reasons]
+            if m.gist and m.verdict == "NEEDS_ATTENTION":  # the gist alone may sound as if all were well
+                lines += ["  " + r for r in m.reasons if r.startswith(m.verdict)]
+            if m.verdict != "PASS":
+                lines += [f"  Most likely: {d.cause}" for d in m.diagnoses[:1]]
+                lines += [f"  What to do: {do}" for do in m.recommendations[:1]]
             lines += [f"  Worst case, {w.what}: {w.where}\n    {w.replay}" for w in m.worst_cases[:1]]
         return "\n".join(lines)
 
