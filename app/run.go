@@ -131,8 +131,8 @@ func ended(r *store.Run, w *workload.Workload, sum *fold.Summary, b []byte) (*Ru
 // mostOrdered is how many samples are asked whether their labels are in the order of the models' classes.
 const mostOrdered = 5000
 
-// misordered says of each model under which the labels of a run seem to be numbered in another order than its classes.
-// The classes are the names of the labels, nil for none.
+// misordered says of each model under which the labels of a run seem to be numbered in another order than its classes,
+// or that is right no more often than by guessing. The classes are the names of the labels, nil for none.
 func misordered(r *store.Run, sum *fold.Summary, classes []string) ([]string, error) {
 	at := sum.Identity()
 	if at < 0 {
@@ -152,6 +152,8 @@ func misordered(r *store.Run, sum *fold.Summary, classes []string) ([]string, er
 	for k, model := range sum.Models {
 		if o, told := metric.Misordered(labels[k], answers[k]); told {
 			out = append(out, model+": "+o.Text(classes))
+		} else if o.Guessed() {
+			out = append(out, model+": "+o.GuessedText())
 		}
 	}
 	return out, nil

@@ -13,6 +13,8 @@ import (
 type Order struct {
 	// inputs with a label and an answer, and those of them where both are equal
 	N, Right int
+	// Labels is how many labels there are among them.
+	Labels int
 	// Chance is the share that would be right if answers knew nothing of labels: the sum over the classes of the share
 	// of the labels times the share of the answers. P is how probable so few right ones are then, P(X ≤ Right) of a
 	// binomial X.
@@ -54,6 +56,7 @@ func Misordered(labels, answers []int) (Order, bool) {
 		return o, false
 	}
 	rows := sorted(of)
+	o.Labels = len(rows)
 	for _, l := range rows {
 		o.Chance += float64((float64(of[l]) / float64(o.N)) * (float64(said[l]) / float64(o.N)))
 	}
@@ -93,6 +96,25 @@ func sorted(m map[int]int) []int {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// Guessed tells whether so many right answers are no sign that the model knows the labels at all: answers that know
+// nothing of them would be right as often in more than one of twenty draws. Of few inputs, or of one label, nothing is
+// said.
+func (o Order) Guessed() bool {
+	const few, often = 12, 0.05
+	if o.N < few || o.Labels < 2 || o.Chance == 0 || float64(o.Right) < o.Chance*float64(o.N) && o.P < often {
+		return false
+	}
+	// P(X ≥ k) = I_p(k, n-k+1)
+	return o.Right == 0 || distribution.RegIncBeta(float64(o.Right), float64(o.N-o.Right+1), o.Chance) > often
+}
+
+// GuessedText says that in words, and what is the usual reason.
+func (o Order) GuessedText() string {
+	return fmt.Sprintf("Right on %d of %d inputs as they are, where guessing gives %.1f%%: it is not seen to know the "+
+		"labels. Often the pixels are not those that it was trained on: give the mean and the deviation that were "+
+		"taken out, as input.mean and input.std or a data.preset.", o.Right, o.N, 100*o.Chance)
 }
 
 // Text says it in words; classes are the names of the labels, nil for none, and a number is no name.

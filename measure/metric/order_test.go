@@ -8,6 +8,47 @@ import (
 	"nero/measure/metric"
 )
 
+// Answers that are right as often as by guessing are told, better ones, few and those of one label are not.
+func TestGuessed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name           string
+		n, classes, of int // the first of every so many is right, the others are spread over the classes
+		guessed        bool
+	}{
+		{"37 inputs of four classes, twelve right", 37, 4, 3, true},
+		{"the same share of many", 370, 4, 3, false},
+		{"all right", 12, 2, 1, false},
+		{"all right, too few to say", 8, 8, 1, false},
+		{"few", 11, 4, 4, false},
+		{"one label", 40, 1, 1, false},
+	} {
+		var labels, answers []int
+		for i := range c.n {
+			l := i % c.classes
+			labels, answers = append(labels, l), append(answers, l)
+			if i%c.of != 0 {
+				answers[i] = (l + 1 + i/c.classes%max(1, c.classes-1)) % c.classes
+			}
+		}
+		if o, told := metric.Misordered(labels, answers); o.Guessed() != c.guessed || told && c.guessed {
+			t.Errorf("%s: %+v, guessed %v, another order %v", c.name, o, o.Guessed(), told)
+		}
+	}
+	o, _ := metric.Misordered(make([]int, 40), make([]int, 40))
+	if o.Guessed() {
+		t.Error("a single label was called guessed")
+	}
+	labels, answers := make([]int, 40), make([]int, 40)
+	for i := range labels {
+		labels[i] = i % 2
+	}
+	o, _ = metric.Misordered(labels, answers)
+	if !o.Guessed() || !strings.Contains(o.GuessedText(), "20 of 40 inputs as they are, where guessing gives 50.0%") {
+		t.Errorf("a constant answer: %+v: %s", o, o.GuessedText())
+	}
+}
+
 // Labels that are numbered in another order are told with the order that fits; the right order, honest models that are
 // bad, constant answers and too few inputs are not.
 func TestMisordered(t *testing.T) {

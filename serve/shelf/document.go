@@ -423,6 +423,8 @@ func (r *Run) misordered(names map[int]string) ([]string, error) {
 		}
 		if o, told := metric.Misordered(labels, answers); told {
 			out = append(out, model.name+": "+o.Text(classes))
+		} else if o.Guessed() {
+			out = append(out, model.name+": "+o.GuessedText())
 		}
 	}
 	return out, nil
