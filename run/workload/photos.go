@@ -58,7 +58,7 @@ func usualSize(ctx context.Context, s *job.Study, o Options) (note string, first
 		return "", nil, nil
 	}
 	if i, err := os.Stat(d.Images); err != nil || !i.IsDir() {
-		return "", nil, nil
+		return "", nil, nil //nolint:nilerr // said where the data are opened
 	}
 	ds, err := OpenData(s, o.Formats)
 	var sizes *dataset.SizesError
@@ -68,7 +68,7 @@ func usualSize(ctx context.Context, s *job.Study, o Options) (note string, first
 	case errors.As(err, &sizes):
 		have = fmt.Sprintf("the %d photos have %d sizes", sizes.Pictures, sizes.Sizes)
 	case err != nil:
-		return "", nil, nil
+		return "", nil, nil //nolint:nilerr // said where the data are opened
 	default:
 		frames, _, height, width, pictures := ds.Info().Space.Pictures()
 		t := ds.Info().Target.Kind
