@@ -105,6 +105,7 @@ class Audits(unittest.TestCase):
             ({"group": "C4", "equivariant": False, "workers": 0}, "", "^workers is 0, want at least 1$"),
             ({"group": "C4", "equivariant": False, "baseline": "/nowhere.json"}, "", "^baseline: .*/nowhere.json"),
             ({"group": "C4", "equivariant": False, "orbit": "fou:3"}, "group.orbit.fou", "unknown key"),
+            ({"group": "C4", "equivariant": False, "orbit": 2.5}, "group.orbit.grid[0]", "expected a whole number, got 2.5"),
         ):
             with self.assertRaisesRegex(nero.NeroError, want) as e:
                 nero.audit(EXACT, digits(2), **keys)  # type: ignore[arg-type]

@@ -231,8 +231,8 @@ def _orbit(o: Any) -> Any:
     if isinstance(o, str):
         word, _, n = o.partition(":")
         return {word: int(n) if n.isdigit() else n or True}
-    if isinstance(o, (int, np.integer)):
-        return {"grid": [int(o)]}
+    if isinstance(o, (int, float, np.number)):  # whether it is a whole one the program judges
+        return {"grid": [o.item() if isinstance(o, np.number) else o]}
     return {"values": [list(np.atleast_1d(np.asarray(v)).tolist()) for v in o]}
 
 
