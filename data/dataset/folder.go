@@ -97,50 +97,58 @@ func (d *folder) measure() error {
 	if d.loose {
 		return d.measureLoose()
 	}
-	if err := d.agree(d.pics, picture.String, "resize all as they are read with data.resize "+
-		"(--resize short=256,crop=224 for a model that reads 224 x 224), or remove or crop it"); err != nil {
+	if err := d.agree(d.pics); err != nil {
 		return err
 	}
 	return checkSize(d.common.c, d.common.h, d.common.w)
 }
 
-// agree settles what most pictures have and refuses the first that has something else.
-func (d *folder) agree(pics []picture, say func(picture) string, remedy string) error {
+// agree settles what most pictures have and refuses the first that has something else: before all sizes channels and
+// depth, which no resize brings together.
+func (d *folder) agree(pics []picture) error {
 	d.common = majority(pics)
-	strangers, first := 0, 0
-	for i, p := range pics {
-		if !p.fits(d.common) {
-			if strangers == 0 {
-				first = i
-			}
-			strangers++
-		}
+	kind := func(p picture) bool { return (picture{p.c, d.common.h, d.common.w, p.depth, p.either}).fits(d.common) }
+	if err := d.strangers(pics, kind, picture.kind)("remove it"); err != nil {
+		return err
 	}
-	if strangers == 0 {
+	advised := d.strangers(pics, func(p picture) bool { return p.fits(d.common) }, picture.String)
+	err := advised("resize all as they are read with data.resize (--resize short=256,crop=224 for a model that reads " +
+		"224 x 224), or remove or crop it")
+	if err == nil {
 		d.greys(pics)
 		return nil
 	}
-	others := "most images"
-	if 2*strangers >= len(pics) {
-		others = "others"
-	}
-	advised := func(remedy string) error {
-		return d.inImage(first, fmt.Errorf(
-			"has %s, but %s in the folder have %s (%d of %d differ): all must agree; %s", say(pics[first]), others,
-			say(d.common), strangers, len(pics), remedy+convert(pics[first], d.common)))
-	}
-	err := advised(remedy)
 	sizes := map[[2]int]bool{}
 	for _, p := range pics {
-		if same := (picture{p.c, d.common.h, d.common.w, p.depth, p.either}); !same.fits(d.common) {
-			return err
-		}
 		sizes[[2]int{p.h, p.w}] = true
 	}
-	if len(sizes) > 1 {
-		return &SizesError{Pictures: len(pics), Sizes: len(sizes), message: err, remedy: advised}
+	return &SizesError{Pictures: len(pics), Sizes: len(sizes), message: err, remedy: advised}
+}
+
+// strangers is the error, with a remedy, that names the first picture which does not fit; nil if all do.
+func (d *folder) strangers(pics []picture, fits func(picture) bool, say func(picture) string,
+) func(remedy string) error {
+	n, first := 0, 0
+	for i, p := range pics {
+		if !fits(p) {
+			if n == 0 {
+				first = i
+			}
+			n++
+		}
 	}
-	return err
+	others := "most images"
+	if 2*n >= len(pics) {
+		others = "others"
+	}
+	return func(remedy string) error {
+		if n == 0 {
+			return nil
+		}
+		return d.inImage(first, fmt.Errorf(
+			"has %s, but %s in the folder have %s (%d of %d differ): all must agree; %s", say(pics[first]), others,
+			say(d.common), n, len(pics), remedy+convert(pics[first], d.common)))
+	}
 }
 
 // convert is how an image becomes like the others, behind another remedy.
@@ -212,7 +220,7 @@ func (d *folder) measureLoose() error {
 		}
 		pics[i].h, pics[i].w = 0, 0
 	}
-	return d.agree(pics, picture.kind, "remove it")
+	return d.agree(pics)
 }
 
 // inImage names image i, unless the error of the file system does so already.

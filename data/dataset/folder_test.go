@@ -444,6 +444,11 @@ func TestFolderKindBeforeSize(t *testing.T) {
 	}
 	wantError(t, err, `image "a.png"`, "9 x 5 pixels, grey, 8 bits", "but others in the folder have 10 x 6 pixels, RGB",
 		"3 of 4 differ")
+	files["d/f.png"] = pngOf(t, image.NewGray16(image.Rect(0, 0, 7, 7)))
+	_, err = OpenFS(memory(files), Spec{Images: "d"})
+	wantError(t, err, `image "f.png": has grey, 16 bits, but most images in the folder have RGB, 8 bits (1 of 5 differ)`,
+		"remove it, or bring it to 8 bits")
+	delete(files, "d/f.png")
 	ds, err := OpenFS(memory(files), Spec{Images: "d", Resize: Resize{Stretch: [2]int{4, 4}}})
 	if err != nil {
 		t.Fatal(err)

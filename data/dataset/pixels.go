@@ -126,7 +126,8 @@ func readPicture(format string, r io.Reader) (picture, error) {
 	}
 	p := picture{h: cfg.Height, w: cfg.Width}
 	if p.h < 1 || p.w < 1 {
-		return picture{}, fmt.Errorf("the %s header announces %d x %d pixels", format, p.w, p.h)
+		return picture{}, fmt.Errorf("the %s header announces %d x %d pixels; fetch the file again or remove it",
+			format, p.w, p.h)
 	}
 	if pal, ok := cfg.ColorModel.(color.Palette); ok { // first: a palette cannot be compared
 		p.c, p.depth = 3, 8
