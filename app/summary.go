@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
@@ -52,7 +53,11 @@ func (r *RunResult) WriteText(to io.Writer) error {
 		out.WriteString(words.Wrap("WARNING: "+w, terminal, 2))
 	}
 	if r.table(out, name) {
-		out.WriteString(words.Wrap(worstIs, terminal, 2))
+		text := worstIs
+		if slices.ContainsFunc(s.Metrics, func(m fold.Metric) bool { return m.Pooled }) {
+			text += pooledIs
+		}
+		out.WriteString(words.Wrap(text, terminal, 2))
 	}
 	rest := &strings.Builder{}
 	printMissing(rest, s, name)
@@ -84,6 +89,10 @@ func (r *RunResult) gist(out *strings.Builder, name func(int) string) {
 // worstIs tells the two kinds of worst in a table apart.
 const worstIs = "worst: the worst value of each input, in the mean over the inputs; worst element: where the mean " +
 	"over the inputs is worst"
+
+// pooledIs says what the first is where no input has a number of its own.
+const pooledIs = "; metrics of all inputs together, such as mean IoU, have no worst value of each input: there worst is " +
+	"the value at the worst element"
 
 // table has a block for each metric: a line of titles, and for each model its numbers and its worst element. It reports
 // whether there is any.
