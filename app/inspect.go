@@ -73,6 +73,8 @@ func (a *App) Inspect(ctx context.Context, file string, shape []int) (*Inspectio
 		if native, err := onnx.Native(v); err == nil {
 			o.Limits = []onnx.Limits{onnx.Wasm(), native}
 		}
+	} else {
+		o.Absent = true
 	}
 	r, err := facts.Inspect(m, o)
 	if err != nil {

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"nero/app"
@@ -26,5 +27,20 @@ func TestInspectNamesTheLibraryThatIsThere(t *testing.T) {
 	want := "native (ONNX Runtime " + e.Version + ")"
 	if !slices.ContainsFunc(i.Engines, func(e facts.Engine) bool { return e.Name == want && e.Takes }) {
 		t.Errorf("%+v, want %q among them", i.Engines, want)
+	}
+}
+
+// Without a library none is said to take a model as if it were there.
+func TestInspectSaysWhatIsNotThere(t *testing.T) {
+	host := choosetest.Host()
+	host.Library = "none"
+	i, err := (&app.App{Host: &host}).Inspect(t.Context(), "../studies/digits/models/digits-c4.onnx", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range i.Engines {
+		if absent := strings.Contains(e.Name, "not installed here"); absent != strings.HasPrefix(e.Name, "native") {
+			t.Errorf("%+v", e)
+		}
 	}
 }

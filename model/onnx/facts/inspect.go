@@ -67,6 +67,8 @@ type Options struct {
 	Measured map[string][]int
 	// Limits are the bodies to compare with; nil for the embedded one and the newest native one that is known here.
 	Limits []onnx.Limits
+	// Absent says that no native body is installed: that which is known here is told as one that could be.
+	Absent bool
 }
 
 // Inspect gathers all static facts. What needs shapes is left out if they cannot be known; an error says that o.Shape
@@ -80,6 +82,9 @@ func Inspect(m *onnx.Model, o Options) (*Report, error) {
 		newest, err := onnx.Native("1.27.0")
 		if err != nil {
 			return nil, err
+		}
+		if o.Absent {
+			newest.Name += ", which is not installed here"
 		}
 		o.Limits = []onnx.Limits{onnx.Wasm(), newest}
 	}
