@@ -34,7 +34,12 @@ type progress struct {
 	total int
 	// steps that were done before the clock began
 	early int
+	// steps that the bar has not been told yet
+	held int
 }
+
+// settling is how long a bar waits before it shows how fast the work is: the first steps alone give millions a second.
+const settling = time.Second
 
 // shown is the display of what goes on, nil for none.
 type shown struct{ atomic.Pointer[progress] }
@@ -92,7 +97,7 @@ func newProgress(out io.Writer, label, unit string, quiet bool) *progress {
 func (p *progress) size(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.total, p.done, p.early, p.begin = n, 0, 0, p.now()
+	p.total, p.done, p.early, p.held, p.begin = n, 0, 0, 0, p.now()
 	p.last = p.begin
 	if p.tty && n > 0 {
 		p.bar = progressbar.NewOptions(n, progressbar.OptionSetWriter(p.out), progressbar.OptionSetDescription(p.label),
@@ -111,7 +116,10 @@ func (p *progress) step(n int, late bool) {
 		p.early += n
 	}
 	if p.bar != nil {
-		_ = p.bar.Add(n) // a bar that cannot be drawn is no reason to stop
+		if p.held += n; p.now().Sub(p.begin) >= settling {
+			_ = p.bar.Add(p.held) // a bar that cannot be drawn is no reason to stop
+			p.held = 0
+		}
 		return
 	}
 	now := p.now()
