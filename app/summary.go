@@ -91,8 +91,8 @@ const worstIs = "worst: the worst value of each input, in the mean over the inpu
 	"over the inputs is worst"
 
 // pooledIs says what the first is where no input has a number of its own.
-const pooledIs = "; metrics of all inputs together, such as mean IoU, have no worst value of each input: there worst is " +
-	"the value at the worst element"
+const pooledIs = "; metrics of all inputs together, such as mean IoU, have no worst value of each input: there worst " +
+	"is the value at the worst element"
 
 // table has a block for each metric: a line of titles, and for each model its numbers and its worst element. It reports
 // whether there is any.
