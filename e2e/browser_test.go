@@ -457,10 +457,11 @@ func eval[T any](p *page, expression string) T {
 	return v
 }
 
-// until waits for a JavaScript condition and fails the test with what is there instead if it does not come true in 20
-// s.
+// until waits for a JavaScript condition and fails the test with what is there instead if it does not come true in 40
+// s. A condition that throws is one that is not true yet: what it looks into may not be drawn.
 func (p *page) until(condition string) {
 	p.t.Helper()
+	condition = "(() => { try { return (" + condition + ") } catch (e) { window.caught = String(e); return false } })()"
 	var err error
 	for range 3 {
 		_, err = chromedp.Run(p.ctx,
@@ -471,7 +472,7 @@ func (p *page) until(condition string) {
 		}
 	}
 	if err != nil {
-		text := eval[string](p, `location.href + "\n" + document.body.innerText.slice(0, 1500)`)
+		text := eval[string](p, `[location.href, window.caught ?? "", document.body.innerText.slice(0, 1500)].join("\n")`)
 		p.t.Fatalf("did not come true: %s (%v)\n%s", condition, err, text)
 	}
 }
