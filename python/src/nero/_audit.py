@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -9,7 +9,7 @@ import math
 import sys
 import time
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, Generator, List, Mapping, Optional, Sequence
 
 from nero import _loggers
 from nero._audit import Audit
@@ -88,7 +88,7 @@ class Monitor:
         self._modules = [] if module is None else [_ready(m) for m in (module if isinstance(module, (list, tuple)) else [module])]
         self._modules += [m for m in _within(model) if not any(m is have for have in self._modules)]
         with self._undisturbed():
-            self.study = _study(model, data, group, as_study)
+            self.study: Study = _study(model, data, group, as_study)
         #: A row for every audit: step, epoch, time since the first call and what the audit took in seconds, verdict, and by model verdict, error,
         #: floor, interval, limit, and the worst error. Numbers that there are none of are None.
         self.history: List[Row] = []
@@ -97,8 +97,8 @@ class Monitor:
         #: The latest audit.
         self.last: Optional[Audit] = None
         #: What audits took, in seconds.
-        self.spent = 0.0
-        self.file = None if file is None else Path(file)
+        self.spent: float = 0.0
+        self.file: Optional[Path] = None if file is None else Path(file)
         self._calls, self._begun, self._waiting, self._said = 0, math.nan, 0, False
 
     def __call__(self, step: Optional[int] = None, *, epoch: Optional[int] = None) -> Optional[Row]:
@@ -145,7 +145,7 @@ class Monitor:
         return now
 
     @contextlib.contextmanager
-    def _forgiven(self, row: Row) -> Iterator[None]:
+    def _forgiven(self, row: Row) -> Generator[None, None, None]:
         """An error within is kept in the row, and said if it is the first."""
         try:
             yield
@@ -181,7 +181,7 @@ class Monitor:
         )  # fmt: skip
 
     @contextlib.contextmanager
-    def _undisturbed(self) -> Iterator[None]:
+    def _undisturbed(self) -> Generator[None, None, None]:
         """Afterwards the training's modules and sources of random numbers are as they were, and no graph was recorded."""
         torch: Any = sys.modules.get("torch")  # whoever trains with it has imported it
         if torch is None:
@@ -249,7 +249,7 @@ def _within(model: Any, depth: int = 3) -> List[Any]:
     if modules_of_torch.accepts(model) or depth == 0:
         return []  # a module looks after itself
     if isinstance(model, Study):
-        return [m for live in model._live if not model._during for m in _within(live.fn, depth)]
+        return [m for live in model._live if not model._during for m in _within(live.fn, depth)]  # pyright: ignore[reportPrivateUsage]
     if isinstance(model, Mapping):
         return [m for v in model.values() for m in _within(v, depth)]
     seen: List[Any] = [model.fn] if isinstance(model, Function) else []

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
-from typing import Any, Callable, List, Optional, Sequence
+from typing import Any, Callable, List, Sequence
 
 from nero._errors import NeroError, ProgramMismatch
 from nero._find import find_nero, find_onnxruntime

@@ -3,7 +3,7 @@
 import contextlib
 import logging
 import sys
-from typing import Any, Callable, Iterator, Optional, Sequence
+from typing import Any, Callable, Generator, Optional, Sequence
 
 from nero._live import Event
 
@@ -15,7 +15,7 @@ log = logging.getLogger("nero")
 
 
 @contextlib.contextmanager
-def listener(progress: "bool | Listener") -> Iterator[Listener]:
+def listener(progress: "bool | Listener") -> Generator[Listener, None, None]:
     """What hears events: a function of the user's, or a bar. Notes go to the logger "nero" as well."""
     if callable(progress):
         yield progress

@@ -48,9 +48,9 @@ def to_array(value: Any) -> "np.ndarray[Any, Any]":
             raise ValueError(f"samples have different shapes, {list(shapes[0])} and {list(shapes[1])}; bring them to one, or give the folder of files")
         return np.stack(parts)
     if hasattr(value, "detach"):
-        value = value.detach().cpu()
-        if str(value.dtype) == "torch.bfloat16":
-            value = value.float()
+        given: Any = value
+        tensor: Any = given.detach().cpu()
+        return np.asarray(tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor)
     return np.asarray(value)
 
 

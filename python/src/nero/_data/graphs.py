@@ -34,7 +34,9 @@ def prepare(data: Any, labels: Any, samples: Optional[int]) -> Read:
     what = type(data).__name__
     graphs, note = ([data], "") if isinstance(data, sys.modules["torch_geometric.data"].Data) else some(data, what, samples)
     notes = [note] if note else []
-    have = sorted(graphs[0].keys() if callable(graphs[0].keys) else graphs[0].keys)
+    keys: Any = graphs[0].keys  # a method, but an attribute in old versions
+    names: Any = keys() if callable(keys) else keys
+    have: List[str] = sorted(names)
     atoms = all(k in have for k in ATOMS)
     named = ATOMS if atoms else GRAPHS
     rows = {k: n for k, n in {**named, **EDGES}.items() if k in have}

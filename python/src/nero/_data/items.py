@@ -5,7 +5,7 @@ import itertools
 import logging
 import random
 import sys
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import Any, Dict, Generator, List, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -148,7 +148,7 @@ def _columns(items: List[Any], what: str) -> "Tuple[Dict[str, np.ndarray[Any, An
 
 
 @contextlib.contextmanager
-def _untouched() -> Iterator[None]:
+def _untouched() -> Generator[None, None, None]:
     """Sources of random numbers are afterwards as they were: reading samples may draw some."""
     torch = sys.modules.get("torch")
     host, numpy = random.getstate(), np.random.get_state()

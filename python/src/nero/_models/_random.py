@@ -3,7 +3,7 @@
 import contextlib
 import random
 import sys
-from typing import Any, Callable, Iterator, List, Tuple
+from typing import Any, Callable, Generator, List, Tuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ __all__ = ["untouched"]
 
 
 @contextlib.contextmanager
-def untouched() -> Iterator[None]:
+def untouched() -> Generator[None, None, None]:
     """They are afterwards as they were: those of Python, of NumPy, and of PyTorch on every device that is in use."""
     kept = [(put, get()) for get, put in _sources()]
     try:

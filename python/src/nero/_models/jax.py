@@ -16,7 +16,8 @@ def accepts(model: Any) -> bool:
     jax = sys.modules.get("jax")  # whoever has one has imported it
     if jax is None or not callable(model):
         return False
-    return isinstance(model, jax.stages.Wrapped) or any(c.__module__.split(".")[0] in ("equinox", "flax") for c in type(model).__mro__)
+    kind: type = type(model)
+    return isinstance(model, jax.stages.Wrapped) or any(c.__module__.split(".")[0] in ("equinox", "flax") for c in kind.__mro__)
 
 
 def prepare(model: Any, asked: Asked) -> Prepared:

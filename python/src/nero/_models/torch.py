@@ -8,7 +8,7 @@ import sys
 import time
 import warnings
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Tuple
+from typing import Any, Callable, Dict, Generator, List, Tuple
 
 import numpy as np
 
@@ -65,7 +65,7 @@ def prepare(model: Any, asked: Asked) -> Prepared:
 
 
 @contextlib.contextmanager
-def quiet(*modules: Any) -> Iterator[None]:
+def quiet(*modules: Any) -> Generator[None, None, None]:
     """The modules in evaluation mode. Afterwards every part of them is as it was, and so are the sources of random numbers.
 
     Parts work on copies of their buffers meanwhile, and so do those on their parameters whose change of mode does more than set the mode, as one that

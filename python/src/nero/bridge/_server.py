@@ -53,14 +53,15 @@ class Server:
         self._certificate, self._key = certificate, key
         self._http = _HTTP((host, port), _Handler)
         self._http.bridge = self
-        self.scheme = "http"
+        self.scheme: str = "http"
         if certificate is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(certificate, key)
             # The handshake is left to the thread of the connection (_Handler.setup): here a silent client would stop everybody.
             self._http.socket = context.wrap_socket(self._http.socket, server_side=True, do_handshake_on_connect=False)
             self.scheme = "https"
-        self.host, self.port = host, self._http.server_address[1]
+        self.host: str = host
+        self.port: int = self._http.server_address[1]
         self.grpc_port: Optional[int] = None
         self._grpc: Any = None
         if grpc_port is not None:
@@ -146,7 +147,7 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     wbufsize = -1  # headers and body leave together
     timeout = 600
-    server: _HTTP
+    server: _HTTP  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def setup(self) -> None:
         if isinstance(self.request, ssl.SSLSocket):
