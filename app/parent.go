@@ -28,7 +28,10 @@ func (a *App) Join(ctx context.Context, handed string) (leave func(), err error)
 	if channel.Who() == "python" {
 		a.Speech = Keywords{}
 	}
-	t := &teller{to: func(e Event) { channel.Tell(e) }, now: a.Now}
+	t := &teller{to: func(e Event) {
+		e.Text, e.Hint = a.speech().Sentence(e.Text), a.speech().Sentence(e.Hint)
+		channel.Tell(e)
+	}, now: a.Now}
 	before := a.Events
 	a.Events = func(e Event) {
 		if before != nil {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,8 @@ type Speech interface {
 	Option(o Option) string
 	// Command is a command with further options. It is empty where nobody said what was typed so far.
 	Command(command string, more []Option) string
+	// Sentence is a sentence of a package that knows of flags alone.
+	Sentence(text string) string
 }
 
 // option is one option in the words of whoever started the program.
@@ -59,6 +62,9 @@ func (f Flags) Command(command string, more []Option) string {
 	return strings.Join(words, " ")
 }
 
+// Sentence is the sentence as it is.
+func (Flags) Sentence(text string) string { return text }
+
 // Keywords is the speech of the Python package: keywords of nero.audit and nero.run.
 type Keywords struct{}
 
@@ -70,14 +76,19 @@ func called() map[string]string {
 		"resize": `data={…, "resize": …}`, "limit": `data={…, "limit": …}`, "margin": `data={…, "margin": …}`,
 		"scale": `input={"scale": …}`, "mean": `input={"mean": …}`, "std": `input={"std": …}`,
 		"orientation": `data={…, "orientation": …}`, "border": `group={…, "border": …}`,
-		"output-name": `output={"name": …}`, "model": "model", "data": "data",
+		"output-name": `output={"name": …}`, "model": "model", "data": "data", "out": "out",
+		"average": `audit={…, "average": …}`, "checks": `audit={…, "checks": …}`, "skip": `audit={…, "skip": …}`,
+		"require": `audit={…, "require": …}`, "confidence": `audit={…, "confidence": …}`,
+		"layout": `input={"layout": …}`, "channels": `input={"channels": …}`, "decode": `output={"decode": …}`,
+		"mask": `group={…, "mask": …}`, "window": `group={…, "window": …}`, "data-format": `data={…, "format": …}`,
+		"resample": `group={…, "resample": …}`, "time-limit": `models=[{…, "timeout": …}]`,
 	}
 }
 
 // Option is a keyword with its value: group="C4".
 func (Keywords) Option(o Option) string {
-	if w, ok := called()[o.Name]; ok && o.Literal != "" {
-		return strings.TrimSuffix(strings.TrimSuffix(w, "}"), "…") + o.Literal + "}"
+	if w, ok := called()[o.Name]; ok && o.Literal != "" && strings.HasSuffix(w, "…}") {
+		return strings.TrimSuffix(w, "…}") + o.Literal + "}"
 	}
 	if w, ok := called()[o.Name]; ok {
 		if o.Value == "" || strings.ContainsAny(w, "=") {
@@ -99,6 +110,26 @@ func (k Keywords) Command(_ string, more []Option) string {
 		words = append(words, k.Option(o))
 	}
 	return fmt.Sprintf("nero.audit(%s)", strings.Join(words, ", "))
+}
+
+// flagged finds what a sentence says of command lines: a whole command, which stays as it is, for it works in a terminal,
+// or a flag, and what follows it if that can be nothing but its value.
+var flagged = regexp.MustCompile(`\bnero [a-z]+[^;'"\n)]*|\B--([a-z][a-z-]+)(?: ("[^"]*"|[\w.,:=/%-]*[=\d][\w.,:=/%-]*\b|` +
+	`(?:circular|lattice|wasm|native|fail|attention|auto|none)\b))?`)
+
+// Sentence names the keywords of flags.
+func (k Keywords) Sentence(text string) string {
+	return flagged.ReplaceAllStringFunc(text, func(found string) string {
+		m := flagged.FindStringSubmatch(found)
+		if m[1] == "" {
+			return found
+		}
+		value := strings.Trim(m[2], `"`)
+		if o := (Option{Name: m[1], Value: value}); value == "" || strings.ContainsAny(value, "=") {
+			return k.Option(o)
+		}
+		return k.Option(Option{Name: m[1], Value: value, Literal: literal(value)})
+	})
 }
 
 // literal is a value as Python takes it: a number, or text in quotes.

@@ -47,6 +47,30 @@ func TestMessagesNameWhatUsersWrite(t *testing.T) {
 	}
 }
 
+// Packages below the program know of flags alone: a program that has keywords is told of those, and commands stay.
+func TestSentencesNameKeywords(t *testing.T) {
+	for _, x := range []struct{ text, want string }{
+		{"use a circular border (--border circular), or a mask", `use a circular border (group={…, "border": "circular"}), or a mask`},
+		{"the wasm engine takes it: --engine wasm", `the wasm engine takes it: engine="wasm"`},
+		{"photos: --resize short=8,crop=7x7, which is", `photos: data={…, "resize": …}, which is`},
+		{"let it through with --fail-on fail", `let it through with fail_on="fail"`},
+		{"--threshold is 0, want more", "threshold is 0, want more"},
+		{"--audit-samples 30 would do", "samples=30 would do"},
+		{"leave --threshold, --preset and theirs away", "leave threshold, preset and theirs away"},
+		{"no answer within 3s; raise it with --time-limit or", `no answer within 3s; raise it with models=[{…, "timeout": …}] or`},
+		{"see 'nero engine install --help'", "see 'nero engine install --help'"},
+		{"run nero audit a.onnx --group C4; or --group D4 here", `run nero audit a.onnx --group C4; or group="D4" here`},
+		{"a -- b, x--yes, 2--3", "a -- b, x--yes, 2--3"},
+	} {
+		if got := (Keywords{}).Sentence(x.text); got != x.want {
+			t.Errorf("%q\n got %s\nwant %s", x.text, got, x.want)
+		}
+		if got := (Flags{}).Sentence(x.text); got != x.text {
+			t.Errorf("%q became %q for a command line", x.text, got)
+		}
+	}
+}
+
 // A program that started this one is told which field of a study is to blame, and not at which line of a file that was
 // written for this call.
 func TestRefusalsNameFields(t *testing.T) {
