@@ -177,9 +177,11 @@ type Run struct {
 	// resampler in words
 	Kernel string `json:"kernel"`
 	// that evaluated the run
-	Engine  string   `json:"engine"`
-	Command string   `json:"command"`
-	Notes   []string `json:"notes"`
+	Engine  string `json:"engine"`
+	Command string `json:"command"`
+	// Audit is the command that audits the run's models on its data; FOLDER stands for where the audit goes.
+	Audit string   `json:"audit_command"`
+	Notes []string `json:"notes"`
 	// Warnings are sentences that stand before anything else: labels that are not numbered as a model numbers its
 	// classes.
 	Warnings []string `json:"warnings,omitempty"`

@@ -12,6 +12,12 @@ func command(j *job.Job) string {
 	return strings.Join(append([]string{"nero", "run"}, flags(j)...), " ")
 }
 
+// audits is what audits the models of a run on its data; FOLDER is where the audit goes.
+func audits(j *job.Job) string {
+	words := append([]string{"nero", "audit"}, flags(j)...)
+	return strings.Join(append(words, "--format", "json", "--out", "FOLDER"), " ")
+}
+
 // replay is what repeats a sample of a run under one model; ELEMENT stands for the coordinates.
 func replay(j *job.Job, model int, sample string) string {
 	words := append([]string{"nero", "audit"}, flags(j)...)

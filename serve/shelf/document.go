@@ -182,6 +182,7 @@ func (r *Run) fixed(d *api.Run) {
 		Slices: []api.Slice{}, Notes: []string{},
 		Kernel: s.Group.Resample + ", border " + s.Group.Border, Engine: r.job.Engine.Name + " " + r.job.Engine.Version,
 		Command: scrub(command(r.job)),
+		Audit:   scrub(audits(r.job)),
 		Scales:  []api.Range{}, Details: r.details(), Window: append([]int{}, s.Group.Window...), Boxed: r.Boxed(),
 		Weak:  cmp.Or(s.Consensus.Weak, presetWeak),
 		Input: s.Input.Space, Inputs: ports(s.Input.Fields), Outputs: ports(s.Output.Fields),

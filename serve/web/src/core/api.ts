@@ -63,6 +63,8 @@ export interface Run {
   /** that evaluated the run */
   engine: string;
   command: string;
+  /** Audit is the command that audits the run's models on its data; FOLDER stands for where the audit goes. */
+  audit_command: string;
   notes: string[];
   /** Warnings are sentences that stand before anything else: labels that are not numbered as a model numbers its classes. */
   warnings?: string[];

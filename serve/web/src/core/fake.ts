@@ -27,7 +27,7 @@ export function fakeRun(n = 9, more: Partial<api.Run> = {}): api.Run {
     classes: ['a', 'b', 'c'], labelled: true, output: 'scores', failed: 0, live: { inputs: true, pictures: true, models: true },
     methods: [{ name: 'pca', title: 'PCA', doc: '', slow: false }, { name: 'umap', title: 'UMAP', doc: '', slow: true }],
     arrays: [0, 1].flatMap((m) => [0, 1].map((j) => ({ name: `curves.${m}.${j}`, shape: [n, e], bytes: n * e * 4 }))),
-    slices: ['a', 'b', 'c'].map((name, label) => ({ name, label, n: n / 3, set: { label } })), audits: [], kernel: 'bilinear', engine: '', command: '', notes: [],
+    slices: ['a', 'b', 'c'].map((name, label) => ({ name, label, n: n / 3, set: { label } })), audits: [], kernel: 'bilinear', engine: '', command: '', audit_command: 'nero audit', notes: [],
     scales: [{ lo: 0, hi: 1, log: false }, { lo: 1e-6, hi: 10, log: true }], details: [], window: [], boxed: false, input: 'image', inputs: [], outputs: [], weak: 0.5,
     ...more,
   };

@@ -1,5 +1,6 @@
 // The page of an audit: verdict, causes, findings by severity, what was measured, and a way from every worst case into the five views.
 
+import type { ComponentChildren } from 'preact';
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type * as api from '../core/api';
@@ -41,7 +42,14 @@ export function FindingsPage({ s }: { s: State }) {
   }, [id]);
   const { value, busy, error } = slot.state.value;
   const chosen = useSignal('');
-  if (!id) return <Empty text={s.data.runs.state.value.busy ? 'Looking for audits…' : 'There is no audit beside these runs. Make one with "nero audit STUDY --format json -o FOLDER", and give the folder to "nero serve" as well.'} />;
+  if (!id) {
+    if (s.data.runs.state.value.busy) return <Empty text="Looking for audits…" />;
+    return (
+      <Empty text={'There is no audit beside these runs. Make one, and give its folder to "nero serve" as well:'}>
+        <Command text={s.data.run.value?.audit_command ?? 'nero audit STUDY.yaml --format json --out FOLDER'} s={s} />
+      </Empty>
+    );
+  }
   if (error) {
     return (
       <div class="findings">
@@ -97,12 +105,13 @@ export function FindingsPage({ s }: { s: State }) {
   );
 }
 
-function Empty({ text }: { text: string }) {
+function Empty({ text, children }: { text: string; children?: ComponentChildren }) {
   return (
     <div class="findings">
       <p class="empty" role="status">
         {text}
       </p>
+      {children}
     </div>
   );
 }
