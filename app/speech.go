@@ -112,8 +112,8 @@ func (k Keywords) Command(_ string, more []Option) string {
 	return fmt.Sprintf("nero.audit(%s)", strings.Join(words, ", "))
 }
 
-// flagged finds what a sentence says of command lines: a whole command, which stays as it is, for it works in a terminal,
-// or a flag, and what follows it if that can be nothing but its value.
+// flagged finds what a sentence says of command lines: a whole command, which stays as it is, for it works in a
+// terminal, or a flag, and what follows it if that can be nothing but its value.
 var flagged = regexp.MustCompile(`\bnero [a-z]+[^;'"\n)]*|\B--([a-z][a-z-]+)` +
 	`(?: ("[^"]*"|[\w.,:=/%-]*[=\d][\w.,:=/%-]*\b|(?:circular|lattice|wasm|native|fail|attention|auto|none)\b))?`)
 

@@ -174,6 +174,11 @@ var EffectiveInvariance = &Metric{
 	},
 }
 
+// ofScores tells evidence of scores, which never counts pixels, from that of masks.
+func ofScores(e []Evidence) bool {
+	return len(e) > 0 && !slices.ContainsFunc(e, func(x Evidence) bool { return x.Pixels != nil })
+}
+
 // ClassAccuracy is the mean over classes of the share that is right, so that rare classes count as much as others.
 var ClassAccuracy = classAccuracy()
 
@@ -194,13 +199,13 @@ func classAccuracy() *Metric {
 		return ofMasks(c)
 	}
 	m.Pooled = func(e []Evidence) float64 {
-		if len(e) > 0 && e[0].Pixels == nil {
+		if ofScores(e) {
 			return perClass(e)
 		}
 		return pooled(e)
 	}
 	m.sorted = func(e []Evidence) func(count []int) float64 {
-		if len(e) > 0 && e[0].Pixels == nil {
+		if ofScores(e) {
 			return func(count []int) float64 {
 				var drawn []Evidence
 				for i, n := range count {

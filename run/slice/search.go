@@ -30,7 +30,8 @@ type SearchOptions struct {
 	Least int
 	// Most is how many slices are reported at most.
 	Most int
-	// Resamples is how often values are dealt out to the samples anew, to see how far slices differ by chance.
+	// Resamples is how often values are dealt out to the samples anew, to see how far slices differ by chance: once at
+	// least.
 	Resamples  int
 	Confidence float64
 	Rand       *rand.Rand
@@ -106,6 +107,7 @@ func Search(values []float64, conditions []Condition, o SearchOptions) (found []
 		}
 		t.measure(y, total, squares)
 	}
+	o.Resamples = max(o.Resamples, 1)
 	largest, width := make([]float64, o.Resamples), make([]float64, o.Resamples)
 	deal := slices.Clone(y)
 	for b := range o.Resamples {

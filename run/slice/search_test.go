@@ -103,6 +103,22 @@ func TestSearchKeepsItsLevel(t *testing.T) {
 	}
 }
 
+// Whoever asks for no draws gets one: there is no interval without any.
+func TestSearchDrawsOnce(t *testing.T) {
+	values := make([]float64, 40)
+	in := NewBits(len(values))
+	for i := range 20 {
+		values[i] = 1 + float64(i%3)
+		in.Add(i)
+	}
+	found, _ := Search(values, []Condition{{In: in}}, SearchOptions{
+		HigherWorse: true, Least: 5, Most: 3, Confidence: 0.95, Rand: rand.New(rand.NewPCG(1, 2)),
+	})
+	if len(found) != 1 || found[0].P > 1 || found[0].P < 0.5 {
+		t.Errorf("%+v", found)
+	}
+}
+
 func TestSearchOfNothing(t *testing.T) {
 	_, conditions := searched(rand.New(rand.NewPCG(1, 7)), 100, func(int, bool) float64 { return 0 })
 	same := make([]float64, 100)

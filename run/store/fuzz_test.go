@@ -128,6 +128,43 @@ func FuzzBoxes(f *testing.F) {
 	})
 }
 
+// Counts that cannot be are refused when they are written, and when they are read from a file whose checksum is right.
+func TestImpossiblePixels(t *testing.T) {
+	j := &job.Job{
+		Models: []job.ModelRef{{Name: "m"}}, Count: 1, Shard: 1, Classes: 2, Pixels: true,
+		Elements: []group.Element{{0}}, Metrics: []string{"miou"}, Study: job.Study{Output: job.Output{Space: "mask"}},
+	}
+	s := j.Shards()[0]
+	for _, x := range []struct {
+		p  job.Pixels
+		ok bool
+	}{
+		{job.Pixels{Class: 1, Both: 2, Got: 3, Want: 2}, true},
+		{job.Pixels{Class: -1}, true},
+		{job.Pixels{Class: 1, Both: 4, Got: 3, Want: 4}, false},
+		{job.Pixels{Class: 1, Both: 3, Got: 3, Want: 2}, false},
+		{job.Pixels{Class: 1, Both: -1, Got: 3, Want: 2}, false},
+		{job.Pixels{Class: -2}, false},
+	} {
+		row := job.Row{Sample: "a", Curves: [][]float32{{1}}, Pixels: [][]job.Pixels{{x.p}}}
+		if _, err := arrange(j, s, []job.Row{row}); (err == nil) != x.ok {
+			t.Errorf("%+v written: %v", x.p, err)
+		}
+		b, err := encode(j, "hash", s, []job.Row{row})
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := decode(j, s, bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, _, _ := file.parts(0)
+		if _, err := file.rows(first, 0, 0, nil, Filter{NoTop: true, Pixels: true}); (err == nil) != x.ok {
+			t.Errorf("%+v read: %v", x.p, err)
+		}
+	}
+}
+
 // FuzzPixels gives the reader of counts of pixels any bytes, as if their checksum were right.
 func FuzzPixels(f *testing.F) {
 	j := &job.Job{

@@ -60,6 +60,20 @@ func checkPixels(j *job.Job, r *job.Row) error {
 			return fmt.Errorf("model %d, sample %d, element %d: pixels of %d classes, at most %d are stored", r.Model,
 				r.Index, k, len(p), mostClasses)
 		}
+		for _, c := range p {
+			if err := possible(c); err != nil {
+				return fmt.Errorf("model %d, sample %d, element %d: %w", r.Model, r.Index, k, err)
+			}
+		}
+	}
+	return nil
+}
+
+// possible makes sure that a count can be one: no more pixels in both than in either.
+func possible(p job.Pixels) error {
+	if p.Class < -1 || p.Both < 0 || p.Both > p.Got || p.Both > p.Want {
+		return fmt.Errorf("class %d has %d pixels in both, %d in the answer and %d in the truth, which cannot be", p.Class,
+			p.Both, p.Got, p.Want)
 	}
 	return nil
 }
@@ -136,6 +150,13 @@ func (f *shardFile) pixels(group int, out []job.Row) error {
 		for i := range n {
 			if n[i] != len(sets[i]) {
 				return fmt.Errorf("column %s: row %d has %d values, expected %d", c.name, i, n[i], len(sets[i]))
+			}
+		}
+	}
+	for i, set := range sets {
+		for k, p := range set {
+			if err := possible(p); err != nil {
+				return fmt.Errorf("row %d, element %d: %w", i, at[i][k], err)
 			}
 		}
 	}
