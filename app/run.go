@@ -128,9 +128,6 @@ func ended(r *store.Run, w *workload.Workload, sum *fold.Summary, b []byte) (*Ru
 	return out, err
 }
 
-// mostOrdered is how many samples are asked whether their labels are in the order of the models' classes.
-const mostOrdered = 5000
-
 // misordered says of each model under which the labels of a run seem to be numbered in another order than its classes,
 // or that is right no more often than by guessing. The classes are the names of the labels, nil for none.
 func misordered(r *store.Run, sum *fold.Summary, classes []string) ([]string, error) {
@@ -139,21 +136,21 @@ func misordered(r *store.Run, sum *fold.Summary, classes []string) ([]string, er
 		return nil, nil
 	}
 	labels, answers := make([][]int, len(sum.Models)), make([][]int, len(sum.Models))
-	for row, err := range r.Rows(store.Filter{Metrics: []string{}, Hi: min(sum.Samples, mostOrdered)}) {
-		if err != nil {
-			return nil, err
-		}
-		if row.Top != nil {
-			labels[row.Model] = append(labels[row.Model], row.Label)
-			answers[row.Model] = append(answers[row.Model], int(row.Top[at]))
+	for _, block := range metric.OrderBlocks(sum.Samples) {
+		for row, err := range r.Rows(store.Filter{Metrics: []string{}, Lo: block[0], Hi: block[1]}) {
+			if err != nil {
+				return nil, err
+			}
+			if row.Top != nil {
+				labels[row.Model] = append(labels[row.Model], row.Label)
+				answers[row.Model] = append(answers[row.Model], int(row.Top[at]))
+			}
 		}
 	}
 	var out []string
 	for k, model := range sum.Models {
-		if o, told := metric.Misordered(labels[k], answers[k]); told {
-			out = append(out, model+": "+o.Text(classes))
-		} else if o.Guessed() {
-			out = append(out, model+": "+o.GuessedText())
+		if w := metric.OrderWarning(labels[k], answers[k], classes); w != "" {
+			out = append(out, model+": "+w)
 		}
 	}
 	return out, nil

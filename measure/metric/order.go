@@ -110,6 +110,34 @@ func (o Order) Guessed() bool {
 	return o.Right == 0 || distribution.RegIncBeta(float64(o.Right), float64(o.N-o.Right+1), o.Chance) > often
 }
 
+// OrderBlocks are the samples of n that are asked how labels are numbered, as half-open ranges: all, or many short ranges
+// spread over a folder, whose files may be in the order of their classes.
+func OrderBlocks(n int) [][2]int {
+	const blocks, long = 50, 100
+	if n <= blocks*long {
+		return [][2]int{{0, n}}
+	}
+	out := make([][2]int, blocks)
+	for b := range out {
+		lo := int(int64(b) * int64(n-long) / (blocks - 1))
+		out[b] = [2]int{lo, lo + long}
+	}
+	return out
+}
+
+// OrderWarning says that labels are numbered in another order than the classes, or that a model is right no more often
+// than by guessing; "" if neither is seen. Classes are the names of the labels, nil for none.
+func OrderWarning(labels, answers []int, classes []string) string {
+	o, told := Misordered(labels, answers)
+	switch {
+	case told:
+		return o.Text(classes)
+	case o.Guessed():
+		return o.GuessedText()
+	}
+	return ""
+}
+
 // GuessedText says that in words, and what is the usual reason.
 func (o Order) GuessedText() string {
 	return fmt.Sprintf("Right on %d of %d inputs as they are, where guessing gives %.1f%%: it is not seen to know the "+

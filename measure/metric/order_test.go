@@ -51,6 +51,24 @@ func TestGuessed(t *testing.T) {
 
 // Labels that are numbered in another order are told with the order that fits; the right order, honest models that are
 // bad, constant answers and too few inputs are not.
+// Of many samples some from all over are asked: files may lie in the order of their classes.
+func TestOrderBlocks(t *testing.T) {
+	for _, n := range []int{0, 1, 99, 5000, 5001, 5099, 1_000_000} {
+		at, asked := 0, 0
+		blocks := metric.OrderBlocks(n)
+		for _, b := range blocks {
+			if b[0] < at || b[1] < b[0] {
+				t.Fatalf("%d samples: %v", n, blocks)
+			}
+			at = b[1]
+			asked += b[1] - b[0]
+		}
+		if at != n || asked != min(n, 5000) {
+			t.Errorf("%d of %d samples are asked, up to %d", asked, n, at)
+		}
+	}
+}
+
 func TestMisordered(t *testing.T) {
 	t.Parallel()
 	const n = 120

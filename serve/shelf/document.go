@@ -401,11 +401,13 @@ func (r *Run) misordered(names map[int]string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := min(len(s.labels), mostOrdered)
-	labels, classes := make([]int, n), make([]string, 0, len(names))
-	for i, l := range s.labels[:n] {
-		labels[i] = int(l)
+	var asked, labels []int
+	for _, block := range metric.OrderBlocks(len(s.labels)) {
+		for i := block[0]; i < block[1]; i++ {
+			asked, labels = append(asked, i), append(labels, int(s.labels[i]))
+		}
 	}
+	classes := make([]string, 0, len(names))
 	for l := 0; l < len(names) && names[l] != ""; l++ {
 		classes = append(classes, names[l])
 	}
@@ -418,21 +420,16 @@ func (r *Run) misordered(names map[int]string) ([]string, error) {
 		if top == nil {
 			continue
 		}
-		answers := make([]int, n)
-		for i := range answers {
-			answers[i] = int(top[i*r.e+r.identity])
+		answers := make([]int, len(asked))
+		for k, i := range asked {
+			answers[k] = int(top[i*r.e+r.identity])
 		}
-		if o, told := metric.Misordered(labels, answers); told {
-			out = append(out, model.name+": "+o.Text(classes))
-		} else if o.Guessed() {
-			out = append(out, model.name+": "+o.GuessedText())
+		if w := metric.OrderWarning(labels, answers, classes); w != "" {
+			out = append(out, model.name+": "+w)
 		}
 	}
 	return out, nil
 }
-
-// mostOrdered is how many samples are asked whether their labels are in the order of the models' classes.
-const mostOrdered = 5000
 
 // mostAnswers bounds what is read to ask that: the answers of a run are stored for all elements together, and a page
 // must not wait for those of a million samples. The terminal and the reports say it of every run.
