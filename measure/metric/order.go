@@ -110,8 +110,8 @@ func (o Order) Guessed() bool {
 	return o.Right == 0 || distribution.RegIncBeta(float64(o.Right), float64(o.N-o.Right+1), o.Chance) > often
 }
 
-// OrderBlocks are the samples of n that are asked how labels are numbered, as half-open ranges: all, or many short ranges
-// spread over a folder, whose files may be in the order of their classes.
+// OrderBlocks are the samples of n that are asked how labels are numbered, as half-open ranges: all, or many short
+// ranges spread over a folder, whose files may be in the order of their classes.
 func OrderBlocks(n int) [][2]int {
 	const blocks, long = 50, 100
 	if n <= blocks*long {

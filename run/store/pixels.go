@@ -72,8 +72,8 @@ func checkPixels(j *job.Job, r *job.Row) error {
 // possible makes sure that a count can be one: no more pixels in both than in either.
 func possible(p job.Pixels) error {
 	if p.Class < -1 || p.Both < 0 || p.Both > p.Got || p.Both > p.Want {
-		return fmt.Errorf("class %d has %d pixels in both, %d in the answer and %d in the truth, which cannot be", p.Class,
-			p.Both, p.Got, p.Want)
+		return fmt.Errorf("class %d has %d pixels in both, %d in the answer and %d in the truth, which cannot be",
+			p.Class, p.Both, p.Got, p.Want)
 	}
 	return nil
 }
