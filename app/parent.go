@@ -14,16 +14,22 @@ import (
 const Handed = parent.Variable
 
 // Join opens the way to the program that started this one, by the text of [Handed]: its functions are models, and it is
-// told what happens, besides [App.Events]. leave ends that.
-func (a *App) Join(ctx context.Context, handed string) (leave func(), err error) {
+// told what happens, besides [App.Events]. The context that is returned ends when that program does, or lets this one
+// go: nobody is left then who asks for the result, and what is done is kept. leave ends all of it.
+func (a *App) Join(ctx context.Context, handed string) (joined context.Context, leave func(), err error) {
 	c, err := parent.Inherited(handed)
 	if err != nil {
-		return nil, err
+		return ctx, nil, err
 	}
 	channel, err := parent.Open(ctx, c, a.Version)
 	if err != nil {
-		return nil, err
+		return ctx, nil, err
 	}
+	joined, end := context.WithCancel(ctx)
+	go func() {
+		<-channel.Dead()
+		end()
+	}()
 	a.Live = channel
 	if channel.Who() == "python" {
 		a.Speech = Keywords{}
@@ -39,7 +45,7 @@ func (a *App) Join(ctx context.Context, handed string) (leave func(), err error)
 		}
 		t.tell(e)
 	}
-	return channel.Close, nil
+	return joined, channel.Close, nil
 }
 
 // apart is how long steps are counted together before they are told: another process need not hear of each.

@@ -121,12 +121,13 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	a.app.Stop, a.app.Events = a.Stop, a.event
 	a.app.Process = a.Process
 	if a.Handed != "" {
-		leave, err := a.app.Join(ctx, a.Handed)
+		joined, leave, err := a.app.Join(ctx, a.Handed)
 		if err != nil {
 			fmt.Fprintln(a.Err, printable(fmt.Sprintf("nero: %v", err)))
 			return exitError
 		}
 		defer leave()
+		ctx = joined
 	}
 	root := a.root()
 	root.SetArgs(args)
