@@ -8,7 +8,24 @@ from pathlib import Path
 
 from nero._errors import ProgramNotFound
 
-__all__ = ["ProgramNotFound", "find_nero", "find_onnxruntime"]
+__all__ = ["ProgramNotFound", "REMEDY", "find_nero", "find_onnxruntime", "release"]
+
+#: What this package is called where it is installed; pyproject.toml says it.
+DISTRIBUTION = "nero-ml"
+#: What helps where the program is not the one of this package.
+REMEDY = f"install {DISTRIBUTION} again, or name its program with the variable NERO_BINARY"
+
+
+def release() -> "str | None":
+    """The version of this package; None where it runs from its sources."""
+    import importlib.metadata
+
+    try:
+        found = importlib.metadata.distribution(DISTRIBUTION)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    at = str(found.locate_file("nero/_find.py"))  # another copy may be installed as well
+    return found.version if os.path.realpath(at) == os.path.realpath(__file__) else None
 
 
 def find_nero() -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, List, Sequence
 
 from nero._errors import NeroError, ProgramMismatch
-from nero._find import find_nero, find_onnxruntime
+from nero._find import DISTRIBUTION, REMEDY, find_nero, find_onnxruntime, release
 from nero._live import Channel, Event
 from nero._progress import Listener, listener
 from nero.bridge._model import Model
@@ -19,8 +19,8 @@ __all__ = ["Ended", "program", "start"]
 
 #: Exit code of the program when it could not do what it was asked for.
 REFUSED = 2
-#: How long an interrupted program may take to end in good order, in seconds.
-PATIENCE = 10.0
+#: How long an interrupted program may take to end in good order, in seconds; twice, for it is told twice. What is done is kept in any case.
+PATIENCE = 3.0
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,11 @@ def program(*args: str, check: bool = True) -> "subprocess.CompletedProcess[str]
 
     With check, an exit code of 2 raises NeroError with the program's sentence.
     """
-    p = subprocess.run([find_nero(), *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8")
+    command = [find_nero(), *args]
+    try:
+        p = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8")
+    except OSError as e:
+        raise _unstarted(command, e) from e
     if check and p.returncode not in (0, 1):
         raise NeroError(_sentence(p.stderr, p.returncode), command=p.args)
     return p
@@ -83,7 +87,10 @@ def start(args: Sequence[str], models: Sequence[Model] = (), progress: "bool | C
             p = subprocess.Popen(command, creationflags=subprocess.CREATE_NEW_PROCESS_GROUP, **how)
         else:
             # A session of its own: an interrupt of the terminal comes here alone, and the program gets one and not two.
-            p = channel.start(command, start_new_session=True, **how)
+            try:
+                p = channel.start(command, start_new_session=True, **how)
+            except OSError as e:
+                raise _unstarted(command, e) from e
         try:
             if channel.started:
                 channel.serve()
@@ -98,15 +105,29 @@ def start(args: Sequence[str], models: Sequence[Model] = (), progress: "bool | C
         said.seek(0)
         printed, spoken = out.read(), said.read()
         if channel.started and not channel.greeted:
-            if code == REFUSED and spoken.startswith("nero: "):
+            if code < 0 or code == REFUSED and spoken.startswith("nero: "):
                 raise NeroError(_sentence(spoken, code), command=command)
-            raise ProgramMismatch(
-                f"{command[0]} is not the program of this package; install the package again, or name the program with the variable NERO_BINARY",
-                command=command,
-            )
+            raise ProgramMismatch(f"{command[0]} is not the program of this package{_calls_itself(command[0])}; {REMEDY}", command=command)
     if refused:
         return Ended(code, printed, refused[-1]["text"], refused[-1].get("field", ""), tuple(command))
     return Ended(code, printed, _sentence(spoken, code), "", tuple(command))
+
+
+def _unstarted(command: Sequence[str], e: OSError) -> Exception:
+    """What is to be raised where the program does not start."""
+    if e.filename != command[0]:  # of something else, such as too many open files
+        return e
+    return ProgramMismatch(f"{command[0]} cannot be started ({e.strerror}); {REMEDY}", command=command)
+
+
+def _calls_itself(path: str) -> str:
+    """What a program that is another says of its version, and what this package is."""
+    try:
+        p = subprocess.run([path, "--version"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=5)
+        said = p.stdout.decode(errors="replace").strip().split("\n")[0][:80]
+    except (OSError, subprocess.TimeoutExpired):
+        said = ""
+    return f": it says {said!r}, and the package is {DISTRIBUTION} {release() or 'from its sources'}"
 
 
 def _end(p: "subprocess.Popen[Any]") -> None:
@@ -117,10 +138,12 @@ def _end(p: "subprocess.Popen[Any]") -> None:
         try:
             p.wait(PATIENCE)
             return
-        except subprocess.TimeoutExpired:
+        except (subprocess.TimeoutExpired, KeyboardInterrupt):
             continue
-        except KeyboardInterrupt:
-            continue
+        except BaseException:  # of a handler of signals: it goes before
+            p.kill()
+            p.wait()
+            raise
     p.kill()
     p.wait()
 

@@ -40,11 +40,15 @@ def tell(lines: Sequence[str], progress: "bool | Listener") -> None:
     for line in lines:
         log.info("%s", line)
         if progress is True and (_terminal() or "ipykernel" in sys.modules):
-            print(line, file=sys.stderr)
+            with contextlib.suppress(OSError, ValueError):  # nobody looks
+                print(line, file=sys.stderr)
 
 
 def _terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):  # none, one that is no file, or a closed one
+        return False
 
 
 class _Bar:

@@ -4,7 +4,6 @@ import builtins
 import json
 import os
 import shutil
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
@@ -15,6 +14,7 @@ from nero._errors import NeroError
 from nero._loggers import Curve, Entry, Series, write
 from nero._program import start
 from nero._study import PathLike, Progress, Study, study
+from nero._temporary import Temporary
 
 if TYPE_CHECKING:
     from nero._audit import Audit
@@ -80,11 +80,11 @@ class Run:
 
     def _values(self, metric: Optional[str]) -> "np.ndarray[Any, Any]":
         """A metric of every sample: samples × models × elements."""
-        with tempfile.TemporaryDirectory(prefix="nero-") as d:
-            file = Path(d, "curves.npy")
-            args = ["export", str(self.folder), "--table", "curves", "--out", str(file)]
-            start([*args, *([] if metric is None else ["--metric", metric])]).check()
-            found: "np.ndarray[Any, Any]" = np.load(file)
+        d = Temporary()
+        file = Path(d.path, "curves.npy")
+        args = ["export", str(self.folder), "--table", "curves", "--out", str(file)]
+        start([*args, *([] if metric is None else ["--metric", metric])]).check()
+        found: "np.ndarray[Any, Any]" = np.load(file)
         return found
 
     def rows(self, table: str = "aggregate", **options: Any) -> List[Dict[str, Any]]:
@@ -141,8 +141,8 @@ class Run:
                 at = [float(e[0]) for e in self.elements]
                 series = (Series(self.models[c["model"]], at, c["mean"]),)
                 curves[f"{name}/curve"] = Curve("Mean over all samples", f"{axis['name']} ({axis.get('unit', '')})", self.metrics[c["metric"]], series)
-        with tempfile.TemporaryDirectory(prefix="nero-") as d:
-            page = self.report(Path(d, "run.html")).read_text(encoding="utf-8")
+        d = Temporary()
+        page = self.report(Path(d.path, "run.html")).read_text(encoding="utf-8")
         files = {"summary.json": Path(self.folder, "summary.json").read_text(encoding="utf-8"), "run.html": page}
         return Entry("run", scalars, {"nero/run/summary": str(self)}, curves, files, step=step)
 

@@ -7,9 +7,6 @@ import json
 import os
 import re
 import shlex
-import shutil
-import tempfile
-import weakref
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, ContextManager, Dict, List, Mapping, Optional, Sequence, Tuple, Union
@@ -22,6 +19,7 @@ from nero._live import Event
 from nero._models._model import Asked, Prepared
 from nero._program import Ended, start
 from nero._progress import tell
+from nero._temporary import Temporary
 from nero.bridge._model import Model
 
 if TYPE_CHECKING:
@@ -43,11 +41,14 @@ class Folder:
     def __init__(self, path: Optional[PathLike]) -> None:
         self.kept = path is not None
         if path is None:
-            self.path = Path(tempfile.mkdtemp(prefix="nero-"))
-            self._gone = weakref.finalize(self, shutil.rmtree, str(self.path), ignore_errors=True)
+            self._lasts = Temporary()
+            self.path = self._lasts.path
         else:
             self.path = Path(path).absolute()
-            self.path.mkdir(parents=True, exist_ok=True)
+            try:
+                self.path.mkdir(parents=True, exist_ok=True)
+            except OSError as e:
+                raise type(e)(e.errno, f"out: {e.strerror}; name a folder that can be written", str(self.path)) from e
 
 
 @dataclass(frozen=True)
