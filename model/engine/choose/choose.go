@@ -92,6 +92,9 @@ type Candidate struct {
 	Must bool
 }
 
+// without says why a program that loads no libraries runs the embedded engine.
+const without = "this program was built without the native engine"
+
 // ErrNoLibrary is returned when a native engine is asked for and no library is found.
 var ErrNoLibrary = errors.New("no ONNX Runtime library found")
 
@@ -200,7 +203,7 @@ type Choice struct {
 
 // Hint says how to get the faster engine; it is empty when that one runs.
 func (c Choice) Hint() string {
-	if c.Info().Name != "wasm" {
+	if c.Info().Name != "wasm" || !native.Supported {
 		return ""
 	}
 	if c.python {
@@ -226,6 +229,9 @@ func Open(ctx context.Context, r Request, p Places) (Choice, error) {
 	if err != nil {
 		return Choice{}, err
 	}
+	if !native.Supported { // what nobody asked for by name is not even tried
+		candidates = slices.DeleteFunc(candidates, func(c Candidate) bool { return !c.Must })
+	}
 	var skipped []string
 	for _, c := range candidates {
 		e, err := load(ctx, r, c, p)
@@ -240,6 +246,9 @@ func Open(ctx context.Context, r Request, p Places) (Choice, error) {
 		skipped = append(skipped, fmt.Sprintf("passed over %s (%s): %v", c.Path, c.Reason, err))
 	}
 	if r.Kind == Native {
+		if !native.Supported {
+			return Choice{}, fmt.Errorf("%w: %s", ErrNoLibrary, without)
+		}
 		if len(skipped) > 0 {
 			return Choice{}, fmt.Errorf("%w that can be used: %s", ErrNoLibrary, strings.Join(skipped, "; "))
 		}
@@ -304,6 +313,8 @@ func embedded(ctx context.Context, r Request, p Places, skipped []string) (Choic
 	switch {
 	case r.Kind == Wasm:
 		reason = "asked for"
+	case !native.Supported:
+		reason = without
 	case len(skipped) > 0:
 		reason = "no ONNX Runtime library that can be used: " + strings.Join(skipped, "; ")
 	}
@@ -338,7 +349,7 @@ func embedded(ctx context.Context, r Request, p Places, skipped []string) (Choic
 		_ = Choice{Engine: e}.Close(ctx) // the first error says more
 		return Choice{}, err
 	}
-	return Choice{Engine: e, Notes: notes, python: p.Python && native.Supported}, nil
+	return Choice{Engine: e, Notes: notes, python: p.Python}, nil
 }
 
 // Version is that of the library that [Open] would take, without a test of it; empty if there is none that loads.
@@ -362,7 +373,7 @@ func Install(ctx context.Context, file string, p Places) (string, error) {
 		return "", errors.New("there is no cache folder of the user to install into")
 	}
 	if !native.Supported {
-		return "", fmt.Errorf("libraries cannot be loaded on %s", p.Platform)
+		return "", fmt.Errorf("%s (%s); one built from source without tags has it", without, p.Platform)
 	}
 	return library.Install(file, engineDir(p), p.Platform, func(path string) error {
 		e, err := native.New(path, "being installed")
@@ -398,8 +409,11 @@ func Host() Places {
 // our business: /usr/local, say, is the prefix of anything.
 func python(prefix string) (folders []string, ours bool) {
 	root := os.DirFS(prefix)
-	for _, site := range []string{"lib/python3*/site-packages", "lib/python3*/dist-packages", "Lib/site-packages"} {
-		infos, _ := fs.Glob(root, site+"/nero_ml-*.dist-info") // the pattern is well formed
+	// The last is a folder that pip install --target filled.
+	for _, site := range []string{
+		"lib/python3*/site-packages", "lib/python3*/dist-packages", "Lib/site-packages", ".",
+	} {
+		infos, _ := fs.Glob(root, path.Join(site, "/nero_ml-*.dist-info")) // the pattern is well formed
 		for _, info := range infos {
 			ours = true
 			capi := path.Join(path.Dir(info), "onnxruntime/capi")
