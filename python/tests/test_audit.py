@@ -150,10 +150,12 @@ class Audits(unittest.TestCase):
     def test_another_program(self) -> None:
         with tempfile.TemporaryDirectory() as d:
             other = Path(d) / "nero"
-            other.write_text("#!/bin/sh\necho reformatted\n")
-            other.chmod(0o755)
-            with mock.patch.dict(os.environ, {"NERO_BINARY": str(other)}), self.assertRaisesRegex(nero.ProgramMismatch, "not the program"):
-                nero.audit(EXACT, digits(8), "C4", **FEW)
+            # The second says that it is nero, and knows nothing of a channel.
+            for says in ("reformatted", "nero version devel"):
+                other.write_text(f"#!/bin/sh\necho {says}\n")
+                other.chmod(0o755)
+                with mock.patch.dict(os.environ, {"NERO_BINARY": str(other)}), self.assertRaisesRegex(nero.ProgramMismatch, "not the program"):
+                    nero.audit(EXACT, digits(8), "C4", **FEW)
 
     @unittest.skipIf(sys.platform == "win32", "signals")
     def test_interrupt(self) -> None:

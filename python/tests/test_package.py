@@ -14,10 +14,10 @@ from nero import _find
 SRC = str(Path(nero.__file__).resolve().parent.parent)
 
 
-def program(path: Path, says: str = "") -> Path:
-    """A program that prints a line."""
+def program(path: Path, says: str = "", version: str = "nero version devel") -> Path:
+    """A program that prints a line, and its version if it is asked for that."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\necho {says}\n")
+    path.write_text(f'#!/bin/sh\n[ "$1" != --version ] || {{ echo "{version}"; exit; }}\necho {says}\n')
     path.chmod(0o755)
     return path
 
@@ -48,6 +48,42 @@ class Finding(unittest.TestCase):
         self.assertIn("NERO_BINARY", str(e.exception))
         with mock.patch.dict(os.environ, {"NERO_BINARY": str(self.dir / "gone")}), self.assertRaisesRegex(nero.ProgramNotFound, "gone"):
             nero.find_nero()
+
+    def test_another_of_that_name(self) -> None:
+        """What is called nero and is not is passed over, wherever it lies, and told if there is nothing else."""
+        formatter = program(self.scripts / "nero", version="nero, 20.1 (compiled: no)")
+        with self.assertRaisesRegex(nero.ProgramMismatch, rf"^{formatter} is not the program of this package, but another(.|\n)*--force-reinstall nero-ml"):
+            nero.find_nero()
+        ours = program(self.dir / "path" / "nero")
+        self.assertEqual(nero.find_nero(), str(ours))
+        with mock.patch.dict(os.environ, {"NERO_BINARY": str(formatter)}), self.assertRaisesRegex(nero.ProgramMismatch, "which the variable NERO_BINARY names"):
+            nero.find_nero()
+
+    def test_no_program(self) -> None:
+        """A file that cannot be started is told as what it is, and does not stop the search."""
+        broken = self.dir / "env/bin/nero"
+        broken.parent.mkdir(parents=True)
+        broken.write_text("not a program")
+        with self.assertRaisesRegex(nero.ProgramMismatch, "another of the same name"):
+            nero.find_nero()
+        ours = program(self.dir / "path" / "nero")
+        self.assertEqual(nero.find_nero(), str(ours))
+
+    def test_another_release(self) -> None:
+        """A release takes its own program alone; a program that was built from a checkout is taken by all, and a checkout takes all."""
+        at = program(self.scripts / "nero", version="nero version 0.10.0")
+        self.assertEqual(nero.find_nero(), str(at))
+        with mock.patch.object(_find, "release", lambda: "0.9.0"):
+            with self.assertRaisesRegex(nero.ProgramMismatch, "is nero 0.10.0, and this package is of nero 0.9.0"):
+                nero.find_nero()
+            for version in ("nero version 0.9.0", "nero version devel 0123456789ab (modified)", "nero version v0.0.0-20261124-0123456789ab"):
+                program(self.scripts / "nero", version=version)
+                self.assertEqual(nero.find_nero(), str(at), version)
+
+    def test_name(self) -> None:
+        """The name that is installed again is the one that pyproject.toml says."""
+        text = (Path(__file__).resolve().parent.parent / "pyproject.toml").read_text()
+        self.assertIn(f'\nname = "{_find.NAME}"\n', text)
 
     def test_onnxruntime(self) -> None:
         self.assertIsNone(self.hinted([]))
@@ -81,13 +117,19 @@ class Module(unittest.TestCase):
 
     def test_is_the_program(self) -> None:
         with tempfile.TemporaryDirectory() as d:
-            p = self.run_module("--version", NERO_BINARY=str(program(Path(d) / "nero", 'given "$@"; exit 7')))
-        self.assertEqual((p.stdout, p.stderr, p.returncode), ("given --version\n", "", 7))
+            p = self.run_module("metrics", "--all", NERO_BINARY=str(program(Path(d) / "nero", 'given "$@"; exit 7')))
+        self.assertEqual((p.stdout, p.stderr, p.returncode), ("given metrics --all\n", "", 7))
 
     def test_says_where_it_looked(self) -> None:
         p = self.run_module("--version", NERO_BINARY="/nowhere/nero")
         self.assertEqual((p.stdout, p.returncode), ("", 2))
         self.assertRegex(p.stderr, "^nero: the variable NERO_BINARY names /nowhere/nero, and no file is there\n$")
+
+    def test_another_of_that_name(self) -> None:
+        with tempfile.TemporaryDirectory() as d:
+            p = self.run_module("files", NERO_BINARY=str(program(Path(d) / "nero", "reformatted", version="nero, 20.1")))
+        self.assertEqual((p.stdout, p.returncode), ("", 2))
+        self.assertRegex(p.stderr, "^nero: .*is not the program of this package")
 
     def test_import_is_light(self) -> None:
         """Nothing but the standard library and NumPy is imported, however much is installed."""

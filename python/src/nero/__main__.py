@@ -3,14 +3,14 @@
 import os
 import sys
 
-from nero._find import ProgramNotFound, find_nero
+from nero._find import ProgramMismatch, ProgramNotFound, find_nero
 
 
 def main() -> None:
     """Becomes the program, with the arguments of this process."""
     try:
         program = find_nero()
-    except ProgramNotFound as e:
+    except (ProgramMismatch, ProgramNotFound) as e:
         print(f"nero: {e}", file=sys.stderr)
         sys.exit(2)
     if sys.platform != "win32":

@@ -1,44 +1,67 @@
 """Where the program is, and the library of ONNX Runtime that it may use."""
 
+import functools
 import os
 import shutil
+import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+from typing import List
 
-from nero._errors import ProgramNotFound
+from nero._errors import ProgramMismatch, ProgramNotFound
 
-__all__ = ["ProgramNotFound", "REMEDY", "find_nero", "find_onnxruntime", "release"]
+__all__ = ["ProgramMismatch", "ProgramNotFound", "REMEDY", "find_nero", "find_onnxruntime", "release"]
 
-#: What this package is called where it is installed; pyproject.toml says it.
-DISTRIBUTION = "nero-ml"
+#: What the package is called where it is installed from. A test holds it against pyproject.toml.
+NAME = "nero-ml"
 #: What helps where the program is not the one of this package.
-REMEDY = f"install {DISTRIBUTION} again, or name its program with the variable NERO_BINARY"
-
-
-def release() -> "str | None":
-    """The version of this package; None where it runs from its sources."""
-    import importlib.metadata
-
-    try:
-        found = importlib.metadata.distribution(DISTRIBUTION)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-    at = str(found.locate_file("nero/_find.py"))  # another copy may be installed as well
-    return found.version if os.path.realpath(at) == os.path.realpath(__file__) else None
+REMEDY = f"install the package again (pip install --force-reinstall {NAME}), or set the variable NERO_BINARY to its program"
+#: What the program begins with when it says its version.
+GREETING = "nero version "
+#: How long a program may take to say its version, in seconds: the first start of a large file on a slow disk is slow.
+PATIENCE = 60.0
 
 
 def find_nero() -> str:
     """The path of the program nero.
 
     It is that in the environment variable NERO_BINARY, else the one in the folders of scripts that belong to this copy of the package, else
-    the one on the PATH. `ProgramNotFound` lists where it was looked for.
+    the one on the PATH. Others have given their programs this name: each is asked for its version, once in a process, and what is another
+    program, or is of another release than this package, is passed over. `ProgramNotFound` lists where it was looked for, and
+    `ProgramMismatch` says what was found instead.
     """
     if given := os.environ.get("NERO_BINARY"):
         if not os.path.isfile(given):
             raise ProgramNotFound(f"the variable NERO_BINARY names {given}, and no file is there")
+        if wrong := _wrong(given):
+            raise ProgramMismatch(f"{given}, which the variable NERO_BINARY names, {wrong}; name another, or remove the variable", command=(given,))
         return given
-    exe = "nero" + (sysconfig.get_config_var("EXE") or "")
+    places = _places()
+    found = [os.path.join(p, "nero" + (sysconfig.get_config_var("EXE") or "")) for p in places]
+    if on_path := shutil.which("nero"):
+        found.append(on_path)
+    others = {}
+    for path in dict.fromkeys(found):
+        if os.path.isfile(path):
+            if not (wrong := _wrong(path)):
+                return path
+            others[path] = wrong
+    if others:
+        raise ProgramMismatch(
+            "\n".join(f"{path} {wrong}" for path, wrong in others.items())
+            + f"\nWhat helps: {REMEDY}.",
+            command=tuple(others)[:1],
+        )
+    looked = "\n".join(f"  {p}" for p in places)
+    raise ProgramNotFound(
+        f"the program nero, which is part of this package, is in none of these folders and not on the PATH:\n{looked}\n"
+        "Install the package again, or set the variable NERO_BINARY to the program."
+    )
+
+
+def _places() -> List[str]:
+    """The folders in which installers put the program of this copy of the package, the likeliest first."""
     site = Path(__file__).resolve().parent.parent
     places = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", vars={"base": sys.base_prefix})]
     if sys.platform == "win32":
@@ -47,17 +70,43 @@ def find_nero() -> str:
         places.append(str(site.parent.parent.parent / "bin"))  # PREFIX/lib/python3.12/site-packages
     places.append(str(site / "bin"))  # pip install --target
     places.append(sysconfig.get_path("scripts", scheme=sysconfig.get_preferred_scheme("user")))
-    for place in dict.fromkeys(p for p in places if p):
-        path = os.path.join(place, exe)
-        if os.path.isfile(path):
-            return path
-    if found := shutil.which("nero"):
-        return found
-    looked = "\n".join(f"  {p}" for p in dict.fromkeys(places))
-    raise ProgramNotFound(
-        f"the program nero, which is part of this package, is in none of these folders and not on the PATH:\n{looked}\n"
-        "Install the package again, or set the variable NERO_BINARY to the program."
-    )
+    return list(dict.fromkeys(p for p in places if p))
+
+
+def _wrong(path: str) -> str:
+    """Why a file is not the program of this package; empty if it is."""
+    stat = os.stat(path)
+    says = _says(path, stat.st_mtime_ns, stat.st_size)
+    if not says.startswith(GREETING):
+        return "is not the program of this package, but another of the same name"
+    # A program that was not built for others to use says a commit, and is taken: who speaks with it sees whether they understand each other.
+    theirs, ours = says[len(GREETING) :], release()
+    if ours and theirs[:1].isdigit() and theirs != ours:
+        return f"is nero {theirs}, and this package is of nero {ours}"
+    return ""
+
+
+@functools.lru_cache(maxsize=None)
+def _says(path: str, changed: int, size: int) -> str:
+    """What a program answers when it is asked for its version; empty if it is none, or does not answer."""
+    try:
+        p = subprocess.run([path, "--version"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=PATIENCE)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return p.stdout.decode("utf-8", "replace").strip()
+
+
+@functools.lru_cache(maxsize=None)
+def release() -> str:
+    """The version of this package; empty if these files were not installed, as in a checkout."""
+    from importlib import metadata
+
+    try:
+        d = metadata.distribution(NAME)
+    except metadata.PackageNotFoundError:
+        return ""
+    here, there = Path(__file__).resolve(), Path(str(d.locate_file("nero/_find.py")))
+    return d.version if there.is_file() and here.samefile(there) else ""
 
 
 def find_onnxruntime() -> "str | None":

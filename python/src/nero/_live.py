@@ -119,7 +119,7 @@ class Channel:
             of = f"the program is nero {theirs} and this package {ours or 'one from its sources'}"
             if (protocol := message["hello"].get("protocol")) != PROTOCOL:
                 raise ProgramMismatch(f"{of}: they speak protocols {protocol} and {PROTOCOL}; {REMEDY}")
-            if ours is not None and RELEASE.fullmatch(theirs) and theirs != ours:
+            if ours and RELEASE.fullmatch(theirs) and theirs != ours:
                 raise ProgramMismatch(f"{of}; {REMEDY}")
         elif self._event is not None and "event" in message:
             self._event(message)

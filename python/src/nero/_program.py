@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, List, Sequence
 
 from nero._errors import NeroError, ProgramMismatch
-from nero._find import DISTRIBUTION, REMEDY, find_nero, find_onnxruntime, release
+from nero._find import NAME, REMEDY, find_nero, find_onnxruntime, release
 from nero._live import Channel, Event
 from nero._progress import Listener, listener
 from nero.bridge._model import Model
@@ -127,7 +127,7 @@ def _calls_itself(path: str) -> str:
         said = p.stdout.decode(errors="replace").strip().split("\n")[0][:80]
     except (OSError, subprocess.TimeoutExpired):
         said = ""
-    return f": it says {said!r}, and the package is {DISTRIBUTION} {release() or 'from its sources'}"
+    return f": it says {said!r}, and the package is {NAME} {release() or 'from its sources'}"
 
 
 def _end(p: "subprocess.Popen[Any]") -> None:
