@@ -1,7 +1,9 @@
 package isolated
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -32,7 +34,7 @@ func Machine() int64 {
 const spare = 1 << 30
 
 // bound lets this process take so many bytes more than it has, and makes it the first that the system ends when memory
-// runs out, before anything that a person works with. 0 is no bound.
+// runs out, before anything that a person works with. 0 is no bound, and there is none where nobody knows what it has.
 func bound(bytes int64) error {
 	if f, err := os.OpenFile("/proc/self/oom_score_adj", os.O_WRONLY, 0); err == nil { // else nothing is lost
 		_, _ = f.WriteString("1000")
@@ -42,6 +44,9 @@ func bound(bytes int64) error {
 		return nil
 	}
 	b, err := os.ReadFile("/proc/self/statm")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // a root without /proc, as containers of a single program may be, does not say how much it has
+	}
 	if err != nil {
 		return err
 	}
