@@ -91,6 +91,9 @@ func RunEngine() int { return choose.Serve() }
 // Itself starts this program again; see [App.Process].
 func Itself() *exec.Cmd { return isolated.Itself() }
 
+// EngineKinds are what [Engine] may name, the preset first.
+func EngineKinds() []string { return choose.Kinds() }
+
 // request is what package choose is asked for.
 func (a *App) request(e Engine) choose.Request {
 	return choose.Request{

@@ -267,7 +267,9 @@ func (a *App) say(format string, args ...any) {
 
 // addEngine adds the flags that choose the body that runs the models.
 func addEngine(c *cobra.Command, e *app.Engine) {
-	c.Flags().StringVar(&e.Kind, "engine", "auto", "what runs the models: auto, native, wasm")
+	kinds := app.EngineKinds()
+	e.Kind = kinds[0]
+	c.Flags().Var(&choice{&e.Kind, kinds}, "engine", "what runs the models")
 	c.Flags().StringVar(&e.Library, "ort-lib", "", "ONNX Runtime's shared `library`, instead of looking for one")
 	ofEngine.holds(c.Flags(), "engine", "ort-lib")
 }

@@ -256,9 +256,15 @@ func peekPhoto(fsys fs.FS, name string) (o orientation, wrong, err error) {
 		return 0, nil, err
 	}
 	format := imageFormat(head)
+	what := ""
 	if moves(format, at, size) {
-		return 0, nil, fmt.Errorf("is an animated %s, and one picture is wanted: keep its first one, which is what "+
-			"Pillow and torchvision read (magick 'FILE[0]' FILE.png), or take the file out of the folder", format)
+		what = "an animated " + format
+	} else if n := wholePages(format, at); n > 1 {
+		what = fmt.Sprintf("a TIFF file of %d pages", n)
+	}
+	if what != "" {
+		return 0, nil, fmt.Errorf("is %s, and one picture is wanted: keep its first one, which is what "+
+			"Pillow and torchvision read (magick 'FILE[0]' FILE.png), or take the file out of the folder", what)
 	}
 	o, wrong = noted(format, at, size)
 	return o, wrong, nil

@@ -54,6 +54,48 @@ func tiffPages(r io.ReaderAt) ([]uint32, error) {
 	return pages, nil
 }
 
+// wholePages counts the pages of a TIFF file that are pictures by themselves, and no smaller copy or mask of another one
+// (tag NewSubfileType); 0 for other formats, and for what is damaged, which is left to those who decode it.
+func wholePages(format string, r io.ReaderAt) int {
+	if format != "TIFF" {
+		return 0
+	}
+	pages, err := tiffPages(r)
+	if err != nil {
+		return 0
+	}
+	var head, entry [12]byte
+	if _, err := r.ReadAt(head[:4], 0); err != nil {
+		return 0
+	}
+	order, err := tiffOrder(head[:4])
+	if err != nil {
+		return 0
+	}
+	const newSubfileType = 254
+	whole := 0
+	for _, page := range pages {
+		if _, err := r.ReadAt(head[:2], int64(page)); err != nil {
+			return 0
+		}
+		kind := uint32(0)
+		for i := range int64(order.Uint16(head[:])) {
+			if _, err := r.ReadAt(entry[:], int64(page)+2+12*i); err != nil {
+				return 0
+			}
+			if order.Uint16(entry[:]) == newSubfileType {
+				kind = order.Uint32(entry[8:])
+				break
+			}
+		}
+		const smallerOrMask = 1 | 4
+		if kind&smallerOrMask == 0 {
+			whole++
+		}
+	}
+	return whole
+}
+
 // tiffOrder is the byte order that the first bytes of a TIFF file tell.
 func tiffOrder(b []byte) (binary.ByteOrder, error) {
 	switch {

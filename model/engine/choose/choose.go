@@ -39,6 +39,9 @@ const HintVariable = "NERO_ORT_HINT"
 // installed.
 const None = "none"
 
+// Kinds are the kinds of engines that can be asked for.
+func Kinds() []string { return []string{Auto, Native, Wasm} }
+
 // Kinds of engines that can be asked for. Auto takes a native library where there is one, else the embedded engine.
 const (
 	Auto   = "auto"
