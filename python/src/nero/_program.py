@@ -13,6 +13,7 @@ from nero._errors import NeroError, ProgramMismatch
 from nero._find import NAME, REMEDY, find_nero, find_onnxruntime, release
 from nero._live import Channel, Event
 from nero._progress import Listener, listener
+from nero._temporary import temporary
 from nero.bridge._model import Model
 
 __all__ = ["Ended", "program", "start"]
@@ -79,8 +80,9 @@ def start(args: Sequence[str], models: Sequence[Model] = (), progress: "bool | C
             else:
                 tell(e)
 
-        out = stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace", newline=""))
-        said = stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace", newline=""))
+        with temporary():
+            out = stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace", newline=""))
+            said = stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace", newline=""))
         channel = stack.enter_context(Channel(models, heard))
         how: "dict[str, Any]" = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": said, "env": env}
         if sys.platform == "win32" and not models:

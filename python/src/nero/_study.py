@@ -2,14 +2,17 @@
 
 import contextlib
 import difflib
+import errno
+import functools
 import inspect
 import json
 import os
 import re
 import shlex
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, ContextManager, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, ContextManager, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -44,11 +47,20 @@ class Folder:
             self._lasts = Temporary()
             self.path = self._lasts.path
         else:
+            if not isinstance(path, (str, os.PathLike)):
+                raise TypeError(f"out is {type(path).__name__}; the path of a folder is expected")
             self.path = Path(path).absolute()
-            try:
+            with self.writing():
                 self.path.mkdir(parents=True, exist_ok=True)
-            except OSError as e:
-                raise type(e)(e.errno, f"out: {e.strerror}; name a folder that can be written", str(self.path)) from e
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Says of what cannot be written that it belongs to out."""
+        try:
+            yield
+        except OSError as e:
+            remedy = "name another folder with out" if self.kept else "name a folder elsewhere with out, or set the variable TMPDIR to one"
+            raise type(e)(e.errno or errno.EIO, f"{e.strerror or e}: the study cannot be written there; {remedy}", str(self.path)) from e
 
 
 @dataclass(frozen=True)
@@ -197,8 +209,16 @@ def study(
     read = _data.prepare(data, labels, samples)
     models = model if isinstance(model, Mapping) else {None: model}
     made: List[Prepared] = []
+    staged: List[Temporary] = []
+
+    def place() -> Path:
+        """Where models are exported to: not yet into a folder that may hold another study."""
+        if folder.kept and not staged:
+            staged.append(Temporary())
+        return staged[0].path if folder.kept else folder.path
+
     for name, m in models.items():
-        made.append(_models.prepare(m, Asked(None if name is None else str(name), folder.path, read, given, export, batch)))
+        made.append(_models.prepare(m, Asked(None if name is None else str(name), place, read, given, export, batch)))
     entries = [dict(p.entry) for p in made]
     if batch is not None:
         for e in entries:
@@ -213,15 +233,19 @@ def study(
         tuple(p.taken for p in made if p.taken),
     )  # fmt: skip
     arrays = next((p.arrays for p in made if p.arrays is not None), read.arrays)
-    if arrays:
-        _write(folder.path / "data.npz", lambda p: np.savez(p, **dict(arrays)))  # type: ignore[arg-type]
-    if read.write is not None:
-        read.write(folder.path)
     text = s.to_yaml()
     at = folder.path / "study.yaml"
     if folder.kept and at.is_file() and at.read_text(encoding="utf-8") != text:
         raise NeroError(f"{folder.path} holds another study; name another folder with out, or remove its study.yaml")
-    _write(at, lambda p: p.write_text(text, encoding="utf-8"))
+    with folder.writing():
+        for file in [f for t in staged for f in t.path.iterdir()]:
+            _write(folder.path / file.name, functools.partial(shutil.copyfile, file))  # it may be on another disk
+        if arrays:
+            _write(folder.path / "data.npz", lambda p: np.savez(p, **dict(arrays)))  # type: ignore[arg-type]
+    if read.write is not None:
+        read.write(folder.path)
+    with folder.writing():
+        _write(at, lambda p: p.write_text(text, encoding="utf-8"))
     return s
 
 

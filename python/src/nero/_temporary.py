@@ -4,18 +4,28 @@ Those of one process lie in one folder, which goes with the process. What a proc
 each holds a lock on a file in its own, which ends with it.
 """
 
+import contextlib
 import os
 import shutil
 import sys
 import tempfile
 import weakref
 from pathlib import Path
-from typing import Optional
+from typing import Iterator, Optional
 
-__all__ = ["Temporary"]
+__all__ = ["Temporary", "temporary"]
 
 #: What the folders of processes begin with, and the file in each that is locked.
 PREFIX, ALIVE = "nero-python-", ".alive"
+
+
+@contextlib.contextmanager
+def temporary() -> Iterator[None]:
+    """Says what helps where temporary files cannot be made."""
+    try:
+        yield
+    except OSError as e:
+        raise type(e)(e.errno, f"{e.strerror}: temporary files cannot be made there; set the variable TMPDIR to a folder that can be written", e.filename) from e
 
 
 class Temporary:
@@ -23,7 +33,8 @@ class Temporary:
 
     def __init__(self) -> None:
         self._in = _Process.this()
-        self.path = Path(tempfile.mkdtemp(prefix="", dir=self._in.path))
+        with temporary():
+            self.path = Path(tempfile.mkdtemp(prefix="", dir=self._in.path))
         weakref.finalize(self, _remove, str(self.path), os.getpid())
 
 
@@ -33,10 +44,8 @@ class _Process:
     _last: "Optional[weakref.ref[_Process]]" = None
 
     def __init__(self) -> None:
-        try:
+        with temporary():
             self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
-        except OSError as e:
-            raise type(e)(e.errno, f"no folder can be made for temporary files ({e.strerror}); name one to keep with out, or set TMPDIR", e.filename) from e
         self.pid = os.getpid()
         weakref.finalize(self, _remove, str(self.path), self.pid, lock := _Lock())
         lock.take(self.path)

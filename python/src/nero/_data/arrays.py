@@ -6,8 +6,9 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from nero._data._read import Read
+from nero.bridge._model import masked, to_numpy
 
-__all__ = ["accepts", "is_jax", "is_tensor", "prepare", "to_array"]
+__all__ = ["accepts", "is_jax", "is_tensor", "judge", "prepare", "to_array", "to_labels"]
 
 
 def accepts(data: Any) -> bool:
@@ -26,32 +27,52 @@ def prepare(data: Any, labels: Any, samples: Optional[int]) -> Read:
         data = {k: v for k, v in data.items() if hasattr(v, "__array__")}
     if isinstance(data, Mapping):
         tensors, jax = any(map(is_tensor, data.values())), any(map(is_jax, data.values()))
-        arrays = {str(k): to_array(v) for k, v in data.items()}
+        arrays = {str(k): to_array(v, f"the array {k} of the data") for k, v in data.items()}
     else:
         first = data[0] if isinstance(data, (list, tuple)) else data
         tensors, jax = is_tensor(first), is_jax(first)
         arrays = {"images": to_array(data)}
     if labels is not None:
-        arrays["labels"] = to_array(labels)
+        arrays["labels"] = to_labels(labels)
     for n, a in arrays.items():
-        if a.dtype.kind not in "biuf" or a.ndim == 0:
-            raise TypeError(f"the array {n} of the data is {a.dtype} of shape {list(a.shape)}; numbers are expected, with an axis of samples first")
+        judge(n, a)
     return Read(entry, arrays, torch=tensors, jax=jax)
 
 
-def to_array(value: Any) -> "np.ndarray[Any, Any]":
+def judge(name: str, a: "np.ndarray[Any, Any]") -> None:
+    """Refuses what is no array of numbers by sample."""
+    if a.dtype.kind not in "biuf" or a.ndim == 0:
+        raise TypeError(f"the array {name} of the data is {a.dtype} of shape {list(a.shape)}; numbers are expected, with an axis of samples first")
+    if a.dtype.kind == "f" and a.dtype.itemsize > 8:
+        raise TypeError(f'the array {name} of the data is {a.dtype}, which is not read; give it as float64, with astype("float64")')
+    if a.size == 0:
+        raise ValueError(f"the array {name} of the data is empty: its shape is {list(a.shape)}; at least one sample is needed, and no axis of length 0")
+
+
+def to_array(value: Any, what: str = "the data") -> "np.ndarray[Any, Any]":
     """The array of a value of NumPy, PyTorch, JAX, or of a list of such."""
     if isinstance(value, (list, tuple)) and value and hasattr(value[0], "__array__"):
-        parts = [to_array(v) for v in value]
+        parts = [to_array(v, what) for v in value]
         shapes: Sequence[Tuple[int, ...]] = sorted({p.shape for p in parts})
         if len(shapes) > 1:
             raise ValueError(f"samples have different shapes, {list(shapes[0])} and {list(shapes[1])}; bring them to one, or give the folder of files")
         return np.stack(parts)
-    if hasattr(value, "detach"):
-        given: Any = value
-        tensor: Any = given.detach().cpu()
-        return np.asarray(tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor)
-    return np.asarray(value)
+    if n := masked(value):
+        raise ValueError(f"{n} values of {what} are masked, and a model reads all of them; fill them in, as with filled(0), or leave those samples out")
+    try:
+        return to_numpy(value)
+    except (TypeError, NotImplementedError, RuntimeError) as e:  # in the words of its library, such as of a sparse tensor
+        raise TypeError(f"{what}: {type(value).__name__} cannot be read as an array: {e}") from e
+
+
+def to_labels(value: Any) -> "np.ndarray[Any, Any]":
+    """The classes of the samples."""
+    found = to_array(value, "labels")
+    if found.dtype.kind not in "biuf":
+        raise TypeError(
+            f"labels are {found.dtype}; whole numbers are expected, one for each sample: of names np.unique(labels, return_inverse=True) makes them"
+        )
+    return found
 
 
 def is_tensor(v: Any) -> bool:

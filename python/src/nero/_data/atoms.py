@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional
 import numpy as np
 
 from nero._data._read import Read
-from nero._data.arrays import to_array
+from nero._data.arrays import to_array, to_labels
 from nero._data.items import some
 
 __all__ = ["accepts", "prepare"]
@@ -47,7 +47,7 @@ def prepare(data: Any, labels: Any, samples: Optional[int]) -> Read:
     if frames[0].pbc.any():
         arrays["cell"] = np.stack([np.asarray(a.get_cell()) for a in frames])
     if labels is not None:
-        arrays["labels"] = to_array(labels)
+        arrays["labels"] = to_labels(labels)
     if note:
         log.warning("%s", note)
     return Read({"format": "molecules", "images": "data.npz"}, arrays, note=note, first=frames[0])

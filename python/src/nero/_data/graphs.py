@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional
 import numpy as np
 
 from nero._data._read import Read
-from nero._data.arrays import to_array
+from nero._data.arrays import to_array, to_labels
 from nero._data.items import some
 
 __all__ = ["accepts", "prepare"]
@@ -56,7 +56,7 @@ def prepare(data: Any, labels: Any, samples: Optional[int]) -> Read:
     if TARGET in have:
         arrays.update(_target([to_array(g.y) for g in graphs], arrays["node_count"]))
     if labels is not None:
-        arrays["labels"] = to_array(labels)
+        arrays["labels"] = to_labels(labels)
     left = [k for k in have if k not in rows and k != TARGET]
     if left:
         notes.append(f"{', '.join(left)} of the graphs {'is' if len(left) == 1 else 'are'} left out")

@@ -10,7 +10,7 @@ from typing import Any, Dict, Generator, List, Mapping, Optional, Tuple
 import numpy as np
 
 from nero._data._read import LABELS, Read
-from nero._data.arrays import is_tensor, to_array
+from nero._data.arrays import is_tensor, judge, to_array, to_labels
 
 __all__ = ["accepts", "prepare", "some"]
 
@@ -48,7 +48,7 @@ def prepare(data: Any, labels: Any, samples: Optional[int]) -> Read:
             )
     arrays, tensors = _columns(items, what)
     if labels is not None:
-        arrays["labels"] = to_array(labels)
+        arrays["labels"] = to_labels(labels)
         n = len(next(iter(arrays.values())))
         if len(arrays["labels"]) != n:
             raise ValueError(f"{len(arrays['labels'])} labels for {n} samples that were read; give labels as a part of the samples, or samples={len(arrays['labels'])}")
@@ -143,6 +143,7 @@ def _columns(items: List[Any], what: str) -> "Tuple[Dict[str, np.ndarray[Any, An
             continue
         if a.dtype.kind not in "biuf":
             raise TypeError(f"samples of the {what} hold {k} as {a.dtype}; numbers are expected")
+        judge(k, a)
         arrays[k] = a
     return arrays, any(is_tensor(v[0]) for k, v in rows.items() if k != "labels")
 

@@ -18,8 +18,8 @@ class Asked:
 
     #: The name it was given; None for that which it has.
     name: Optional[str]
-    #: Where files of the study are.
-    folder: Path
+    #: Where files of the study go.
+    folder: Callable[[], Path]
     data: Read
     #: Keys of the study that were given.
     keys: Mapping[str, Any]

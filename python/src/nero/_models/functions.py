@@ -8,7 +8,7 @@ import numpy as np
 
 from nero._data._read import LABELS
 from nero._models._model import Asked, Prepared
-from nero.bridge._model import DATATYPES, Model, Ports, to_numpy
+from nero.bridge._model import DATATYPES, Model, Ports, returned
 
 __all__ = ["Function", "accepts", "called", "entry", "learn", "on_tensors", "prepare", "sample", "short"]
 
@@ -39,6 +39,8 @@ def accepts(model: Any) -> bool:
 
 def prepare(model: Any, asked: Asked) -> Prepared:
     """The function as one that this process serves."""
+    if isinstance(model, type):
+        raise TypeError(f"the model is the class {model.__name__}; give an object of it, such as {model.__name__}()")
     if isinstance(model, Function):
         name = short(asked.name or model.name or getattr(model.fn, "__name__", ""))
         return Prepared(entry(name), Model(name, model.fn, model.inputs, model.outputs, platform="python"))
@@ -122,7 +124,8 @@ def learn(name: str, fn: Callable[..., Any], arrays: "List[np.ndarray[Any, Any]]
     for k, v in parts.items():
         if not hasattr(v, "__array__"):
             raise TypeError(f"{name} returned {k} as {type(v).__name__}; an array is expected, with the samples first")
-        a = to_numpy(v)
+        a = returned(v, name, k)
+        a = a.astype(a.dtype.newbyteorder("="), copy=False)
         if a.dtype not in NAMES:
             raise TypeError(f"{name} returned {k} as {a.dtype}; expected numbers of one of the types {', '.join(str(d) for d in NAMES)}")
         if a.ndim == 0 or a.shape[0] != n:

@@ -49,9 +49,10 @@ def prepare(model: Any, asked: Asked) -> Prepared:
         if asked.export is not False:
             begun = time.monotonic()
             try:
-                file = asked.folder / f"{name}.onnx"
+                folder = asked.folder()
+                file = folder / f"{name}.onnx"
                 _export(model, file, list(ports), list(outputs), [a[:2] for a in arrays])
-                _witness(asked.folder / f"{name}.witness.npz", call, list(ports), list(outputs), arrays)
+                _witness(folder / f"{name}.witness.npz", call, list(ports), list(outputs), arrays)
                 note = f"{name}: exported to {file.name} in {time.monotonic() - begun:.1f} s"
                 log.info("%s", note)
                 return Prepared({"name": name, "onnx": file.name, "witness": f"{name}.witness.npz"}, note=note)

@@ -97,7 +97,7 @@ class Model:
 
     def _output(self, name: str, value: Any) -> "np.ndarray[Any, Any]":
         datatype, shape = self.outputs[name]
-        a = to_numpy(value)
+        a = returned(value, self.name, name)
         want = DATATYPES[datatype]
         if a.dtype != want:
             if not np.can_cast(a.dtype, want, "same_kind"):
@@ -129,7 +129,24 @@ def to_numpy(value: Any) -> "np.ndarray[Any, Any]":
     """The array of a NumPy, PyTorch or JAX value."""
     if hasattr(value, "detach"):
         value = value.detach().cpu()
+        if str(value.dtype) == "torch.bfloat16":  # which NumPy has no type for
+            value = value.float()
     return np.asarray(value)
+
+
+def masked(value: Any) -> int:
+    """How many numbers of a masked array stand for none."""
+    return int(np.count_nonzero(value.mask)) if isinstance(value, np.ma.MaskedArray) else 0
+
+
+def returned(value: Any, who: str, name: str) -> "np.ndarray[Any, Any]":
+    """The array that a function returned."""
+    if n := masked(value):
+        raise TypeError(f"the function of {who} returned {name} with {n} masked values; fill them in, with NaN where there is none")
+    try:
+        return to_numpy(value)
+    except (TypeError, ValueError, NotImplementedError, RuntimeError) as e:  # in the words of its library, such as of a tensor on a device
+        raise TypeError(f"the function of {who} returned {name} as {type(value).__name__}, which cannot be read as an array: {e}") from e
 
 
 def _is_torch_module(fn: Any) -> bool:
