@@ -54,8 +54,8 @@ func tiffPages(r io.ReaderAt) ([]uint32, error) {
 	return pages, nil
 }
 
-// wholePages counts the pages of a TIFF file that are pictures by themselves, and no smaller copy or mask of another one
-// (tag NewSubfileType); 0 for other formats, and for what is damaged, which is left to those who decode it.
+// wholePages counts the pages of a TIFF file that are pictures by themselves, and no smaller copy or mask of another
+// one (tag NewSubfileType); 0 for other formats, and for what is damaged, which is left to those who decode it.
 func wholePages(format string, r io.ReaderAt) int {
 	if format != "TIFF" {
 		return 0
