@@ -236,6 +236,18 @@ class E3nn(unittest.TestCase):
         s = nero.study({"net": self.linear}, self.rows, "SO(3)", export=False, output={"fields": [{"name": "output", "type": "unchanged"}]})
         self.assertEqual((s.keys["group"], s.keys["output"]), ({"name": "SO(3)"}, {"fields": [{"name": "output", "type": "unchanged"}]}))
 
+    def test_models_that_say_different_things(self) -> None:
+        """One of them would be held to the claim of the other, and pass."""
+        from e3nn import o3
+
+        both = {"a b": self.linear, "c": o3.Linear("4x0e + 2x1o", "3x0e + 1x1e")}
+        with self.assertRaisesRegex(nero.NeroError, r"a-b and c say different things of themselves.* output of a-b is .*1x1o.*, of c .*1x1e.*one by one"):
+            nero.study(both, self.rows, export=False)
+        s = nero.study(both, self.rows, export=False, output={"fields": [{"name": "output", "type": "unchanged"}]})
+        self.assertEqual([m["name"] for m in s.keys["models"]], ["a-b", "c"])
+        a = nero.audit({"a b": self.linear, "again": self.linear}, self.rows, export=False, **QUICK)
+        self.assertIs(a["a b"], a["a-b"])
+
     def test_what_cannot_be(self) -> None:
         for of, error, want in (
             (self.rows[:, :9], ValueError, r"4x0e\+2x1o, which are 10 numbers, and the array images has shape \[80, 9\]"),

@@ -1,6 +1,7 @@
 """Tests of runs, comparisons and questions from Python, with the program that NERO_BINARY names. Run them as test_bridge says."""
 
 import csv
+import html
 import importlib.util
 import io
 import subprocess
@@ -100,6 +101,11 @@ class Runs(unittest.TestCase):
             self.assertIsInstance(r.to_pandas("samples"), pandas.DataFrame)
         page = r.report(self.dir / "page.html")
         self.assertIn("<html", page.read_text())
+        shown = r.show(height=500)._repr_mimebundle_()
+        self.assertEqual(shown["text/plain"], repr(r))
+        self.assertTrue(shown["text/html"].startswith('<iframe title="The run of a, b" sandbox="allow-scripts allow-downloads"'))
+        self.assertIn("height:500px", shown["text/html"])
+        self.assertIn(html.escape("<html"), shown["text/html"])
         r.save(self.dir / "kept")
         self.assertTrue((self.dir / "kept" / "run" / "manifest.json").is_file())
 

@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 from nero._errors import EquivarianceError, NeroError
 from nero._html import framed
 from nero._loggers import Curve, Entry, Series, write
+from nero._models.functions import short
 from nero._program import start
 from nero._study import PathLike, Progress, Study, study
 
@@ -164,7 +165,7 @@ class Audit:
 
     def __getitem__(self, name: str) -> ModelAudit:
         for m in self.models:
-            if m.model == name:
+            if m.model in (name, short(name)):  # as it was given, or as it is called in files
                 return m
         raise KeyError(f"no model is called {name!r}; there are {[m.model for m in self.models]}")
 

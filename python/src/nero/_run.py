@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
 import numpy as np
 
 from nero._errors import NeroError
+from nero._html import Page
 from nero._loggers import Curve, Entry, Series, write
+from nero._models.functions import short
 from nero._program import start
 from nero._study import PathLike, Progress, Study, study
 from nero._temporary import Temporary
@@ -75,7 +77,9 @@ class Run:
         """A metric of every sample at every element: samples × elements, float32; NaN where it does not exist."""
         name = self.models[0] if model is None else model
         if name not in self.models:
-            raise NeroError(f"the run has no model {name!r}; there are {list(self.models)}")
+            name = short(name)  # as it is called in files
+        if name not in self.models:
+            raise NeroError(f"the run has no model {model!r}; there are {list(self.models)}")
         return np.ascontiguousarray(self._values(metric)[:, self.models.index(name)])
 
     def _values(self, metric: Optional[str]) -> "np.ndarray[Any, Any]":
@@ -150,6 +154,16 @@ class Run:
         """Writes the page of the run as one file, or a folder with pictures and tables where the name does not end in .html."""
         start(["report", str(self.folder), "--out", os.fspath(path)]).check()
         return Path(path)
+
+    def show(self, height: int = 880) -> Page:
+        """The page of the run in a frame, as the last line of a notebook's cell. It is kept with the notebook and works without a kernel; it has some
+        megabytes, and so it is shown only when it is asked for.
+
+        >>> r.show()  # doctest: +SKIP
+        """
+        with tempfile.TemporaryDirectory(prefix="nero-") as d:
+            page = self.report(Path(d, "run.html")).read_text(encoding="utf-8")
+        return Page(page, f"The run of {', '.join(self.models)}", height, repr(self))
 
     def audit(self, **how: Any) -> "Audit":
         """The same study audited."""

@@ -219,6 +219,7 @@ def study(
 
     for name, m in models.items():
         made.append(_models.prepare(m, Asked(None if name is None else str(name), place, read, given, export, batch)))
+    _agreed(made, given)
     entries = [dict(p.entry) for p in made]
     if batch is not None:
         for e in entries:
@@ -247,6 +248,20 @@ def study(
     with folder.writing():
         _write(at, lambda p: p.write_text(text, encoding="utf-8"))
     return s
+
+
+def _agreed(made: Sequence[Prepared], given: Mapping[str, Any]) -> None:
+    """Refuses models that say different things of themselves: a study makes one claim, and one of them would be held to that of another."""
+    first: Dict[str, Tuple[str, Any]] = {}
+    for p in made:
+        for key, value in p.keys.items():
+            said, said_by = _over({key: value}, {key: given[key]} if key in given else {})[key], p.entry["name"]
+            by, before = first.setdefault(key, (said_by, said))
+            if before != said:
+                raise NeroError(
+                    f"{by} and {said_by} say different things of themselves, and a study makes one claim: {key} of {by} is {json.dumps(before, default=_plain)}, "
+                    f"of {said_by} {json.dumps(said, default=_plain)}; ask them one by one, or say with {key}={{...}} what holds for all"
+                )
 
 
 def _orbit(o: Any) -> Any:
