@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"nero/data/dataset"
 	"nero/data/space"
@@ -46,6 +48,9 @@ type Evaluation struct {
 	LeaveOut bool
 	// KeepGoing makes a sample that cannot be read or moved a row with an error instead of the end of the run.
 	KeepGoing bool
+	// Places are the paths of the data. What a row says of an error names them without the folders above: it is the
+	// same wherever the data lies and the program runs.
+	Places []string
 
 	// of the first elements, if the action prepares
 	mover   []action.Mover
@@ -499,12 +504,29 @@ func (w *worker) fail(p *pending, err error) {
 				c[k] = float32(math.NaN())
 			}
 		}
-		r.Top, r.Boxes, r.Truths, r.Pixels, r.Err = nil, nil, nil, nil, err.Error()
+		r.Top, r.Boxes, r.Truths, r.Pixels, r.Err = nil, nil, nil, nil, w.e.placeless(err.Error())
 		if w.e.refs.consensus {
 			r.Support, r.Agreement = float32(math.NaN()), float32(math.NaN())
 		}
 		w.rows = append(w.rows, r)
 	}
+}
+
+// placeless is the text of an error without the folders above those of the data.
+func (e *Evaluation) placeless(text string) string {
+	for _, p := range e.Places {
+		if p == "" {
+			continue
+		}
+		base := filepath.Base(p)
+		if at, err := filepath.Abs(p); err == nil {
+			base = filepath.Base(at)
+		}
+		for _, behind := range []string{":", "/", string(filepath.Separator)} {
+			text = strings.ReplaceAll(text, " "+p+behind, " "+base+behind)
+		}
+	}
+	return text
 }
 
 // flush runs the models on the waiting values, measures, and gives out the rows of the samples that are complete.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"sync/atomic"
@@ -391,6 +392,21 @@ func TestMeasureAlone(t *testing.T) {
 						r.Model, g, v, r.Curves[i][k])
 				}
 			}
+		}
+	}
+}
+
+// What a row says of an error names the data and not where it lies.
+func TestRowsNameNoFolders(t *testing.T) {
+	here, err := filepath.Abs("photos")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, place := range []string{"photos", "./photos", "../eval/photos", here} {
+		e := &Evaluation{Places: []string{"", place}}
+		want := `sample 1: photos: image "1/a.png": bad; see photos/1/a.png`
+		if got := e.placeless("sample 1: " + place + `: image "1/a.png": bad; see ` + place + "/1/a.png"); got != want {
+			t.Errorf("%s: %s", place, got)
 		}
 	}
 }

@@ -455,7 +455,7 @@ func (w *Workload) openData(formats dataset.Formats) error {
 	if d.Targets == none && info.Target.Kind != "" {
 		w.Data = untargeted(w.Data)
 	}
-	w.Eval = &eval.Evaluation{Data: w.Data}
+	w.Eval = &eval.Evaluation{Data: w.Data, Places: []string{d.Images, d.Labels, d.Targets}}
 	return nil
 }
 
