@@ -43,6 +43,7 @@ func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), ni
 // Tasks of events.
 const (
 	TaskRun    = "run"
+	TaskShard  = "shard"
 	TaskAudit  = "audit"
 	TaskReport = "report"
 )
@@ -51,7 +52,7 @@ const (
 // reads. Results come from functions and never from events.
 type Event struct {
 	Kind EventKind `json:"event"`
-	// Task is the work: TaskRun, TaskAudit or TaskReport; empty for notes and engines.
+	// Task is the work: TaskRun, TaskShard, TaskAudit or TaskReport; empty for notes and engines.
 	Task string `json:"task,omitempty"`
 	// Model is the one that is audited, else empty.
 	Model string `json:"model,omitempty"`

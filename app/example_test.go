@@ -3,6 +3,7 @@ package app_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -222,4 +223,40 @@ func ExampleTables() {
 	// Output:
 	// --table: "sample" is not known; did you mean "samples"?
 	// [aggregate samples orbit compare confusion models search remarks findings curves]
+}
+
+// A run is planned, worked on by any number of processes, and completed.
+func ExampleApp_Plan() {
+	dir, done := scratch()
+	defer done()
+	s := quarter(filepath.Join(dir, "study"))
+	s.Metrics = []string{"confidence"}
+	ctx, run := context.Background(), filepath.Join(dir, "run")
+
+	var a app.App
+	p := must(a.Plan(ctx, s, app.RunOptions{Engine: wasm(), Dir: run, Workers: 1}))
+	fmt.Printf("shards %s of %d\n", p.Todo, p.Shards)
+	_, err := a.Merge(ctx, run, app.MergeOptions{Workers: 1})
+	if m, ok := errors.AsType[*app.MissingError](err); ok {
+		fmt.Println("missing:", m.Indexes)
+	}
+	kept := func(k app.KeptShard) { fmt.Println("kept:", k.Shard) }
+	for _, index := range []string{"4-5", "0,2", "1-3"} {
+		if err := a.Shard(ctx, run, app.ShardOptions{Index: index, Workers: 1, Kept: kept}); err != nil {
+			fmt.Println(err)
+		}
+	}
+	r := must(a.Merge(ctx, run, app.MergeOptions{Workers: 1}))
+	fmt.Printf("%.2f\n", r.Summary.Curve(0, 0, 0).Mean)
+	// Output:
+	// shards 0-5 of 6
+	// missing: 0-5
+	// kept: 4
+	// kept: 5
+	// kept: 0
+	// kept: 2
+	// kept: 2
+	// kept: 1
+	// kept: 3
+	// [1.00 0.18 0.27 0.08]
 }

@@ -6,13 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"math"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"nero/audit"
@@ -66,58 +63,47 @@ func (a *App) Run(ctx context.Context, s *job.Study, o RunOptions) (*RunResult, 
 func (a *App) run(ctx context.Context, s *job.Study, o RunOptions,
 	early func(r *store.Run, w *workload.Workload, kept int),
 ) (*RunResult, error) {
-	if err := a.someWorkers(o.Workers); err != nil {
-		return nil, err
+	w, r, err := a.begun(ctx, s, o, store.Options{})
+	if denied, ok := errors.AsType[*deniedError](err); ok {
+		defer denied.w.Close() //nolint:errcheck // the models are not needed any more
+		return a.kept(ctx, denied.dir, denied.w, denied.error)
 	}
-	dir, err := filepath.Abs(o.Dir)
-	if err != nil {
-		return nil, err
-	}
-	wo := a.options(o.Engine)
-	wo.KeepGoing = o.KeepGoing
-	w, err := a.open(ctx, s, wo)
 	if err != nil {
 		return nil, err
 	}
 	defer w.Close() //nolint:errcheck // the models are not needed any more; the run's own error counts
-	r, err := store.Create(dir, w.Job, store.Options{})
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return a.kept(ctx, dir, w, err)
-	}
-	if err != nil {
-		return nil, err
-	}
 	defer r.Close() //nolint:errcheck // releases the lock; what was committed is safe already
-	if err := w.Eval.Calibrate(ctx, o.Workers); err != nil {
-		return nil, err
-	}
 	p := &runWork{work: a.begin(TaskRun, "", "evaluations"), now: a.Now, run: r, by: cmp.Or(o.by, "nero run")}
 	if early != nil {
 		p.kept = func(n int) { early(r, w, n) }
 	}
 	a.running.Add(1)
-	err = exec.Local(ctx, w.Job, w.Eval, committer{r}, o.Workers, a.Stop, p)
+	err = exec.Local(ctx, w.Job, w.Job.Shards(), w.Eval, committer{r}, o.Workers, a.Stop, p)
 	a.running.Add(-1)
 	p.end()
-	var stopped *exec.StoppedError
-	switch {
-	case errors.As(err, &stopped):
-		return nil, fmt.Errorf("%w in %s; the same command goes on from there", err, dir)
-	case errors.Is(err, context.Canceled):
-		return nil, fmt.Errorf(
-			"stopped at once; complete shards are kept in %s and the same command goes on from there", dir)
-	case err != nil:
-		if _, ok := errors.AsType[*remote.Error](err); ok {
-			return nil, fmt.Errorf("%w; complete shards are kept in %s and the same command goes on from there", err,
-				dir)
-		}
-		return nil, err
+	if err != nil {
+		return nil, resumable(err, r.Dir())
 	}
 	sum, b, err := a.finish(ctx, r, w)
 	if err != nil {
 		return nil, err
 	}
 	return ended(r, w, sum, b)
+}
+
+// resumable says of an error that ended the work on shards how that goes on, where it does.
+func resumable(err error, dir string) error {
+	if _, ok := errors.AsType[*exec.StoppedError](err); ok {
+		return fmt.Errorf("%w in %s; the same command goes on from there", err, dir)
+	}
+	if errors.Is(err, context.Canceled) {
+		return &renamed{fmt.Sprintf(
+			"stopped at once; complete shards are kept in %s and the same command goes on from there", dir), err}
+	}
+	if _, ok := errors.AsType[*remote.Error](err); ok {
+		return fmt.Errorf("%w; complete shards are kept in %s and the same command goes on from there", err, dir)
+	}
+	return err
 }
 
 // ended is the result of a run that is complete.

@@ -218,7 +218,11 @@ func (m *models) Launch(ctx context.Context, run *shelf.Run, kept func(samples i
 	}
 	study := probe.Study(old.Job(), dir, m.roots)
 	o := m.options()
-	o.KeepGoing = run.Document().Failed > 0 // as when it began
+	p, known := planOf(dir, old.Hash())
+	if !known {
+		p.KeepGoing = run.Document().Failed > 0 // as when it began
+	}
+	o.KeepGoing, study.Audit.Confidence = p.KeepGoing, p.Confidence
 	w, err := workload.Open(ctx, &study, o)
 	if err != nil {
 		return refused(run, err)
@@ -229,7 +233,7 @@ func (m *models) Launch(ctx context.Context, run *shelf.Run, kept func(samples i
 		return refused(run, err)
 	}
 	defer r.Close() //nolint:errcheck // releases the lock; what was committed is safe already
-	if err := w.Eval.Calibrate(ctx, m.workers); err != nil {
+	if err := m.a.ready(ctx, w, r, m.workers, p); err != nil {
 		return run.Clean(err)
 	}
 	m.a.running.Add(1) // another one may go on as well
@@ -241,7 +245,7 @@ func (m *models) Launch(ctx context.Context, run *shelf.Run, kept func(samples i
 		}
 	}
 	// What is under way when ctx ends is finished and kept.
-	err = exec.Local(context.WithoutCancel(ctx), w.Job, w.Eval, committer{r}, m.workers, ctx.Done(),
+	err = exec.Local(context.WithoutCancel(ctx), w.Job, w.Job.Shards(), w.Eval, committer{r}, m.workers, ctx.Done(),
 		&keptCount{done: done, tell: kept})
 	var stopped *exec.StoppedError
 	if errors.As(err, &stopped) && ctx.Err() != nil {

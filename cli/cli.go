@@ -29,6 +29,10 @@ const (
 	exitOK       = 0
 	exitFindings = 1 // the audit found something, or could not decide
 	exitError    = 2 // it could not run
+	exitMissing  = 3 // the run cannot be merged: shards are missing
+	// the same command may succeed later or elsewhere: a full disk, an endpoint that is away, a signal; what sysexits.h
+	// calls EX_TEMPFAIL.
+	exitAgain = 75
 )
 
 // App is the program with everything that it takes from outside.
@@ -141,7 +145,11 @@ func (a *App) Run(ctx context.Context, args []string) int {
 		return exitOK
 	case ctx.Err() != nil && strings.Contains(err.Error(), context.Canceled.Error()):
 		// It is not asked whether err wraps it: what is wrong with a study is kept as text.
-		err = errors.New("stopped")
+		if again, ok := errors.AsType[*app.AgainError](err); ok {
+			err = again.Reworded("stopped")
+		} else {
+			err = errors.New("stopped")
+		}
 	}
 	if errors.Is(err, errFindings) {
 		return exitFindings
@@ -149,6 +157,17 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	err = commandError(root, args, err)
 	a.app.Refuse(err)
 	fmt.Fprintln(a.Err, printable(shortened(fmt.Sprintf("nero: %v", err))))
+	return code(err)
+}
+
+// code is the exit code of an error.
+func code(err error) int {
+	if _, ok := errors.AsType[*app.MissingError](err); ok {
+		return exitMissing
+	}
+	if _, ok := errors.AsType[*app.AgainError](err); ok {
+		return exitAgain
+	}
 	return exitError
 }
 
@@ -170,9 +189,9 @@ resampling.`,
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress")
 	root.PersistentFlags().Var(&choice{&a.color, []string{colorAuto, colorAlways, colorNever}}, "color",
 		"verdicts in colour: auto is on a terminal, unless NO_COLOR is set")
-	root.AddCommand(a.demo(), a.run(), a.audit(), a.read(a.compare()), a.report(), a.serve(), a.export(),
-		a.read(a.inspect()), a.read(a.engine()), a.read(a.groups()), a.read(a.metrics()), a.read(a.presets()),
-		a.read(a.checks()), a.bench(), a.schema())
+	root.AddCommand(a.demo(), a.run(), a.plan(), a.shard(), a.merge(), a.status(), a.audit(), a.read(a.compare()),
+		a.report(), a.serve(), a.export(), a.read(a.inspect()), a.read(a.engine()), a.read(a.groups()),
+		a.read(a.metrics()), a.read(a.presets()), a.read(a.checks()), a.bench(), a.schema())
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
 		var text strings.Builder

@@ -132,6 +132,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"parts":    parts,
 		"small":    small,
 		"await":    await,
+		"drop":     drop,
 		"help":     help,
 		"replays":  replays,
 		"narrow":   narrow,
@@ -203,7 +204,7 @@ func message(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // nothing DIR... wants that a run wrote nothing that could be taken for a result: no folder, or one without manifest,
-// summary and rows, and no temporary files.
+// summary and rows, and no temporary files: at most what is planned.
 func nothing(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: nothing DIR...")
@@ -215,7 +216,7 @@ func nothing(ts *testscript.TestScript, neg bool, args []string) {
 				return nil
 			case err != nil:
 				return err
-			case d.IsDir(), d.Name() == ".lock", d.Name() == "job.json":
+			case d.IsDir(), d.Name() == ".lock", d.Name() == "job.json", d.Name() == ".plan.json":
 				return nil
 			}
 			return fmt.Errorf("%s was written", name)
@@ -431,7 +432,7 @@ func disk(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // parts DIR REFERENCE wants that every file of DIR is one of REFERENCE with the same bytes: what an interrupted run
-// left is whole.
+// left is whole. The plan goes when a run is complete.
 func parts(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: parts DIR REFERENCE")
@@ -440,6 +441,7 @@ func parts(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	want, err := files(ts.MkAbs(args[1]))
 	ts.Check(err)
+	delete(got, ".plan.json")
 	for name, text := range got {
 		if other, ok := want[name]; !ok || text != other {
 			ts.Fatalf("%s of %s is not that of %s", name, args[0], args[1])
@@ -556,6 +558,21 @@ func help(ts *testscript.TestScript, neg bool, args []string) {
 	look(root)
 	if n < 10 {
 		ts.Fatalf("only %d commands", n)
+	}
+}
+
+// drop PATTERN removes the files that match, one at least.
+func drop(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: drop PATTERN")
+	}
+	found, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(found) == 0 {
+		ts.Fatalf("nothing matches %s", args[0])
+	}
+	for _, name := range found {
+		ts.Check(os.Remove(name))
 	}
 }
 

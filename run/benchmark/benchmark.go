@@ -123,7 +123,7 @@ func Run(ctx context.Context, e *eval.Evaluation, j *job.Job, samples, workers, 
 			if err != nil {
 				return err
 			}
-			return errors.Join(exec.Local(ctx, &part, e, c, w, nil, silent{}), remove())
+			return errors.Join(exec.Local(ctx, &part, part.Shards(), e, c, w, nil, silent{}), remove())
 		}
 	}
 	if err := engine(workers)(); err != nil { // opens every session

@@ -44,59 +44,87 @@ func (e *StoppedError) Error() string {
 	return fmt.Sprintf("stopped: %d of %d shards are kept", e.Done, e.All)
 }
 
-// Local runs every shard of the job that is not done yet on the given number of workers, at least one. When stop is
-// closed no further shard is begun and those under way are finished and kept; when ctx ends they are abandoned. Which
-// worker runs which shard changes nothing in what is committed.
-func Local(ctx context.Context, j *job.Job, e Evaluator, c Committer, workers int, stop <-chan struct{},
-	w Watcher,
+// Local runs those of the given shards of the job that are not done yet on the given number of workers, at least one.
+// When stop is closed no further shard is begun and those under way are finished and kept; when ctx ends they are
+// abandoned. Which worker runs which shard changes nothing in what is committed.
+func Local(ctx context.Context, j *job.Job, shards []job.Shard, e Evaluator, c Committer, workers int,
+	stop <-chan struct{}, w Watcher,
 ) error {
-	all := j.Shards()
 	var todo []job.Shard
 	samples := 0
-	for _, s := range all {
+	for _, s := range shards {
 		if !c.Done(s) {
 			todo = append(todo, s)
 			samples += s.Hi - s.Lo
 		}
 	}
-	w.Start(len(todo), len(all), samples*len(j.Elements)*len(j.Models))
-	var next, done atomic.Int64
+	w.Start(len(todo), len(shards), samples*len(j.Elements)*len(j.Models))
+	queue := make(chan job.Shard, len(todo))
+	for _, s := range todo {
+		queue <- s
+	}
+	close(queue)
+	done, err := Each(ctx, queue, e, c, min(workers, len(todo)), stop, w)
+	if err != nil {
+		return err
+	}
+	if done < len(todo) {
+		return &StoppedError{Done: len(shards) - len(todo) + done, All: len(shards)}
+	}
+	return nil
+}
+
+// Each runs shards as they come, until the channel is closed, and returns how many of them are kept now. One that
+// somebody else has kept in the meantime is not run again. It ends early as [Local] does.
+func Each(ctx context.Context, todo <-chan job.Shard, e Evaluator, c Committer, workers int, stop <-chan struct{},
+	w Watcher,
+) (int, error) {
+	var done atomic.Int64
 	var mu sync.Mutex // one shard at a time: a commit waits for the disk, not for the processor
 	g, ctx := errgroup.WithContext(ctx)
-	for range max(1, min(workers, len(todo))) {
+	next := func() (s job.Shard, ok bool, err error) {
+		select {
+		case <-stop:
+			return s, false, nil
+		case <-ctx.Done():
+			return s, false, ctx.Err()
+		default: // either goes before a shard that waits
+		}
+		select {
+		case <-stop:
+			return s, false, nil
+		case <-ctx.Done():
+			return s, false, ctx.Err()
+		case s, ok = <-todo:
+			return s, ok, nil
+		}
+	}
+	for range max(1, workers) {
 		g.Go(func() error {
 			for {
-				select {
-				case <-stop:
-					return nil
-				case <-ctx.Done():
-					return ctx.Err()
-				default:
+				s, ok, err := next()
+				if err != nil || !ok {
+					return err
 				}
-				i := int(next.Add(1)) - 1
-				if i >= len(todo) {
-					return nil
+				if c.Done(s) {
+					done.Add(1)
+					continue
 				}
-				rows, err := e.Shard(ctx, todo[i], w.Evaluated)
+				rows, err := e.Shard(ctx, s, w.Evaluated)
 				if err != nil {
 					return err
 				}
 				mu.Lock()
-				err = c.Commit(ctx, todo[i], rows)
+				err = c.Commit(ctx, s, rows)
 				mu.Unlock()
 				if err != nil {
 					return err
 				}
 				done.Add(1)
-				w.Committed(todo[i])
+				w.Committed(s)
 			}
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	if n := int(done.Load()); n < len(todo) {
-		return &StoppedError{Done: len(all) - len(todo) + n, All: len(all)}
-	}
-	return nil
+	err := g.Wait()
+	return int(done.Load()), err
 }

@@ -64,7 +64,7 @@ func theJob() *job.Job {
 func TestEveryShardOnce(t *testing.T) {
 	for _, workers := range []int{1, 2, 8, 100} {
 		f := &fake{kept: map[int][]job.Row{2: nil}, failAt: -1}
-		if err := Local(t.Context(), theJob(), f, f, workers, nil, f); err != nil {
+		if err := Local(t.Context(), theJob(), theJob().Shards(), f, f, workers, nil, f); err != nil {
 			t.Fatal(err)
 		}
 		var got []int
@@ -83,7 +83,7 @@ func TestEveryShardOnce(t *testing.T) {
 
 func TestErrorEndsTheRun(t *testing.T) {
 	f := &fake{kept: map[int][]job.Row{}, failAt: 1}
-	if err := Local(t.Context(), theJob(), f, f, 2, nil, f); err == nil || err.Error() != "broken" {
+	if err := Local(t.Context(), theJob(), theJob().Shards(), f, f, 2, nil, f); err == nil || err.Error() != "broken" {
 		t.Errorf("error = %v", err)
 	}
 }
@@ -97,13 +97,14 @@ func TestStop(t *testing.T) {
 			close(stop)
 		}
 	}
-	err := Local(t.Context(), theJob(), f, f, 1, stop, f)
+	err := Local(t.Context(), theJob(), theJob().Shards(), f, f, 1, stop, f)
 	var stopped *StoppedError
 	if !errors.As(err, &stopped) || *stopped != (StoppedError{Done: 2, All: 5}) || len(f.kept) != 2 {
 		t.Errorf("stopped: %v, kept %d", err, len(f.kept))
 	}
 	f.onEval = nil
-	if err := Local(t.Context(), theJob(), f, f, 1, make(chan struct{}), f); err != nil || len(f.kept) != 5 {
+	err = Local(t.Context(), theJob(), theJob().Shards(), f, f, 1, make(chan struct{}), f)
+	if err != nil || len(f.kept) != 5 {
 		t.Errorf("resumed: %v, kept %d", err, len(f.kept))
 	}
 }
@@ -116,7 +117,8 @@ func TestCancel(t *testing.T) {
 			cancel()
 		}
 	}
-	if err := Local(ctx, theJob(), f, f, 1, nil, f); !errors.Is(err, context.Canceled) || len(f.kept) != 2 {
+	err := Local(ctx, theJob(), theJob().Shards(), f, f, 1, nil, f)
+	if !errors.Is(err, context.Canceled) || len(f.kept) != 2 {
 		t.Errorf("canceled: %v, kept %d", err, len(f.kept))
 	}
 }

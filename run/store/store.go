@@ -154,7 +154,7 @@ func Create(dir string, j *job.Job, o Options) (_ *Run, err error) {
 	if unread != nil && !errors.Is(unread, ErrCorrupt) && !errors.Is(unread, ErrIncompatible) {
 		return nil, unread
 	}
-	if err := r.claim(); err != nil {
+	if err := r.claim(o.Shared); err != nil {
 		return nil, err
 	}
 	if unread != nil { // the folder is ours: the manifest is made anew, of what it was made of
@@ -203,8 +203,8 @@ func ours(dir string) error {
 
 // claim writes the job into a new folder, or makes sure that the folder is that of the same job. The file is written
 // anew where it was damaged, and in an unfinished run also where paths in it are others than now: the command that goes
-// on with a run knows where its files lie.
-func (r *Run) claim() error {
+// on with a run knows where its files lie. Of several that share the folder none does that.
+func (r *Run) claim(shared bool) error {
 	name := filepath.Join(r.dir, jobName)
 	mine, err := r.job.Canonical()
 	if err != nil {
@@ -222,6 +222,8 @@ func (r *Run) claim() error {
 	}
 	known, there := r.listed[jobName]
 	switch {
+	case err == nil && shared && len(old.Diff(r.job)) == 0:
+		return nil // tasks on machines with other paths do not take turns in writing theirs
 	case err == nil && there && known.SHA256 == digest(text):
 		return nil // a complete run stays as it is
 	case r.manifest != nil || isFolder(r.shardDir()):
@@ -786,7 +788,8 @@ func (r *Run) Put(name string, b []byte) error {
 	return nil
 }
 
-// Finish writes the manifest, which completes the run. It refuses while shards are missing and lists them. The versions
+// Finish writes the manifest, which completes the run, and takes its plan away. It refuses while shards are missing and
+// lists them. The versions
 // name the programs that took part; they, like everything else in a run, should not depend on when it was made.
 func (r *Run) Finish(ctx context.Context, versions map[string]string) error {
 	if r.lock == nil {
@@ -798,6 +801,9 @@ func (r *Run) Finish(ctx context.Context, versions map[string]string) error {
 	}
 	if versions == nil {
 		versions = map[string]string{}
+	}
+	if err := r.dropPlan(); err != nil {
+		return err
 	}
 	m := &Manifest{
 		Format: job.FormatNumber, Job: r.hash, Study: r.job.Study, Models: r.job.Models, Data: r.job.Files,

@@ -77,7 +77,7 @@ func realRun(t *testing.T, dir string, e engine.Engine) {
 	if err := w.Eval.Calibrate(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := exec.Local(t.Context(), w.Job, w.Eval, keeper{r}, 1, nil, quiet{}); err != nil {
+	if err := exec.Local(t.Context(), w.Job, w.Job.Shards(), w.Eval, keeper{r}, 1, nil, quiet{}); err != nil {
 		t.Fatal(err)
 	}
 	sum, err := fold.Fold(fold.Input{

@@ -1,0 +1,96 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"nero/present/words"
+	"nero/run/fold"
+	"nero/run/store"
+)
+
+// MergeOptions say how a planned run is completed.
+type MergeOptions struct {
+	// Engine opens the models, to read what they answer. Any will do: nothing is computed.
+	Engine Engine
+	// Workers is how many goroutines measure what the plan does not say, at least 1.
+	Workers int
+}
+
+// MissingError is the error of a run that cannot be completed yet.
+type MissingError struct {
+	Dir string
+	// Shards is how many there are, and Missing how many of them are not kept.
+	Shards, Missing int
+	// Indexes are those of the missing shards, as "0-4,7".
+	Indexes string
+}
+
+// Error says what is missing and how it is made.
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%s is not complete: %s of %s are missing: %s; work on them with: nero shard %s --index %s",
+		e.Dir, words.Count(e.Missing), words.Plural(e.Shards, "shard", "shards"), e.Indexes, e.Dir, e.Indexes)
+}
+
+// stale is how old an unfinished file has to be to be nobody's.
+const stale = 24 * time.Hour
+
+// Merge completes a planned run whose shards are all kept: it sums them up and writes the manifest. Others may do so at
+// the same time, and workers may still have the folder open. The error is a [MissingError] while shards are missing,
+// and an [AgainError] where the same call may succeed later.
+func (a *App) Merge(ctx context.Context, dir string, o MergeOptions) (*RunResult, error) {
+	out, err := a.merge(ctx, dir, o)
+	if err != nil && ctx.Err() != nil {
+		return nil, &AgainError{err}
+	}
+	return out, again(err)
+}
+
+func (a *App) merge(ctx context.Context, dir string, o MergeOptions) (*RunResult, error) {
+	if err := a.someWorkers(o.Workers); err != nil {
+		return nil, err
+	}
+	j, err := store.Planned(dir)
+	if err != nil {
+		return nil, unplanned(dir, err)
+	}
+	held, err := store.Create(dir, j, store.Options{Shared: true})
+	if err != nil {
+		return nil, err
+	}
+	missing := held.Missing() // before models are opened
+	if err := held.Close(); err != nil {
+		return nil, err
+	}
+	if len(missing) > 0 {
+		return nil, &MissingError{dir, len(j.Shards()), len(missing), store.Indexes(missing)}
+	}
+	p, _ := planOf(dir, held.Hash())
+	w, r, err := a.joined(ctx, dir, o.Engine, o.Workers, true)
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close() //nolint:errcheck // the models are not needed any more; the merge's own error counts
+	defer r.Close() //nolint:errcheck // gives the lock back; what was written is safe already
+	if a.Now != nil {
+		if err := r.SweepBefore(a.Now().Add(-stale)); err != nil {
+			return nil, err
+		}
+	}
+	var sum *fold.Summary
+	var b []byte
+	if r.Complete() && r.Verify(ctx) == nil { // others may be reading it
+		sum, b, err = a.storedSummary(r)
+	} else {
+		sum, b, err = a.finish(ctx, r, w)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out, err := ended(r, w, sum, b)
+	if err == nil {
+		out.Limit = float64(p.Limit)
+	}
+	return out, err
+}

@@ -1,0 +1,258 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"nero/internal/disk"
+	"nero/present/words"
+	"nero/run/eval"
+	"nero/run/fold"
+	"nero/run/job"
+	"nero/run/store"
+	"nero/run/workload"
+)
+
+// PlanResult is a run that anybody can work on who reaches its folder.
+type PlanResult struct {
+	// Job is the hash of the job, which names everything that comes of it.
+	Job string `json:"job"`
+	// Shards is how many there are, and Todo which of them are not kept yet, as "0-4,7"; empty for none.
+	Shards int    `json:"shards"`
+	Todo   string `json:"todo"`
+	// Dir is the absolute path of the run folder.
+	Dir string `json:"-"`
+	// Samples are those of the job.
+	Samples int `json:"-"`
+}
+
+// WriteText says in sentences what is planned and how it goes on.
+func (r *PlanResult) WriteText(to io.Writer) error {
+	if r.Todo == "" {
+		_, err := fmt.Fprintf(to, "%s: %s, all kept; complete it with: nero merge %s\n", r.Dir,
+			shardsOf(r.Shards, r.Samples), r.Dir)
+		return err
+	}
+	_, err := fmt.Fprintf(to, "%s: %s, to do: %s\nwork on it anywhere with: nero shard %s --index %s\n"+
+		"and when all are kept: nero merge %s\n", r.Dir, shardsOf(r.Shards, r.Samples), r.Todo, r.Dir, r.Todo, r.Dir)
+	return err
+}
+
+func shardsOf(shards, samples int) string {
+	return fmt.Sprintf("%s in %s", words.Plural(samples, "sample", "samples"), words.Plural(shards, "shard", "shards"))
+}
+
+// WriteJSON writes the result as one line of JSON.
+func (r *PlanResult) WriteJSON(to io.Writer) error { return json.NewEncoder(to).Encode(r) }
+
+// Plan writes the job of a study into a run folder, with what every worker would else have to measure by itself, so
+// that [App.Shard] works on it on any number of machines, [App.Merge] completes it and [App.Run] goes on with it.
+// Nothing is evaluated but for that measurement. Workers is how many goroutines it takes.
+func (a *App) Plan(ctx context.Context, s *job.Study, o RunOptions) (*PlanResult, error) {
+	w, r, err := a.begun(ctx, s, o, store.Options{Shared: true})
+	if denied, ok := errors.AsType[*deniedError](err); ok {
+		_ = denied.w.Close() // the error says more
+		return nil, denied.error
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close() //nolint:errcheck // the models are not needed any more
+	out := &PlanResult{
+		Job: r.Hash(), Shards: len(w.Job.Shards()), Todo: store.Indexes(r.Missing()), Dir: r.Dir(),
+		Samples: w.Job.Count,
+	}
+	return out, r.Close()
+}
+
+// deniedError says that a folder may not be written. Of a run that is complete in it nothing has to be.
+type deniedError struct {
+	error
+	dir string
+	w   *workload.Workload
+}
+
+func (e *deniedError) Unwrap() error { return e.error }
+
+// begun opens a study and the folder of its run, with all that is known before the first shard.
+func (a *App) begun(ctx context.Context, s *job.Study, o RunOptions, so store.Options) (*workload.Workload, *store.Run,
+	error,
+) {
+	if err := a.someWorkers(o.Workers); err != nil {
+		return nil, nil, err
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	wo := a.options(o.Engine)
+	wo.KeepGoing = o.KeepGoing
+	w, err := a.open(ctx, s, wo)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := store.Create(dir, w.Job, so)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return nil, nil, &deniedError{err, dir, w}
+	}
+	if err == nil {
+		err = a.ready(ctx, w, r, o.Workers, plan{
+			KeepGoing: o.KeepGoing, Confidence: w.Study.Audit.Confidence, Limit: fold.Number(limitOf(w.Study)),
+		})
+	}
+	if err != nil {
+		if r != nil {
+			_ = r.Close() // the first error is the one to report
+		}
+		_ = w.Close() // the first error is the one to report
+		return nil, nil, err
+	}
+	return w, r, nil
+}
+
+// plan is what all who work on a run have to know beside its job. It stands in the folder until the run is complete.
+type plan struct {
+	// a sample that cannot be read becomes a row with an error
+	KeepGoing bool `json:"keep_going"`
+	// of the intervals of the summary; 0 for the preset
+	Confidence float64 `json:"confidence"`
+	// the relative error that the study's audit allows
+	Limit fold.Number `json:"limit"`
+	// the centred scales of the models' outputs, and of their fields, which are measured once; null of what needs none
+	Scales      []fold.Number            `json:"scales"`
+	FieldScales []map[string]fold.Number `json:"field_scales"`
+}
+
+// planOf is the plan of the job in a folder: as it was written down, else what the summary of a run that was complete
+// says of it; without either all is left to be found out.
+func planOf(dir, hash string) (p plan, known bool) {
+	if store.ReadPlan(dir, hash, &p) {
+		return p, true
+	}
+	p = plan{Limit: fold.Number(math.NaN())}
+	if sum := summaryIn(dir, hash); sum != nil {
+		p.Confidence, p.Scales, p.FieldScales = sum.Confidence, sum.Scales, sum.FieldScales
+		p.KeepGoing = sum.Failed > 0
+	}
+	return p, false
+}
+
+// ready gives an opened study what is measured before the first shard: as the folder's plan says it, or measured now
+// and written there.
+func (a *App) ready(ctx context.Context, w *workload.Workload, r *store.Run, workers int, p plan) error {
+	old, known := planOf(r.Dir(), r.Hash())
+	if known && old.KeepGoing == p.KeepGoing && old.give(w) {
+		p.Scales, p.FieldScales = old.Scales, old.FieldScales
+	} else {
+		if err := w.Eval.Calibrate(ctx, workers); err != nil {
+			return err
+		}
+		p.take(w)
+	}
+	if r.Complete() || known && old.same(p) {
+		return nil
+	}
+	return r.PutPlan(p)
+}
+
+// summaryIn is the summary of the job in a folder, nil if there is none.
+func summaryIn(dir, hash string) *fold.Summary {
+	b, err := disk.Read(filepath.Join(dir, "summary.json"), mostSummary)
+	sum := new(fold.Summary)
+	if err != nil || json.Unmarshal(b, sum) != nil || sum.Format != fold.Format || sum.Job != hash {
+		return nil
+	}
+	return sum
+}
+
+// mostSummary bounds the summary that is read for the scales in it.
+const mostSummary = 1 << 28
+
+// same reports whether two plans have the same text. Numbers that are not finite have one.
+func (p plan) same(q plan) bool {
+	a, err := json.Marshal(p)
+	b, err2 := json.Marshal(q)
+	return err == nil && err2 == nil && slices.Equal(a, b)
+}
+
+// take notes the scales of a study.
+func (p *plan) take(w *workload.Workload) {
+	p.Scales, p.FieldScales = nil, nil
+	for _, s := range w.Eval.Scales {
+		p.Scales = append(p.Scales, fold.Number(s))
+	}
+	for _, of := range w.Eval.FieldScales {
+		fields := map[string]fold.Number{}
+		for f, s := range of {
+			fields[f] = fold.Number(s)
+		}
+		p.FieldScales = append(p.FieldScales, fields)
+	}
+}
+
+// give sets the scales of a study, and reports whether the plan has all that its metrics need.
+func (p plan) give(w *workload.Workload) bool {
+	n := len(w.Eval.Models)
+	if len(p.Scales) != n || len(p.FieldScales) != n {
+		return false
+	}
+	scales, fields := make([]float64, n), make([]map[string]float64, n)
+	for k := range n {
+		for _, f := range eval.ScaledFields(w.Eval.Metrics) {
+			if _, there := p.FieldScales[k][f]; f != "" && !there {
+				return false
+			}
+		}
+		scales[k] = float64(p.Scales[k])
+		for f, s := range p.FieldScales[k] {
+			if fields[k] == nil {
+				fields[k] = map[string]float64{}
+			}
+			fields[k][f] = float64(s)
+		}
+	}
+	w.Eval.Scales, w.Eval.FieldScales = scales, fields
+	return true
+}
+
+// differing says why what this machine would compute is not what was planned.
+func differing(dir string, planned, here *job.Job) error {
+	const remedy = "put back what was planned with, or plan anew into another folder with nero plan"
+	if planned.Engine != here.Engine {
+		return fmt.Errorf("%s was planned for the engine %s %s, and here models would run on %s %s, whose last digits "+
+			"may differ; choose that engine with --engine and --ort-lib, or plan anew into another folder", dir,
+			planned.Engine.Name, planned.Engine.Version, here.Engine.Name, here.Engine.Version)
+	}
+	for i, m := range planned.Models {
+		if i < len(here.Models) && here.Models[i].SHA256 != m.SHA256 {
+			return fmt.Errorf("model %s is another than when %s was planned: %s has SHA-256 %.12s, and the plan says "+
+				"%.12s; %s", m.Name, dir, here.Models[i].Path, here.Models[i].SHA256, m.SHA256, remedy)
+		}
+	}
+	if len(planned.Files) != len(here.Files) {
+		return fmt.Errorf("the data is other than when %s was planned: there were %d files, now there are %d in %s; %s",
+			dir, len(planned.Files), len(here.Files), here.Study.Data.Images, remedy)
+	}
+	for i, f := range planned.Files {
+		if now := here.Files[i]; now.SHA256 != f.SHA256 {
+			return fmt.Errorf("the data is other than when %s was planned: %s has SHA-256 %.12s, and the plan says "+
+				"%.12s; %s", dir, now.Path, now.SHA256, f.SHA256, remedy)
+		}
+	}
+	if planned.Names != "" && planned.Names != here.Names {
+		return fmt.Errorf("the data is other than when %s was planned: samples in %s have other names or labels; %s",
+			dir, here.Study.Data.Images, remedy)
+	}
+	d := planned.Diff(here)
+	return fmt.Errorf("what would be computed here is not what was planned in %s (%s); use the version of nero that "+
+		"planned it, or plan anew into another folder", dir, strings.Join(d[:min(len(d), 3)], "; "))
+}

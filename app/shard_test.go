@@ -1,0 +1,76 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"nero/run/exec"
+	"nero/run/job"
+	"nero/run/store"
+)
+
+// What passes by itself is worth another try, and nothing else is.
+func TestAgain(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{&os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, true},
+		{fmt.Errorf("deep: %w", &os.PathError{Op: "read", Path: "x", Err: syscall.EIO}), true},
+		{&exec.StoppedError{Done: 1, All: 2}, true},
+		{resumable(context.Canceled, "run"), true},
+		{fmt.Errorf("run is %w", store.ErrBusy), true},
+		{&os.PathError{Op: "open", Path: "x", Err: syscall.ENOENT}, false},
+		{os.ErrPermission, false},
+		{store.ErrCorrupt, false},
+		{store.ErrIncompatible, false},
+		{errors.New("computed twice with different results"), false},
+		{io.ErrUnexpectedEOF, false},
+	} {
+		got := again(c.err)
+		if _, ok := errors.AsType[*AgainError](got); ok != c.want || !errors.Is(got, c.err) {
+			t.Errorf("%v: again %v, %v", c.err, ok, got)
+		}
+	}
+	if again(nil) != nil {
+		t.Error("nothing went wrong")
+	}
+}
+
+// Rates are those of the last shards; what lay in between does not count, nor how many clocks there are.
+func TestRate(t *testing.T) {
+	at := func(seconds ...float64) (out []store.Kept) {
+		for i, s := range seconds {
+			out = append(out, store.Kept{
+				Shard: job.Shard{Index: i, Lo: 4 * i, Hi: 4*i + 4},
+				At:    time.Unix(1000, 0).Add(time.Duration(s * float64(time.Second))),
+			})
+		}
+		return out
+	}
+	resumed := []float64{0, 1, 2}
+	for i := range lastShards {
+		resumed = append(resumed, 86400+2*float64(i))
+	}
+	for _, c := range []struct {
+		kept []store.Kept
+		want float64
+	}{
+		{nil, 0},
+		{at(3), 0},
+		{at(3, 3), 0},
+		{at(0, 2), 2},
+		{at(0, 2, 4, 6), 2},
+		{at(resumed...), 2},
+	} {
+		if got := rate(c.kept); got != c.want {
+			t.Errorf("%d shards: %v, want %v", len(c.kept), got, c.want)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"nero/present/words"
+	"nero/run/job"
+	"nero/run/store"
+)
+
+// Status is how far a run is, read from its folder: whoever works on it, and wherever.
+type Status struct {
+	// Job is the hash of the job.
+	Job string `json:"job"`
+	// Shards is how many there are, Kept how many of them are kept, and Todo which are not, as "0-4,7".
+	Shards int    `json:"shards"`
+	Kept   int    `json:"kept"`
+	Todo   string `json:"todo"`
+	// Samples is how many there are, Done how many of them are in kept shards, and Failed how many rows have an error.
+	Samples int `json:"samples"`
+	Done    int `json:"done"`
+	Failed  int `json:"failed"`
+	// Rate is samples a second over the last shards, 0 where that cannot be said.
+	Rate float64 `json:"rate"`
+	// Left is about how many seconds of work are left at that rate, absent where that cannot be said.
+	Left *float64 `json:"left,omitempty"`
+	// Quiet is for how many seconds no shard was kept, by the clock of this machine; absent without a shard.
+	Quiet *float64 `json:"quiet,omitempty"`
+	// Complete says that the run has its manifest.
+	Complete bool `json:"complete"`
+	// Dir is the run folder.
+	Dir string `json:"-"`
+}
+
+// Watch reads again and again how far a run is, and what changed alone.
+type Watch struct {
+	dir   string
+	now   func() time.Time
+	job   *job.Job
+	hash  string
+	known map[int]bool
+	kept  []store.Kept
+}
+
+// Watch opens a run folder to be looked at.
+func (a *App) Watch(dir string) (*Watch, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	j, err := store.Planned(abs)
+	if err != nil {
+		return nil, unplanned(dir, err)
+	}
+	hash, err := j.Hash()
+	return &Watch{dir: abs, now: a.Now, job: j, hash: hash, known: map[int]bool{}}, err
+}
+
+// Status is how far the run is now. Markers of shards are believed, and the rows of none are read.
+func (w *Watch) Status() (*Status, error) {
+	r, err := store.Open(w.dir)
+	if err != nil {
+		return nil, err
+	}
+	if r.Hash() != w.hash {
+		return nil, fmt.Errorf("%s is the folder of another run now", w.dir)
+	}
+	for _, k := range r.Kept(w.known) {
+		w.known[k.Index], w.kept = true, append(w.kept, k)
+	}
+	slices.SortFunc(w.kept, func(a, b store.Kept) int { return a.At.Compare(b.At) })
+	s := &Status{
+		Job: w.hash, Kept: len(w.kept), Samples: w.job.Count, Complete: r.Complete(), Dir: w.dir,
+	}
+	var todo []job.Shard
+	all := w.job.Shards()
+	for _, x := range all {
+		if !w.known[x.Index] {
+			todo = append(todo, x)
+		}
+	}
+	s.Shards, s.Todo = len(all), store.Indexes(todo)
+	for _, k := range w.kept {
+		s.Done += k.Hi - k.Lo
+		s.Failed += k.Failed
+	}
+	s.Rate = rate(w.kept)
+	if s.Kept == s.Shards {
+		return s, nil
+	}
+	if s.Rate > 0 {
+		left := float64(s.Samples-s.Done) / s.Rate
+		s.Left = &left
+	}
+	if w.now != nil && len(w.kept) > 0 {
+		quiet := max(0, w.now().Sub(w.kept[len(w.kept)-1].At).Seconds()) // clocks differ
+		s.Quiet = &quiet
+	}
+	return s, nil
+}
+
+// Of the last shards so many say how fast the work goes, or those of so long a time if there are more.
+const (
+	lastShards = 20
+	lastWhile  = 10 * time.Minute
+)
+
+// rate is samples a second over the last shards, in the order in which they were kept; 0 where that cannot be said.
+// Only the clock of the disk is read, so that it does not matter by which clocks the workers go.
+func rate(kept []store.Kept) float64 {
+	if len(kept) < 2 {
+		return 0
+	}
+	end := kept[len(kept)-1].At
+	from := max(0, len(kept)-lastShards)
+	for from > 0 && end.Sub(kept[from-1].At) <= lastWhile {
+		from--
+	}
+	samples := 0
+	for _, k := range kept[from+1:] { // the first one alone says when the others began
+		samples += k.Hi - k.Lo
+	}
+	if spent := end.Sub(kept[from].At).Seconds(); spent > 0 {
+		return float64(samples) / spent
+	}
+	return 0
+}
+
+// WriteText says on one line how far it is.
+func (s *Status) WriteText(to io.Writer) error {
+	line := fmt.Sprintf("%s of %s are kept, %s of %s samples", words.Count(s.Kept),
+		words.Plural(s.Shards, "shard", "shards"), words.Count(s.Done), words.Count(s.Samples))
+	if s.Failed > 0 {
+		line += fmt.Sprintf(", %s with an error", words.Plural(s.Failed, "row", "rows"))
+	}
+	switch {
+	case s.Complete:
+		line += "; complete"
+	case s.Kept == s.Shards:
+		line += "; complete it with: nero merge " + s.Dir
+	case s.Left != nil:
+		line += fmt.Sprintf("; %.3g samples/s, about %s left", s.Rate, seconds(*s.Left))
+	}
+	if s.Quiet != nil && (s.Rate == 0 || *s.Quiet > 60) {
+		line += fmt.Sprintf("; the last shard was kept %s ago", seconds(*s.Quiet))
+	}
+	_, err := fmt.Fprintln(to, line)
+	return err
+}
+
+func seconds(s float64) time.Duration {
+	return time.Duration(s * float64(time.Second)).Round(time.Second)
+}
+
+// WriteJSON writes it as one line of JSON.
+func (s *Status) WriteJSON(to io.Writer) error { return json.NewEncoder(to).Encode(s) }

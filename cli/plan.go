@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"nero/app"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *App) plan() *cobra.Command {
+	var sf studyFlags
+	var rf runFlags
+	c := &cobra.Command{
+		Use:   "plan [STUDY.yaml | MODEL.onnx] -o RUN",
+		Short: "Write the job of a run, for many machines to work on",
+		Long: `plan writes what a run computes into a run folder, and computes nothing of it: nero shard works on its shards, on
+this machine and on any that reaches the folder, nero status says how far they are, and nero merge completes the run.
+nero run goes on with it as well. The folder that comes out has the same bytes whoever did the work.`,
+		Example: "  nero plan studies/digits/full.yaml -o run\n" +
+			"  nero plan model.onnx --data photos --group C4 --engine wasm -o run --json",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := sf.study(&a.app, args)
+			if err != nil {
+				return err
+			}
+			r, err := a.app.Plan(cmd.Context(), s, rf.RunOptions)
+			if err != nil {
+				return err
+			}
+			if rf.json {
+				return r.WriteJSON(a.Out)
+			}
+			return r.WriteText(a.Out)
+		},
+	}
+	sf.add(c)
+	a.addPrograms(c)
+	rf.add(c, "nero-run")
+	c.Flags().Lookup("json").Usage = `print {"job", "shards", "todo"} as JSON`
+	inParts(c)
+	return c
+}
+
+// grace is how long a shard under way may take to its end by default once the program is asked to stop: what schedulers
+// mostly wait before they kill.
+const grace = 30 * time.Second
+
+func (a *App) shard() *cobra.Command {
+	o := app.ShardOptions{Getenv: os.LookupEnv}
+	lines := false
+	c := &cobra.Command{
+		Use:   "shard RUN",
+		Short: "Work on shards of a planned run",
+		Long: `shard evaluates shards of a run that nero plan began, and keeps them in its folder, beside any number of other
+processes that do the same. What is kept already is skipped. Which shards: those of --index; those of --block, which
+cuts all of them into tasks and takes the one that the scheduler names; or those that lines of the input name, with
+--stdin. The task is in the first of these variables that is set: ` + strings.Join(app.TaskVariables(), ", ") + `.
+
+A line of JSON is printed for every shard that is kept. Exit codes: 0 all are kept; 2 it would fail again (study, model,
+data, engine); 75 try again (storage, endpoint, signal).`,
+		Example: "  nero shard run --index 0-4,7\n" +
+			"  SLURM_ARRAY_TASK_ID=3 nero shard run --block 5\n" +
+			"  seq 0 99 | nero shard run --stdin",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("block") && o.Block < 1 {
+				return fmt.Errorf("--block is %d, want at least 1", o.Block)
+			}
+			if cmd.Flags().Changed("index") && o.Index == "" {
+				return errors.New("--index is empty, want numbers such as 0-4,7")
+			}
+			if lines {
+				o.Stream = cmd.InOrStdin()
+			}
+			o.Kept = func(k app.KeptShard) { _ = k.WriteJSON(a.Out) } // the sink keeps its error
+			return a.app.Shard(cmd.Context(), args[0], o)
+		},
+	}
+	c.Flags().StringVar(&o.Index, "index", "", "the `shards`, such as 0-4,7")
+	c.Flags().IntVar(&o.Block, "block", 0, "how many `shards` a task takes: task i those from i times as many on")
+	c.Flags().BoolVar(&lines, "stdin", false,
+		"read one index a line until the input ends: for workers that live longer")
+	c.Flags().IntVar(&o.First, "first", 0, "the `number` that the scheduler gives to its first task")
+	c.Flags().DurationVar(&o.Grace, "grace", grace,
+		"how long a shard under way may take to its end after SIGTERM or Ctrl-C")
+	c.Flags().IntVarP(&o.Workers, "workers", "w", workers(),
+		"shards at once; their number changes no byte of the result")
+	addEngine(c, &o.Engine)
+	c.Flags().Lookup("engine").Usage += " (auto: as planned)"
+	addLimits(c, &o.Engine, false, "60s for endpoints and any for files")
+	a.addPrograms(c)
+	return c
+}
+
+func (a *App) merge() *cobra.Command {
+	var o app.MergeOptions
+	json := false
+	c := &cobra.Command{
+		Use:   "merge RUN",
+		Short: "Complete a planned run whose shards are all kept",
+		Long: `merge sums up the shards of a run and completes its folder, as nero run does at its end. It computes nothing, so it
+runs anywhere; others may work on the folder or merge it at the same time.
+
+Exit codes: 0 the run is complete; 2 it cannot be; 3 shards are missing, whose indexes are printed as --index and
+schedulers take them; 75 try again (storage, signal).`,
+		Example: "  nero merge run\n  nero merge run --json | jq .curves",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := a.app.Merge(cmd.Context(), args[0], o)
+			if err != nil {
+				return err
+			}
+			if json {
+				_, err := a.Out.Write(r.JSON)
+				return err
+			}
+			if err := r.WriteText(a.Out); err != nil {
+				return err
+			}
+			fmt.Fprintf(a.Out, "kept in %s; look at it with: nero serve %s\n", r.Dir, r.Dir)
+			return nil
+		},
+	}
+	addEngine(c, &o.Engine)
+	c.Flags().IntVarP(&o.Workers, "workers", "w", workers(), "workers; their number changes no byte of the result")
+	c.Flags().BoolVar(&json, "json", false, "print the summary as JSON")
+	a.addPrograms(c)
+	return c
+}
+
+// looking is how long nero status waits before it looks again.
+const looking = 2 * time.Second
+
+func (a *App) status() *cobra.Command {
+	json, watch := false, false
+	c := &cobra.Command{
+		Use:   "status RUN",
+		Short: "Say how far a run is, whoever works on it",
+		Long: `status reads from the folder of a run how many shards and samples are kept, how fast they come, how long the rest
+takes at that rate, and how many rows have an error. It does not matter who works on the run, or where.`,
+		Example: "  nero status run\n  nero status run --watch\n  nero status run --json | jq -r .todo",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			w, err := a.app.Watch(args[0])
+			if err != nil {
+				return err
+			}
+			before := ""
+			for {
+				s, err := w.Status()
+				if err != nil {
+					return err
+				}
+				write := s.WriteText
+				if json {
+					write = s.WriteJSON
+				}
+				var text strings.Builder
+				if err := write(&text); err != nil {
+					return err
+				}
+				if text.String() != before {
+					before = text.String()
+					fmt.Fprint(a.Out, before)
+				}
+				if !watch || s.Complete {
+					return nil
+				}
+				select {
+				case <-cmd.Context().Done(): // Ctrl-C is how watching ends
+					return nil
+				case <-time.After(looking):
+				}
+			}
+		},
+	}
+	c.Flags().BoolVar(&json, "json", false, "print it as JSON")
+	c.Flags().BoolVar(&watch, "watch", false, "print a line whenever something changed, until the run is complete")
+	return c
+}
