@@ -78,7 +78,7 @@ def _wrong(path: str) -> str:
     stat = os.stat(path)
     says = _says(path, stat.st_mtime_ns, stat.st_size)
     if not says.startswith(GREETING):
-        return "is not the program of this package, but another of the same name"
+        return f"is not the program of this package: {says}"
     # A program that was not built for others to use says a commit, and is taken: who speaks with it sees whether they understand each other.
     theirs, ours = says[len(GREETING) :], release()
     if ours and theirs[:1].isdigit() and theirs != ours:
@@ -88,12 +88,19 @@ def _wrong(path: str) -> str:
 
 @functools.lru_cache(maxsize=None)
 def _says(path: str, changed: int, size: int) -> str:
-    """What a program answers when it is asked for its version; empty if it is none, or does not answer."""
+    """What a program answers when it is asked for its version, which begins with GREETING; else what it did instead, for people."""
     try:
         p = subprocess.run([path, "--version"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=PATIENCE)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return p.stdout.decode("utf-8", "replace").strip()
+    except OSError as e:
+        return f"it cannot be started ({e.strerror})"
+    except subprocess.TimeoutExpired:
+        return f"asked for its version it says nothing for {PATIENCE:.0f} s"
+    said = p.stdout.decode("utf-8", "replace").strip()
+    if said.startswith(GREETING):
+        return said
+    if p.returncode < 0:
+        return f"asked for its version it ended by signal {-p.returncode}"
+    return f"asked for its version it says {said.splitlines()[0][:80] if said else 'nothing'!r}"
 
 
 @functools.lru_cache(maxsize=None)

@@ -161,8 +161,8 @@ class Run:
 
         >>> r.show()  # doctest: +SKIP
         """
-        with tempfile.TemporaryDirectory(prefix="nero-") as d:
-            page = self.report(Path(d, "run.html")).read_text(encoding="utf-8")
+        place = Temporary()  # goes when nothing names it any more
+        page = self.report(place.path / "run.html").read_text(encoding="utf-8")
         return Page(page, f"The run of {', '.join(self.models)}", height, repr(self))
 
     def audit(self, **how: Any) -> "Audit":

@@ -12,7 +12,7 @@ import shlex
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, ContextManager, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, ContextManager, Dict, Generator, List, Mapping, Optional, Sequence, TYPE_CHECKING, Tuple, Union
 
 import numpy as np
 
@@ -47,14 +47,15 @@ class Folder:
             self._lasts = Temporary()
             self.path = self._lasts.path
         else:
-            if not isinstance(path, (str, os.PathLike)):
-                raise TypeError(f"out is {type(path).__name__}; the path of a folder is expected")
+            given: Any = path
+            if not isinstance(given, (str, os.PathLike)):
+                raise TypeError(f"out is {type(given).__name__}; the path of a folder is expected")
             self.path = Path(path).absolute()
             with self.writing():
                 self.path.mkdir(parents=True, exist_ok=True)
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self) -> Generator[None, None, None]:
         """Says of what cannot be written that it belongs to out."""
         try:
             yield

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import weakref
 from pathlib import Path
-from typing import Iterator, Optional
+from typing import Generator, Optional
 
 __all__ = ["Temporary", "temporary"]
 
@@ -20,7 +20,7 @@ PREFIX, ALIVE = "nero-python-", ".alive"
 
 
 @contextlib.contextmanager
-def temporary() -> Iterator[None]:
+def temporary() -> Generator[None, None, None]:
     """Says what helps where temporary files cannot be made."""
     try:
         yield

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional
 import numpy as np
 
 from nero._data._read import Read
-from nero._data.arrays import to_array, to_labels
+from nero._data.arrays import to_labels
 from nero._data.items import some
 
 __all__ = ["accepts", "prepare"]
