@@ -31,6 +31,7 @@ from nero.bridge import Model
 
 from tests.test_audit import BROKEN, live
 from tests.test_models import IMAGES, KEYS, WEIGHTS, exact
+from tests.victim import children
 
 ROOT = Path(__file__).resolve().parents[1]
 unix = unittest.skipIf(sys.platform == "win32", "functions are not served there yet")
@@ -142,14 +143,14 @@ class Functions(unittest.TestCase):
 
         self.assertRaises(Mute, audited, later(fails))
 
+    @unittest.skipUnless(sys.platform == "linux", "children are looked for in /proc")
     def test_an_interrupt_after_the_program_is_gone(self) -> None:
         def fails(x: Any) -> Any:
-            os.kill(int(subprocess.run(["pgrep", "-P", str(os.getpid()), "nero"], stdout=subprocess.PIPE, check=True).stdout), signal.SIGKILL)
-            time.sleep(0.2)
+            (program,) = children()
+            os.kill(program, signal.SIGKILL)
+            os.waitid(os.P_PID, program, os.WEXITED | os.WNOWAIT)
             raise KeyboardInterrupt
 
-        if shutil.which("pgrep") is None:
-            self.skipTest("no pgrep")
         self.assertRaises(KeyboardInterrupt, audited, later(fails))
 
     def test_a_listener_that_raises(self) -> None:
@@ -379,6 +380,7 @@ print(nero.audit(net, torch.utils.data.DataLoader(Set(), num_workers=2, shuffle=
 """)
         self.ok(p, "NEEDS_ATTENTION\n")
 
+    @unittest.skipUnless(sys.platform == "linux", "children are looked for in /proc")
     def test_the_program_ends_although_a_copy_of_its_parent_lives(self) -> None:
         p = program("""
 def net(x):
@@ -486,6 +488,7 @@ print(os.waitpid(pid, 0)[1], s.folder.is_dir(), flush=True)
             for s, h in zip(signals, before):
                 signal.signal(s, h)
 
+    @unittest.skipUnless(sys.platform == "linux", "children are looked for in /proc")
     def test_a_handler_that_leaves(self) -> None:
         """SIGTERM that a handler makes an exit of ends the program as well."""
         p = program("""

@@ -173,6 +173,22 @@ class Kills(unittest.TestCase):
         if "NERO_KILLS" in os.environ:
             print(f"{DRAWS} draws: {kinds}; {halfway} with a part of the rows, {late} too late; longest {longest:.2f} s", file=sys.stderr)
 
+    def test_what_would_take_long(self) -> None:
+        """A program that has much to do, and nothing to ask, ends with its Python all the same."""
+        of, out, temp = Subject("file", "run", 4000), self.dir / "out", self.dir / "temp"
+        for how in (signal.SIGKILL, signal.SIGINT):
+            d = Draw(of, out, temp, engine="wasm")
+            while d.p.poll() is None and not any(out.rglob("*.parquet")):
+                time.sleep(0.02)
+            program = d.program()
+            d.p.send_signal(how)
+            took = d.ended(time.monotonic(), BOUND)
+            said = d.close()
+            self.assertLess(took, BOUND, f"something of it was there {BOUND} s after {how.name}")
+            self.assertIsNotNone(program, said)
+            self.assertFalse(any(out.rglob("manifest.json")))
+            self.tidy()
+
     def strike(self, d: Draw, whom: str, how: signal.Signals, after: float, again: bool) -> None:
         """Sends a signal at a moment, or as soon as there is who could get it."""
         time.sleep(after)

@@ -91,6 +91,7 @@ def main() -> None:
     images = np.random.default_rng(5).integers(0, 255, (how["samples"], 28, 28), dtype=np.uint8)
     lost = nero.study("none.onnx", images[:2], "C4", equivariant=False)  # in a folder that nobody named
     keys: Dict[str, Any] = {"out": how["out"], "progress": False, "workers": 2, "labels": np.arange(len(images)) % 3, "equivariant": False}
+    keys["engine"] = how.get("engine", "auto")
     if how["what"] == "run":
         nero.run({"net": models[how["model"]]()}, images, "SO(2)", orbit=36, **keys)
     else:
