@@ -95,6 +95,27 @@ class Functions(unittest.TestCase):
         self.assertEqual(a.verdict, "NEEDS_ATTENTION")
         self.assertRegex(str(a), "the same input gives outputs that differ by .*: the model is stochastic")
 
+    @unittest.skipIf(importlib.util.find_spec("torch") is None, "no torch")
+    def test_a_module_whose_answers_change(self) -> None:
+        """No file can be that module: it is called in this process, which is said, and the audit says what it is."""
+        import torch
+
+        class Noisy(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+            def __init__(self) -> None:
+                super().__init__()
+                self.linear = torch.nn.Linear(144, 3)
+
+            def forward(self, x: Any) -> Any:
+                return self.linear(x.flatten(1) + torch.randn(x.shape).flatten(1))
+
+        x = torch.from_numpy(IMAGES).float() / 255
+        with self.assertLogs("nero", logging.WARNING) as said:
+            a = audited(Noisy(), x)
+        self.assertIn("its output output changes from call to call with the same input", said.output[0])
+        self.assertRegex(str(a), "the model is stochastic")
+        with self.assertRaisesRegex(nero.ExportError, "changes from call to call"):
+            audited(Noisy(), x, export=True)
+
     def test_raises_at_a_call(self) -> None:
         """Its own exception with its own traceback; what is done is kept, and the same call goes on to the same rows."""
 
