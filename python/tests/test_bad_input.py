@@ -537,14 +537,12 @@ class Programs(unittest.TestCase):
     def setUp(self) -> None:
         self.dir = Path(self.enterContext(tempfile.TemporaryDirectory()))
 
-    @contextlib.contextmanager
-    def named(self, text: str) -> Iterator[None]:
-        """A program with that text, which became what it is after it was found."""
+    def named(self, text: str) -> "contextlib.AbstractContextManager[Any]":
+        """A program with that text."""
         path = self.dir / "nero"
         path.write_text(text)
         path.chmod(0o755)
-        with mock.patch.dict(os.environ, {"NERO_BINARY": str(path)}), mock.patch.object(_find, "_wrong", lambda path: ""):
-            yield
+        return mock.patch.dict(os.environ, {"NERO_BINARY": str(path)})
 
     def says(self, hello: Any) -> "contextlib.AbstractContextManager[Any]":
         return self.named(
@@ -571,7 +569,7 @@ class Programs(unittest.TestCase):
             nero.engine()
         (self.dir / "nero").write_bytes(b"\x7fELF of another kind")
         (self.dir / "nero").chmod(0o755)
-        with mock.patch.dict(os.environ, {"NERO_BINARY": str(self.dir / "nero")}), mock.patch.object(_find, "_wrong", lambda path: ""):
+        with mock.patch.dict(os.environ, {"NERO_BINARY": str(self.dir / "nero")}):
             for f in (nero.engine, lambda: nero.program("metrics")):
                 with self.assertRaisesRegex(nero.ProgramMismatch, r"nero cannot be started \(Exec format error\); install the package again"):
                     f()

@@ -13,11 +13,9 @@ import (
 
 // Live is the way to the program that started this one, see package parent.
 type Live interface {
-	// Ask sends a question and gives where its answer will come.
-	Ask(head []byte, raws ...[]byte) (<-chan frame.Frame, error)
-	// Dead is closed when no more answers come, for the reason Why.
-	Dead() <-chan struct{}
-	Why() error
+	// Ask asks one question and waits for its answer, no longer than the context. The tensors of the answer are
+	// expected to have so many bytes, as far as that is known. The memory of raws may be used again when it returns.
+	Ask(ctx context.Context, head []byte, expected int, raws ...[]byte) (frame.Frame, error)
 }
 
 // liveScheme is what endpoints begin with that are functions of the program that started this one.
@@ -51,63 +49,24 @@ func newLive(at Endpoint, c Config) (transport, error) {
 	return &viaLive{c, at.Model}, nil
 }
 
-// call asks one question and waits for its answer, no longer than the context.
-func (v *viaLive) call(ctx context.Context, head []byte, raws ...[]byte) (frame.Frame, error) {
-	type result struct {
-		answer <-chan frame.Frame
-		err    error
-	}
-	// Sending takes until the other side reads, which it does not while it works; who no longer waits shall not have
-	// to.
-	sent := make(chan result, 1)
-	go func() {
-		a, err := v.c.Live.Ask(head, raws...)
-		sent <- result{a, err}
-	}()
-	var answer <-chan frame.Frame
-	for {
-		select {
-		case r := <-sent:
-			if r.err != nil {
-				return frame.Frame{}, r.err
-			}
-			answer = r.answer
-		case f := <-answer:
-			return f, nil
-		case <-v.c.Live.Dead():
-			if f, came := frame.Came(answer); came {
-				return f, nil
-			}
-			return frame.Frame{}, v.c.Live.Why()
-		case <-ctx.Done():
-			return frame.Frame{}, ctx.Err()
-		}
-	}
-}
-
 func (v *viaLive) describe(ctx context.Context) (*description, error) {
 	head, err := json.Marshal(map[string]string{"method": "describe", "model": v.name})
 	if err != nil {
 		return nil, err
 	}
-	f, err := v.call(ctx, head)
+	f, err := v.c.Live.Ask(ctx, head, 0)
 	if err != nil {
 		return nil, err
 	}
 	return introduced(f, nothing)
 }
 
-func (v *viaLive) infer(ctx context.Context, in []tensor.Named, outputs []string, _ need) (*answer, error) {
+func (v *viaLive) infer(ctx context.Context, in []tensor.Named, outputs []string, n need) (*answer, error) {
 	head, raws, err := v.c.request(asking{"infer", v.name}, in, outputs, true)
 	if err != nil {
 		return nil, err
 	}
-	if ctx.Done() != nil { // it may still be sent when nobody waits any more and the caller uses its memory again
-		for i := range raws {
-			raws[i] = append([]byte(nil), raws[i]...)
-		}
-	}
-	f, err := v.call(ctx, head, raws...)
+	f, err := v.c.Live.Ask(ctx, head, n.bytes, raws...)
 	if err != nil {
 		return nil, err
 	}

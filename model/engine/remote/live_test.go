@@ -34,6 +34,14 @@ func starts(t *testing.T, says string, answer func(s *starter, f frame.Frame, me
 	*starter, error,
 ) {
 	t.Helper()
+	return startsWith(t, nil, says, answer)
+}
+
+// startsWith is starts of a program that has slots, if not nil.
+func startsWith(t *testing.T, slots *frame.Slots, says string,
+	answer func(s *starter, f frame.Frame, method, model string),
+) (*parent.Channel, *starter, error) {
+	t.Helper()
 	ours, theirs := net.Pipe()
 	s := &starter{c: theirs, w: &frame.Writer{W: theirs}, events: make(chan string, 100)}
 	var group sync.WaitGroup
@@ -47,7 +55,7 @@ func starts(t *testing.T, says string, answer func(s *starter, f frame.Frame, me
 			return
 		}
 		for {
-			f, err := frame.Read(r, frame.Limits{JSON: 1 << 20, Raw: 1 << 20})
+			f, err := frame.ReadShared(r, frame.Limits{JSON: 1 << 20, Raw: 4 << 20}, slots)
 			if err != nil {
 				return
 			}

@@ -26,17 +26,15 @@ PATIENCE = 60.0
 def find_nero() -> str:
     """The path of the program nero.
 
-    It is that in the environment variable NERO_BINARY, else the one in the folders of scripts that belong to this copy of the package, else
-    the one on the PATH. Others have given their programs this name: each is asked for its version, once in a process, and what is another
-    program, or is of another release than this package, is passed over. `ProgramNotFound` lists where it was looked for, and
+    It is the one that the environment variable NERO_BINARY names, else the one in the folders of scripts that belong to this copy of the package, else
+    the one on the PATH. Others have given their programs this name: each but a named one is asked for its version, once in a process, and what is
+    another program, or is of another release than this package, is passed over. `ProgramNotFound` lists where it was looked for, and
     `ProgramMismatch` says what was found instead.
     """
     if given := os.environ.get("NERO_BINARY"):
         if not os.path.isfile(given):
             raise ProgramNotFound(f"the variable NERO_BINARY names {given}, and no file is there")
-        if wrong := _wrong(given):
-            raise ProgramMismatch(f"{given}, which the variable NERO_BINARY names, {wrong}; name another, or remove the variable", command=(given,))
-        return given
+        return given  # what it is shows when it greets
     places = _places()
     found = [os.path.join(p, "nero" + (sysconfig.get_config_var("EXE") or "")) for p in places]
     if on_path := shutil.which("nero"):
