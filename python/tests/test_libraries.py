@@ -147,9 +147,9 @@ class Ase(unittest.TestCase):
 
         for kernel, progress, shown in ((True, True, True), (True, False, False), (False, True, False)):
             modules = {"ipykernel": mock.Mock()} if kernel else {}
-            with mock.patch.dict(sys.modules, modules), contextlib.redirect_stderr(io.StringIO()) as err, self.assertLogs("nero", "INFO") as logs:
+            with mock.patch.dict(sys.modules, modules), contextlib.redirect_stdout(io.StringIO()) as told, self.assertLogs("nero", "INFO") as logs:
                 nero.audit(EMT(), self.frames(2), audit={"checks": ["lattice"], "elements": 2}, progress=progress)
-            self.assertEqual("from the calculator" in err.getvalue(), shown)
+            self.assertEqual("from the calculator" in told.getvalue(), shown)
             self.assertIn("from the calculator", str(logs.output))
 
 

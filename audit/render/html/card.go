@@ -49,5 +49,7 @@ func WriteCard(w io.Writer, a *document.Audit) error {
 // element.
 func within(style string) string {
 	page := strings.NewReplacer(":root", "&", "html {", "& {", "body {", "& {")
-	return ".nero-card {\n" + page.Replace(style) + "& { max-width: 60rem; padding: .5rem 1rem; margin: 0; }\n}\n"
+	return ".nero-card {\n" + page.Replace(style) + "& { max-width: 60rem; padding: .5rem 1rem; margin: 0; }\n" +
+		// JupyterLab floats terms and what is said of them.
+		".answers dt, .answers dd { float: none; width: auto; }\n}\n"
 }

@@ -36,11 +36,13 @@ def listener(progress: "bool | Listener") -> Generator[Listener, None, None]:
 
 
 def tell(lines: Sequence[str], progress: "bool | Listener") -> None:
-    """Says lines where people look: in a terminal or a notebook, and to the logger "nero"."""
+    """Says lines where people look: in a terminal or a notebook, where what is no error is not on stderr, and to the logger "nero"."""
     for line in lines:
         log.info("%s", line)
-        if progress is True and (_terminal() or "ipykernel" in sys.modules):
-            with contextlib.suppress(OSError, ValueError):  # nobody looks
+        with contextlib.suppress(OSError, ValueError):  # nobody looks
+            if progress is True and "ipykernel" in sys.modules:
+                print(line)
+            elif progress is True and _terminal():
                 print(line, file=sys.stderr)
 
 
