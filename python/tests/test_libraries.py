@@ -120,6 +120,24 @@ class Ase(unittest.TestCase):
         got = model.run({"positions": np.stack([c.positions for c in crystals]), "species": np.full((2, 4), 29), "cell": np.stack([c.cell[:] for c in crystals])})
         self.assertEqual(got["energy"][:, 0].tolist(), want)
 
+    def test_nothing_is_remembered(self) -> None:
+        """Also where atoms are off by the last digit, which ase takes for the same atoms: rounding would seem to change nothing."""
+        from ase.calculators.emt import EMT
+
+        calls = [0]
+
+        class Counted(EMT):  # type: ignore[misc]
+            def calculate(self, *args: Any, **kw: Any) -> None:
+                calls[0] += 1
+                super().calculate(*args, **kw)
+
+        (model,) = nero.study(Counted(), self.frames(3))._live
+        (atoms,) = self.frames(1)
+        for off in (0, 2.0**-52):
+            calls[0] = 0
+            model.run({"positions": (atoms.positions + off)[None], "species": atoms.numbers[None]})
+            self.assertEqual(calls[0], 1)
+
     def test_what_cannot_be(self) -> None:
         from ase import Atoms
         from ase.calculators.calculator import Calculator

@@ -83,6 +83,7 @@ def _compute(
     there = species != 0
     found = {"energy": np.zeros(1), "forces": np.zeros(positions.shape), "stress": np.zeros(9)}
     if there.any():
+        model.reset()  # else it answers for atoms that are off by the last digit what it answered before, or by the neighbours of then
         atoms = ase.Atoms(numbers=species[there], positions=positions[there], cell=cell, pbc=pbc)
         for n in outputs:
             value = model.get_property(n, atoms)
