@@ -205,11 +205,12 @@ class Torch(unittest.TestCase):
 
         class Lying(Exact):
             def forward(self, x: Any) -> Any:
-                return super().forward(x) + (0 if len(x) == 2 else 1)  # a trace keeps the first of the two
+                exported = torch.onnx.is_in_onnx_export() or hasattr(torch, "compiler") and torch.compiler.is_exporting()
+                return super().forward(x) + (0 if exported else 1)
 
         class Closed(Exact):
             def forward(self, x: Any) -> Any:
-                return super().forward(torch.fft.ifft2(torch.fft.fft2(x)).real)
+                return super().forward(x + torch.special.bessel_j0(x))  # which no operator of ONNX is
 
         self.exact, self.broken, self.lying, self.closed = Exact(), Broken(), Lying(), Closed()
 

@@ -4,6 +4,7 @@ import contextlib
 import inspect
 import io
 import logging
+import re
 import sys
 import time
 import warnings
@@ -228,8 +229,9 @@ def _export(module: Any, file: Path, inputs: List[str], outputs: List[str], arra
             try:
                 torch.onnx.export(module, args, str(part), **how)
             except Exception as e:
-                text = str(e).strip().split("\n")[0]
-                raise ExportError(f"torch.onnx.export gave up with {type(e).__name__}: {text}") from e
+                why = e.__cause__ or e  # the newer exporter wraps what it met into advice of many lines
+                text = re.sub(r"\x1b\[[0-9;]*m", "", str(why)).strip().split("\n")[0]
+                raise ExportError(f"torch.onnx.export gave up with {type(why).__name__}: {text}") from e
         part.replace(file)
     finally:
         part.unlink(missing_ok=True)
