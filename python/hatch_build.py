@@ -1,11 +1,13 @@
 """Puts the program for one platform into the wheel, as a script, and the program's sources into the sdist.
 
-NERO_TARGET chooses the platform (default: this one). NERO_BINARY takes a program that is there instead of building one.
+NERO_TARGET chooses the platform (default: this one). NERO_BINARY takes a program that is there instead of building one;
+what it is made of is left out of the wheel then.
 """
 
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -37,6 +39,19 @@ TARGETS = {
 }
 
 
+# What lies in the program beside modules of Go: the components of this list that are none.
+PARTS = "docs/sbom.json"
+# In an sdist it lies at the top, where those look who do not build it.
+LICENCE = "LICENSE"
+# What the wheel says of whose work it holds, by name, beside the licences of the modules.
+NOTICES = {
+    "LICENSE": LICENCE,
+    "page.txt": "serve/web/dist/LICENSES.txt",
+    "engine.txt": "model/engine/wasm/licenses/LICENSE",
+    "engine-notices.txt": "model/engine/wasm/licenses/ThirdPartyNotices.txt",
+}
+
+
 def here() -> str:
     """The target of this machine."""
     machine = platform.machine().lower()
@@ -50,7 +65,7 @@ def sources(root: Path) -> "list[str]":
     """The files that building the program takes, relative to root, on all targets together."""
     if shutil.which("go") is None:
         raise RuntimeError("an sdist holds the sources of the program, which the command go lists, and it is not on the PATH")
-    files = {"go.mod", "go.sum", "LICENSE"}
+    files = {"go.mod", "go.sum", PARTS, *NOTICES.values()}
     for target in TARGETS.values():
         args = ["go", "list", "-deps", "-tags", target.tags, "-json=Dir,Standard,Module,GoFiles,EmbedFiles,SFiles", "./cmd/nero"]
         env = {**os.environ, "CGO_ENABLED": "0", "GOOS": target.goos, "GOARCH": target.goarch}
@@ -67,6 +82,45 @@ def sources(root: Path) -> "list[str]":
     return sorted(files)
 
 
+class Program:
+    """A program that is there, by what is written in it."""
+
+    def __init__(self, path: str, source: Path) -> None:
+        self.source = source
+        said = subprocess.run(["go", "version", "-m", "-json", path], check=True, stdout=subprocess.PIPE, text=True).stdout
+        self.about: "dict[str, Any]" = json.loads(said)
+        self.modules = sorted((m.get("Replace", m) for m in self.about.get("Deps", ())), key=lambda m: m["Path"])
+
+    def sbom(self, name: str, version: str) -> str:
+        """What the program is made of, as CycloneDX writes it. Nothing in it says when or where it was made."""
+        settings = {s["Key"]: s["Value"] for s in self.about["Settings"]}
+        go = self.about["GoVersion"].removeprefix("go")
+        parts = [{"type": "library", "name": "stdlib", "version": go, "purl": f"pkg:golang/stdlib@{go}"}]
+        parts += [
+            {"type": "library", "name": m["Path"], "version": m["Version"], "purl": f"pkg:golang/{m['Path']}@{m['Version']}"} for m in self.modules
+        ]
+        known = json.loads((self.source / PARTS).read_text("utf-8"))["components"]
+        parts += [c for c in known if not c["purl"].startswith("pkg:golang/")]
+        properties = [{"name": f"go:{k}", "value": settings[k]} for k in ("GOOS", "GOARCH", "CGO_ENABLED", "-tags") if k in settings]
+        about = {"type": "application", "name": "nero", "version": version, "purl": f"pkg:pypi/{name}@{version}", "properties": properties}
+        return json.dumps({"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1, "metadata": {"component": about}, "components": parts}, indent=2) + "\n"
+
+    def licences(self) -> str:
+        """The licences of its modules and of Go, one after the other."""
+        args = ["go", "list", "-m", "-f", "{{.Path}}\t{{.Version}}\t{{.Dir}}", *(m["Path"] for m in self.modules)]
+        listed = subprocess.run(args, cwd=self.source, env={**os.environ, "GOFLAGS": "-mod=readonly", "GOWORK": "off"}, check=True, stdout=subprocess.PIPE, text=True)
+        goroot = subprocess.run(["go", "env", "GOROOT"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+        folders = [("Go", self.about["GoVersion"].removeprefix("go"), goroot), *(line.split("\t") for line in listed.stdout.splitlines())]
+        text = ["The program nero contains parts of the following works, under their licences.\n"]
+        for name, version, folder in folders:
+            # A Go that a distribution packed may keep its own elsewhere: .ci/wheels holds what is published against the list of modules.
+            names = sorted(os.listdir(folder)) if folder else []
+            for f in (Path(folder, n) for n in names if re.match("(licen[sc]e|copying|notice|patents)", n, re.IGNORECASE)):
+                if f.is_file():
+                    text.append(f"\n{'=' * 72}\n{name} {version}: {f.name}\n\n{f.read_text('utf-8').strip()}\n")
+        return "".join(text)
+
+
 class Hook(BuildHookInterface):  # type: ignore[type-arg]
     """What hatchling calls before and after it writes an artifact."""
 
@@ -78,8 +132,7 @@ class Hook(BuildHookInterface):  # type: ignore[type-arg]
         source = root.parent if checkout else root / "go"
         if self.target_name == "sdist":
             for name in sources(source):
-                build_data["force_include"][str(source / name)] = "go/" + name
-            build_data["force_include"][str(source / "LICENSE")] = "LICENSE"
+                build_data["force_include"][str(source / name)] = LICENCE if name == LICENCE else "go/" + name
             return
         name = os.environ.get("NERO_TARGET") or here()
         if name not in TARGETS:
@@ -87,16 +140,30 @@ class Hook(BuildHookInterface):  # type: ignore[type-arg]
         target = TARGETS[name]
         self.folder = tempfile.mkdtemp()
         program = os.path.join(self.folder, "nero" + (".exe" if target.goos == "windows" else ""))
-        if given := os.environ.get("NERO_BINARY"):
+        given = os.environ.get("NERO_BINARY")
+        if given:
             shutil.copyfile(given, program)
         else:
+            self.app.display_info(f"building the program nero for {name}: minutes if it is the first time, seconds after")
             self.build(target, source, program)
         os.chmod(program, 0o755)
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{target.tag}"
         build_data["shared_scripts"][program] = os.path.basename(program)
-        if version != "editable":
-            build_data["force_include"][str(source / "LICENSE")] = f"{self.metadata.name.replace('-', '_')}-{self.metadata.version}.dist-info/licenses/LICENSE"
+        if version == "editable":
+            return
+        info = f"{self.metadata.name.replace('-', '_')}-{self.metadata.version}.dist-info"
+        for named, file in NOTICES.items():
+            at = root if file == LICENCE and not checkout else source
+            build_data["force_include"][str(at / file)] = f"{info}/licenses/{named}"
+        if given:
+            return  # made elsewhere, of who knows what
+        about = Program(program, source)
+        modules, sbom = Path(self.folder, "modules.txt"), Path(self.folder, "nero.cdx.json")
+        modules.write_text(about.licences(), "utf-8")
+        sbom.write_text(about.sbom(self.metadata.name, self.metadata.version), "utf-8")
+        build_data["force_include"][str(modules)] = f"{info}/licenses/modules.txt"
+        build_data["sbom_files"].append(str(sbom))
 
     def build(self, target: Target, source: Path, program: str) -> None:
         if shutil.which("go") is None:
