@@ -62,7 +62,7 @@ type Config struct {
 type Program struct {
 	p     *process.Process
 	w     *frame.Writer
-	calls *frame.Calls
+	calls *frame.Calls[frame.Frame]
 	said  *tail
 	hello Hello
 
@@ -188,7 +188,7 @@ func Start(ctx context.Context, c Config) (*Program, error) {
 		}
 		return nil, failed("it does not start: %w", err)
 	}
-	calls, greeted := frame.NewCalls()
+	calls, greeted := frame.NewCalls[frame.Frame]()
 	p := &Program{p: run, w: &frame.Writer{W: run.In}, said: said, calls: calls}
 	go p.read(frame.Limits{JSON: MostJSON, Raw: uint64(max(c.MaxMessage, 0))})
 	if err := p.greet(ctx, c, greeted); err != nil {
@@ -340,7 +340,7 @@ func (p *Program) ended(half bool) error {
 // deliver hands a frame to who waits for it.
 func (p *Program) deliver(f frame.Frame) error {
 	switch {
-	case p.calls.Deliver(f):
+	case p.calls.Deliver(f.Call, f):
 		return nil
 	case f.Call == 0:
 		return p.event(f)

@@ -2,27 +2,28 @@ package frame
 
 import "sync"
 
-// Calls are the questions of one side that have no answer yet. Its methods may be called from many goroutines.
-type Calls struct {
+// Calls are the questions of one side that have no answer yet; an answer is a [Frame], or what was read of it. Its
+// methods may be called from many goroutines.
+type Calls[A any] struct {
 	mu   sync.Mutex
 	next uint32
-	open map[uint32]chan Frame
+	open map[uint32]chan A
 
 	// closed once no more answers come; why says the reason
 	dead chan struct{}
 	why  error
-	once sync.Once
+	left int
 }
 
 // NewCalls is an empty list, with a place for the first frame of the other side, which has the number 0.
-func NewCalls() (c *Calls, first <-chan Frame) {
-	greeted := make(chan Frame, 1)
-	return &Calls{open: map[uint32]chan Frame{0: greeted}, dead: make(chan struct{})}, greeted
+func NewCalls[A any]() (c *Calls[A], first <-chan A) {
+	greeted := make(chan A, 1)
+	return &Calls[A]{open: map[uint32]chan A{0: greeted}, dead: make(chan struct{})}, greeted
 }
 
 // Open takes a number for a question and gives where its answer will come; the error is that of [Calls.End].
-func (c *Calls) Open() (call uint32, answer <-chan Frame, err error) {
-	a := make(chan Frame, 1)
+func (c *Calls[A]) Open() (call uint32, answer <-chan A, err error) {
+	a := make(chan A, 1)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.Ended() {
@@ -36,23 +37,25 @@ func (c *Calls) Open() (call uint32, answer <-chan Frame, err error) {
 }
 
 // Deliver hands an answer to who waits for it. It is false for a frame that answers no open question.
-func (c *Calls) Deliver(f Frame) bool {
+func (c *Calls[A]) Deliver(call uint32, answer A) bool {
 	c.mu.Lock()
-	a := c.open[f.Call]
-	delete(c.open, f.Call)
+	a := c.open[call]
+	delete(c.open, call)
 	c.mu.Unlock()
 	if a != nil {
-		a <- f // it has room for one
+		a <- answer // it has room for one
 	}
 	return a != nil
 }
 
 // End says why no more answers come. The first reason stays.
-func (c *Calls) End(why error) {
-	c.once.Do(func() {
-		c.why = why
+func (c *Calls[A]) End(why error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.Ended() {
+		c.why, c.left = why, len(c.open)
 		close(c.dead)
-	})
+	}
 }
 
 // Came is the answer to a question if it has come. Whoever waits for an answer and for the end of all answers asks here
@@ -67,13 +70,16 @@ func Came[T any](answer <-chan T) (a T, ok bool) {
 }
 
 // Dead is closed when no more answers come, and Why says the reason then.
-func (c *Calls) Dead() <-chan struct{} { return c.dead }
+func (c *Calls[A]) Dead() <-chan struct{} { return c.dead }
 
 // Why is the reason of [Calls.End]; it is to be asked once [Calls.Dead] is closed.
-func (c *Calls) Why() error { return c.why }
+func (c *Calls[A]) Why() error { return c.why }
+
+// Left is how many questions had no answer at the end; it is to be asked once [Calls.Dead] is closed.
+func (c *Calls[A]) Left() int { return c.left }
 
 // Ended tells whether no more answers come.
-func (c *Calls) Ended() bool {
+func (c *Calls[A]) Ended() bool {
 	select {
 	case <-c.dead:
 		return true

@@ -234,15 +234,15 @@ func FuzzRead(f *testing.F) {
 
 // What came before the end counts, and after the end nobody waits.
 func TestCalls(t *testing.T) {
-	c, first := NewCalls()
+	c, first := NewCalls[Frame]()
 	n, answer, err := c.Open()
 	if err != nil || n == 0 {
 		t.Fatalf("%d, %v", n, err)
 	}
-	if c.Deliver(Frame{Call: n + 1}) {
+	if c.Deliver(n+1, Frame{Call: n + 1}) {
 		t.Error("an answer to what nobody asked was delivered")
 	}
-	if !c.Deliver(Frame{Call: n}) || c.Deliver(Frame{Call: n}) {
+	if !c.Deliver(n, Frame{Call: n}) || c.Deliver(n, Frame{Call: n}) {
 		t.Error("an answer is to be delivered once")
 	}
 	why := errors.New("over")
@@ -252,8 +252,8 @@ func TestCalls(t *testing.T) {
 	if f, ok := Came(answer); !ok || f.Call != n {
 		t.Errorf("%+v, %v; want the answer", f, ok)
 	}
-	if f, ok := Came(first); ok {
-		t.Errorf("%+v came", f)
+	if f, ok := Came(first); ok || c.Left() != 1 {
+		t.Errorf("%+v came; %d had no answer, want the first frame alone", f, c.Left())
 	}
 	if _, _, err := c.Open(); !errors.Is(err, why) || !errors.Is(c.Why(), why) {
 		t.Errorf("%v, %v; want the first reason", err, c.Why())

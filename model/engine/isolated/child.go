@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"nero/model/engine"
@@ -27,17 +28,10 @@ type child struct {
 	pipe  io.Closer
 	kill  func()
 
-	mu    sync.Mutex
-	next  uint32
-	calls map[uint32]chan framed
-	// how many calls were under way when it ended
-	broken int
+	// of which it says how the process ended, as an [engine.CrashError]
+	calls *frame.Calls[framed]
 	// it was ended by this program
-	killed bool
-
-	// closed when it has ended; why says how
-	gone chan struct{}
-	why  *engine.CrashError
+	killed atomic.Bool
 }
 
 // said keeps the first bytes that a process writes to standard error.
@@ -83,9 +77,8 @@ func start(c Config, number int) (*child, error) {
 	heard := &said{}
 	cmd.Stderr = heard
 	cmd.WaitDelay = time.Second
-	p := &child{
-		number: number, in: to(in), pipe: in, calls: map[uint32]chan framed{}, gone: make(chan struct{}),
-	}
+	calls, greeted := frame.NewCalls[framed]()
+	p := &child{number: number, in: to(in), pipe: in, calls: calls}
 	started, ended := make(chan error), make(chan error, 1)
 	go func() {
 		// The system ends the process when the thread ends that started it, so that one stays.
@@ -108,15 +101,13 @@ func start(c Config, number int) (*child, error) {
 	}
 	widen(out.Fd())
 	p.kill = func() { _ = cmd.Process.Kill() } // it may be gone already
-	greeted := make(chan framed, 1)
-	p.calls[0] = greeted
 	go func() {
 		for {
 			f, err := receive(out)
 			if err != nil {
 				break
 			}
-			p.deliver(f)
+			p.calls.Deliver(f.call, f) // what nobody waits for is passed over
 		}
 		_ = out.Close() // all is read
 		var why error
@@ -126,7 +117,7 @@ func start(c Config, number int) (*child, error) {
 			p.kill()
 			why = <-ended
 		}
-		p.end(why, cmd.ProcessState, heard)
+		p.calls.End(&engine.CrashError{Reason: reason(why, cmd.ProcessState, heard.first()), Ended: p.killed.Load()})
 	}()
 	err = p.in.send(0, message{Hello: &hello{
 		Protocol: protocol, Library: c.Library, Reason: c.Reason, Memory: c.Memory,
@@ -136,12 +127,12 @@ func start(c Config, number int) (*child, error) {
 		came := true
 		select {
 		case f = <-greeted:
-		case <-p.gone:
+		case <-p.calls.Dead():
 			f, came = frame.Came(greeted)
 		}
 		switch {
 		case !came:
-			err = p.why
+			err = p.calls.Why()
 		case f.body.Error != "":
 			err = errors.New(f.body.Error)
 		case f.body.Hello == nil || f.body.Hello.Protocol != protocol:
@@ -150,34 +141,14 @@ func start(c Config, number int) (*child, error) {
 			p.hello = *f.body.Hello
 		}
 	} else {
-		<-p.gone
-		err = p.why
+		<-p.calls.Dead()
+		err = p.calls.Why()
 	}
 	if err != nil {
 		p.close()
 		return nil, err
 	}
 	return p, nil
-}
-
-// deliver hands an answer to who waits for it.
-func (p *child) deliver(f framed) {
-	p.mu.Lock()
-	c := p.calls[f.call]
-	delete(p.calls, f.call)
-	p.mu.Unlock()
-	if c != nil {
-		c <- f // it has room for one
-	}
-}
-
-// end notes how the process ended.
-func (p *child) end(err error, state *os.ProcessState, heard *said) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.why = &engine.CrashError{Reason: reason(err, state, heard.first()), Ended: p.killed}
-	p.broken = len(p.calls)
-	close(p.gone)
 }
 
 // reason says in words how a process ended.
@@ -199,46 +170,33 @@ func reason(err error, state *os.ProcessState, line string) string {
 }
 
 // ask sends a call and gives where its answer will come.
-func (p *child) ask(m message, raws ...[]byte) (uint32, chan framed, error) {
-	c := make(chan framed, 1)
-	p.mu.Lock()
-	select {
-	case <-p.gone:
-		p.mu.Unlock()
-		return 0, nil, p.why
-	default:
+func (p *child) ask(m message, raws ...[]byte) (uint32, <-chan framed, error) {
+	n, answer, err := p.calls.Open()
+	if err != nil {
+		return 0, nil, err
 	}
-	p.next++
-	if p.next == 0 {
-		p.next++
-	}
-	n := p.next
-	p.calls[n] = c
-	p.mu.Unlock()
 	if err := p.in.send(n, m, raws...); err != nil {
 		select {
-		case <-p.gone: // which is why
+		case <-p.calls.Dead(): // which is why
 		case <-time.After(5 * time.Second):
 			p.destroy()
 		}
 	}
-	return n, c, nil
+	return n, answer, nil
 }
 
 // destroy ends a process that reads no more.
 func (p *child) destroy() {
-	p.mu.Lock()
-	p.killed = true
-	p.mu.Unlock()
+	p.killed.Store(true)
 	p.kill()
-	<-p.gone
+	<-p.calls.Dead()
 }
 
 // close lets the process end by itself, and ends it where it does not.
 func (p *child) close() {
 	_ = p.pipe.Close() // which tells it
 	select {
-	case <-p.gone:
+	case <-p.calls.Dead():
 	case <-time.After(2 * time.Second):
 		p.destroy()
 	}

@@ -69,12 +69,8 @@ func (e *Engine) process() (*child, error) {
 	if e.closed {
 		return nil, engine.ErrClosed
 	}
-	if e.p != nil {
-		select {
-		case <-e.p.gone:
-		default:
-			return e.p, nil
-		}
+	if e.p != nil && !e.p.calls.Ended() {
+		return e.p, nil
 	}
 	e.started++
 	p, err := start(e.c, e.started)
@@ -276,10 +272,10 @@ func wait(ctx context.Context, p *child, m message, raws ...[]byte) (f framed, n
 	}
 	select {
 	case f = <-answer:
-	case <-p.gone:
+	case <-p.calls.Dead():
 		var came bool
 		if f, came = frame.Came(answer); !came {
-			return framed{}, p.broken, p.why
+			return framed{}, p.calls.Left(), p.calls.Why()
 		}
 	case <-ctx.Done():
 		p.leave(number, answer)
@@ -299,12 +295,12 @@ func wait(ctx context.Context, p *child, m message, raws ...[]byte) (f framed, n
 
 // leave ends a call whose context has ended: it is told to end, and where it does not, its process is ended, before the
 // engine there would leave the call to itself.
-func (p *child) leave(number uint32, answer chan framed) {
+func (p *child) leave(number uint32, answer <-chan framed) {
 	if err := p.in.send(0, message{Method: "cancel", Call: number}); err == nil {
 		select {
 		case <-answer:
 			return
-		case <-p.gone:
+		case <-p.calls.Dead():
 			return
 		case <-time.After(engine.Grace * 7 / 10):
 		}

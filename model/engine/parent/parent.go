@@ -48,7 +48,7 @@ const (
 type Channel struct {
 	c     io.ReadWriteCloser
 	w     *frame.Writer
-	calls *frame.Calls
+	calls *frame.Calls[frame.Frame]
 	who   string
 	// nil without memory that both sides see
 	slots *frame.Slots
@@ -78,7 +78,7 @@ type hello struct {
 
 // Open exchanges hellos over a connection, which belongs to the channel from then on. version is that of this program.
 func Open(ctx context.Context, c io.ReadWriteCloser, version string) (*Channel, error) {
-	calls, first := frame.NewCalls()
+	calls, first := frame.NewCalls[frame.Frame]()
 	p := &Channel{c: c, w: &frame.Writer{W: c}, calls: calls, lent: map[uint32]uint32{}, kept: map[uint32]bool{}}
 	greeted := make(chan struct{})
 	go p.read(greeted)
@@ -159,7 +159,7 @@ func (p *Channel) read(greeted <-chan struct{}) {
 			p.calls.End(errGone)
 			return
 		case f.Call == 0 && f.Slot != nil: // a slot came back, which is no answer
-		case !p.calls.Deliver(f):
+		case !p.calls.Deliver(f.Call, f):
 			p.calls.End(fmt.Errorf("the program that started this one answers call %d, which is not open", f.Call))
 			return
 		}

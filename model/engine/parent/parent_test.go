@@ -18,8 +18,8 @@ func (nowhere) Close() error                { return nil }
 // A hello that came before the other side ended is read, however late this side looks.
 func TestHelloBeforeTheEnd(t *testing.T) {
 	for range 50 { // what is ready at once is taken by chance
-		calls, first := frame.NewCalls()
-		calls.Deliver(frame.Frame{JSON: []byte(`{"hello":{"protocol":2}}`)})
+		calls, first := frame.NewCalls[frame.Frame]()
+		calls.Deliver(0, frame.Frame{JSON: []byte(`{"hello":{"protocol":2}}`)})
 		calls.End(errors.New("gone"))
 		p := &Channel{c: nowhere{}, w: &frame.Writer{W: nowhere{}}, calls: calls}
 		if err := p.greet(t.Context(), first, "1"); err == nil || !strings.Contains(err.Error(), "protocol 2") {
