@@ -473,6 +473,21 @@ print(os.waitpid(pid, 0)[1], s.folder.is_dir(), flush=True)
             del one
         self.assertEqual(os.listdir(self.dir), [f"{_temporary.PREFIX}other"])
 
+    def test_an_interrupt_while_a_folder_goes(self) -> None:
+        p = program("""
+import shutil
+rmtree, calls = shutil.rmtree, [0]
+def interrupted(*a, **k):
+    calls[0] += 1
+    if calls[0] == 1:
+        raise KeyboardInterrupt
+    rmtree(*a, **k)
+shutil.rmtree = interrupted
+s = nero.study(exact, images, "C4", equivariant=False)
+""", env={"TMPDIR": str(self.dir)})  # fmt: skip
+        self.assertIn("KeyboardInterrupt", p.stderr)
+        self.assertEqual(os.listdir(self.dir), [])
+
     def test_flags_of_python(self) -> None:
         for flags in (("-O",), ("-OO",), ("-W", "error"), ("-X", "dev", "-W", "error"), ("-s", "-B")):
             with self.subTest(flags):

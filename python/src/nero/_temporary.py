@@ -35,7 +35,7 @@ class Temporary:
         self._in = _Process.this()
         with temporary():
             self.path = Path(tempfile.mkdtemp(prefix="", dir=self._in.path))
-        weakref.finalize(self, _remove, str(self.path), os.getpid())
+        weakref.finalize(self, _remove, str(self.path), os.getpid()).atexit = False  # it goes with that of the process
 
 
 class _Process:
@@ -91,7 +91,11 @@ class _Lock:
 
 def _remove(path: str, pid: int, lock: Optional[_Lock] = None) -> None:
     if os.getpid() == pid:  # else this process is a copy of the one that needs it
-        shutil.rmtree(path, ignore_errors=True)
+        try:
+            shutil.rmtree(path, ignore_errors=True)
+        except KeyboardInterrupt:  # who is impatient shall not find it afterwards
+            shutil.rmtree(path, ignore_errors=True)
+            raise
     if lock is not None:
         lock.release()
 
