@@ -26,7 +26,7 @@ def execute(script: Path, to: Path) -> str:
     except CellExecutionError as e:
         wrong = f"{script}: a cell raised\n{e}"
     nbformat.write(notebook, to / f"{script.stem}.ipynb")
-    html, _ = HTMLExporter(embed_images=True, mathjax_url="", require_js_url="").from_notebook_node(notebook)
+    html, _ = HTMLExporter(mathjax_url="", require_js_url="").from_notebook_node(notebook)
     (to / f"{script.stem}.html").write_text(html, encoding="utf-8")
     print(f"{script.stem:20} {time.monotonic() - begun:5.1f} s", flush=True)
     return wrong

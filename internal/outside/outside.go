@@ -24,6 +24,8 @@ const (
 	BlazeFace = "NERO_BLAZEFACE"
 	// Silero is the folder that examples/silero/fetch fills.
 	Silero = "NERO_SILERO"
+	// Gallery is the folder of executed notebooks that .ci/gallery writes.
+	Gallery = "NERO_GALLERY"
 	// ONNXData is the folder of ONNX's own test data for backends, with node, simple and others below it.
 	ONNXData = "NERO_ONNX_TESTDATA"
 	// Strace is the program that traces system calls: its path, or its name in PATH.

@@ -50,6 +50,7 @@ func WriteCard(w io.Writer, a *document.Audit) error {
 func within(style string) string {
 	page := strings.NewReplacer(":root", "&", "html {", "& {", "body {", "& {")
 	return ".nero-card {\n" + page.Replace(style) + "& { max-width: 60rem; padding: .5rem 1rem; margin: 0; }\n" +
-		// JupyterLab floats terms and what is said of them.
-		".answers dt, .answers dd { float: none; width: auto; }\n}\n"
+		// JupyterLab floats terms and what is said of them, and gives code a ground of its own.
+		".answers dt, .answers dd { float: none; width: auto; }\n" +
+		"&.nero-card code { background: none; color: inherit; }\n}\n"
 }
