@@ -13,6 +13,8 @@ from urllib.parse import unquote, urlsplit
 
 START = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "python/README.md")
 
+GALLERY = Path("python/gallery")
+
 # Links of Markdown, and pictures that stand in it as HTML.
 LINK = re.compile(r'\]\(([^)\s]+)[^)]*\)|(?:src|srcset|href)="([^"]+)"')
 CODE = re.compile(r"^(```|~~~).*?^\1", re.M | re.S)
@@ -48,13 +50,29 @@ def gather(repository: Path, to: Path) -> None:
         copy = to / page.relative_to(repository)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(page, copy)
+        if page.parent == repository / GALLERY:  # a link to a script is one to its page
+            copy.with_suffix(".md").write_text(notebook(page.read_text(encoding="utf-8")), encoding="utf-8")
         if page.suffix != ".md":
             continue
+        text = copy.read_text(encoding="utf-8")
+        copy.write_text(re.sub(r"(\]\((?:[^)\s]*/)?gallery/\w+)\.py\)", r"\1.md)", text), encoding="utf-8")
         for name in linked(page):
             other = (page.parent / name).resolve()
             if not other.exists():
                 sys.exit(f"{page.relative_to(repository)} links to {name}, which is not there")
             todo.append(other)
+
+
+def notebook(script: str) -> str:
+    """A percent script of jupytext as Markdown: its text, and its code in blocks. Text and links are those of the script."""
+    parts = []
+    for cell in re.split(r"^# %%", script, flags=re.M)[1:]:
+        kind, _, body = cell.partition("\n")
+        if "[markdown]" in kind:
+            parts.append(re.sub(r"^# ?", "", body, flags=re.M).strip())
+        elif body.strip():
+            parts.append(f"```python\n{body.strip()}\n```")
+    return "\n\n".join(parts) + "\n"
 
 
 class Page(HTMLParser):

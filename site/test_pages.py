@@ -41,6 +41,13 @@ class Gather(Folder):
             self.gathered(), {*pages.START, "docs/A.md", "docs/p.png", "docs/q.svg", "other/B.md", "other/code/c.c"}
         )
 
+    def test_scripts_of_the_gallery_are_pages(self) -> None:
+        self.write("in/python/README.md", "[it](gallery/one.py)")
+        self.write("in/python/gallery/one.py", "# ---\n# jupyter: x\n# ---\n\n# %% [markdown]\n# # Title\n#\n# Text.\n\n# %%\nx = 1  # so\n")
+        self.assertIn("python/gallery/one.md", self.gathered())
+        self.assertEqual((self.root / "out/python/README.md").read_text(), "[it](gallery/one.md)")
+        self.assertEqual((self.root / "out/python/gallery/one.md").read_text(), "# Title\n\nText.\n\n```python\nx = 1  # so\n```\n")
+
     def test_names_what_is_missing(self) -> None:
         self.write("in/docs/A.md", "[b](B.md)")
         with self.assertRaisesRegex(SystemExit, "A.md links to B.md"):
