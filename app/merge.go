@@ -67,7 +67,7 @@ func (a *App) merge(ctx context.Context, dir string, o MergeOptions) (*RunResult
 		return nil, &MissingError{dir, len(j.Shards()), len(missing), store.Indexes(missing)}
 	}
 	p, _ := planOf(dir, held.Hash())
-	w, r, err := a.joined(ctx, dir, o.Engine, o.Workers, true)
+	w, r, err := a.joined(ctx, dir, j, o.Engine, o.Workers, true)
 	if err != nil {
 		return nil, err
 	}

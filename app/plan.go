@@ -224,9 +224,11 @@ func (p plan) give(w *workload.Workload) bool {
 	return true
 }
 
+// asPlanned is what helps where something is not as it was planned.
+const asPlanned = "put back what was planned with, or plan anew into another folder with nero plan"
+
 // differing says why what this machine would compute is not what was planned.
 func differing(dir string, planned, here *job.Job) error {
-	const remedy = "put back what was planned with, or plan anew into another folder with nero plan"
 	if planned.Engine != here.Engine {
 		return fmt.Errorf("%s was planned for the engine %s %s, and here models would run on %s %s, whose last digits "+
 			"may differ; choose that engine with --engine and --ort-lib, or plan anew into another folder", dir,
@@ -235,22 +237,22 @@ func differing(dir string, planned, here *job.Job) error {
 	for i, m := range planned.Models {
 		if i < len(here.Models) && here.Models[i].SHA256 != m.SHA256 {
 			return fmt.Errorf("model %s is another than when %s was planned: %s has SHA-256 %.12s, and the plan says "+
-				"%.12s; %s", m.Name, dir, here.Models[i].Path, here.Models[i].SHA256, m.SHA256, remedy)
+				"%.12s; %s", m.Name, dir, here.Models[i].Path, here.Models[i].SHA256, m.SHA256, asPlanned)
 		}
 	}
 	if len(planned.Files) != len(here.Files) {
 		return fmt.Errorf("the data is other than when %s was planned: there were %d files, now there are %d in %s; %s",
-			dir, len(planned.Files), len(here.Files), here.Study.Data.Images, remedy)
+			dir, len(planned.Files), len(here.Files), here.Study.Data.Images, asPlanned)
 	}
 	for i, f := range planned.Files {
 		if now := here.Files[i]; now.SHA256 != f.SHA256 {
 			return fmt.Errorf("the data is other than when %s was planned: %s has SHA-256 %.12s, and the plan says "+
-				"%.12s; %s", dir, now.Path, now.SHA256, f.SHA256, remedy)
+				"%.12s; %s", dir, now.Path, now.SHA256, f.SHA256, asPlanned)
 		}
 	}
 	if planned.Names != "" && planned.Names != here.Names {
 		return fmt.Errorf("the data is other than when %s was planned: samples in %s have other names or labels; %s",
-			dir, here.Study.Data.Images, remedy)
+			dir, here.Study.Data.Images, asPlanned)
 	}
 	d := planned.Diff(here)
 	return fmt.Errorf("what would be computed here is not what was planned in %s (%s); use the version of nero that "+

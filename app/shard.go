@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"nero/data/dataset"
 	"nero/model/engine/choose"
 	"nero/model/engine/remote"
 	"nero/present/words"
@@ -134,7 +135,7 @@ func (a *App) shard(ctx context.Context, dir string, o ShardOptions) error {
 		return fmt.Errorf("%s reads the shards from its input: leave %s and %s out", a.option("stdin"),
 			a.option("index"), a.option("block"))
 	}
-	w, r, err := a.joined(ctx, dir, o.Engine, o.Workers, false)
+	w, r, err := a.joined(ctx, dir, j, o.Engine, o.Workers, false)
 	if err != nil {
 		return err
 	}
@@ -169,9 +170,17 @@ func (a *App) shard(ctx context.Context, dir string, o ShardOptions) error {
 	a.running.Add(-1)
 	t.end()
 	if err != nil {
-		return resumable(err, r.Dir())
+		return replanned(resumable(err, r.Dir()))
 	}
 	return nil
+}
+
+// replanned says of data that was changed what helps.
+func replanned(err error) error {
+	if _, ok := errors.AsType[*dataset.ChangedError](err); ok {
+		return fmt.Errorf("%w when the run was planned; %s", err, asPlanned)
+	}
+	return err
 }
 
 // unplanned says of a folder without a job where one comes from.
@@ -184,32 +193,30 @@ func unplanned(dir string, err error) error {
 
 // joined opens the work of a folder from its own job, and the folder beside others that write it. Where nothing is left
 // to be computed any engine will do.
-func (a *App) joined(ctx context.Context, dir string, e Engine, workers int, computed bool) (*workload.Workload,
-	*store.Run, error,
-) {
+func (a *App) joined(ctx context.Context, dir string, j *job.Job, e Engine, workers int, computed bool,
+) (*workload.Workload, *store.Run, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, nil, err
-	}
-	j, err := store.Planned(dir)
-	if err != nil {
-		return nil, nil, unplanned(dir, err)
 	}
 	hash, err := j.Hash()
 	if err != nil {
 		return nil, nil, err
 	}
 	p, _ := planOf(dir, hash)
-	study := probe.Study(j, dir, nil)
+	study := j.Study
+	if !there(&study) {
+		study = probe.Study(j, dir, nil)
+	}
 	study.Audit.Confidence = p.Confidence
 	if computed = computed && len(p.Scales) > 0; !computed {
 		e = e.of(j)
 	}
 	wo := a.options(e)
-	wo.KeepGoing = p.KeepGoing
+	wo.KeepGoing, wo.Job = p.KeepGoing, j
 	w, err := a.open(ctx, &study, wo)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, replanned(err)
 	}
 	if computed && len(w.Job.Models) == len(j.Models) {
 		w.Job.Engine = j.Engine
@@ -224,8 +231,9 @@ func (a *App) joined(ctx context.Context, dir string, e Engine, workers int, com
 	var r *store.Run
 	if w.Hash != hash {
 		err = differing(dir, j, w.Job)
-	} else if r, err = store.Create(dir, w.Job, store.Options{Shared: true}); err == nil {
-		err = a.ready(ctx, w, r, workers, p)
+	} else if r, err = store.Create(dir, j, store.Options{Shared: true}); err == nil {
+		w.Job = j // with the paths of the plan, so that all who complete the run write the same bytes
+		err = replanned(a.ready(ctx, w, r, workers, p))
 	}
 	if err != nil {
 		if r != nil {
@@ -235,6 +243,18 @@ func (a *App) joined(ctx context.Context, dir string, e Engine, workers int, com
 		return nil, nil, err
 	}
 	return w, r, nil
+}
+
+// there reports whether data and models lie where a study says.
+func there(s *job.Study) bool {
+	places := []string{s.Data.Images, s.Data.Labels, s.Data.Targets}
+	for _, m := range s.Models {
+		places = append(places, m.ONNX)
+	}
+	return !slices.ContainsFunc(places, func(p string) bool {
+		_, err := os.Stat(p)
+		return p != "" && p != "none" && err != nil
+	})
 }
 
 // of is the engine that a job was planned for, where nobody asks for another.

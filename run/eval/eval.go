@@ -274,7 +274,7 @@ func (e *Evaluation) compareInputs() error {
 // First is the first sample that can be used: the first of all, unless the run keeps going without those that cannot.
 func (e *Evaluation) First() (s dataset.Sample, err error) {
 	for i := range e.Count() {
-		if s, err = e.At(i); err == nil || !e.KeepGoing {
+		if s, err = e.At(i); err == nil || !e.endures(err) {
 			return s, err
 		}
 	}
@@ -467,7 +467,7 @@ func (w *worker) sample(ctx context.Context, i int) error {
 	if err == nil {
 		return nil
 	}
-	if !w.e.KeepGoing {
+	if !w.e.endures(err) {
 		return err
 	}
 	if err := w.flush(ctx); err != nil { // rows come in the order of the samples
@@ -510,6 +510,13 @@ func (w *worker) fail(p *pending, err error) {
 		}
 		w.rows = append(w.rows, r)
 	}
+}
+
+// endures reports whether the run goes on without a sample that cannot be read. One that was changed since the job was
+// made is no such sample: its row would be one of another job.
+func (e *Evaluation) endures(err error) bool {
+	_, changed := errors.AsType[*dataset.ChangedError](err)
+	return e.KeepGoing && !changed
 }
 
 // placeless is the text of an error without the folders above those of the data.

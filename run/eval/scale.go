@@ -137,7 +137,7 @@ func (e *Evaluation) Calibrate(ctx context.Context, workers int) error {
 				}
 				err = &SampleError{s.ID, err}
 			}
-			if !e.KeepGoing {
+			if !e.endures(err) {
 				return err
 			}
 		}

@@ -210,11 +210,11 @@ func (r *Run) claim(shared bool) error {
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
+	if text, err := readSmall(name); err == nil && bytes.Equal(text, mine) {
+		return nil // without reading a job of many files again
+	}
 	old, text, err := readJob(name)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && bytes.Equal(text, mine) {
-		if err == nil {
-			return nil
-		}
+	if errors.Is(err, fs.ErrNotExist) {
 		return replace(r.fs, name, mine)
 	}
 	if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrIncompatible) {

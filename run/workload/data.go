@@ -1,12 +1,17 @@
 package workload
 
 import (
+	"os"
+	"runtime"
+
 	"nero/data/dataset"
 	"nero/data/particle"
 	"nero/data/space"
 	"nero/run/job"
 	"nero/symmetry/action"
 	"nero/symmetry/action/phantom"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // none is how a study says that labels or targets are to be left alone.
@@ -20,6 +25,12 @@ func Formats() dataset.Formats {
 // OpenData opens the data of a study: its samples as they are before anything moves, with pieces, zoom and rendering.
 // The formats are nil for [Formats].
 func OpenData(s *job.Study, formats dataset.Formats) (dataset.Dataset, error) {
+	known, spec := known(s, formats)
+	return known.Open(spec)
+}
+
+// known are the formats of a study's data, and the data as they want it.
+func known(s *job.Study, formats dataset.Formats) (dataset.Formats, dataset.Spec) {
 	if formats == nil {
 		formats = Formats()
 	}
@@ -27,7 +38,54 @@ func OpenData(s *job.Study, formats dataset.Formats) (dataset.Dataset, error) {
 	if f := formats.Find(spec.Format); f != nil && f.Numbered {
 		spec.Classes = nil // names for numbers: the workload gives them
 	}
-	return formats.Open(spec)
+	return formats, spec
+}
+
+// trusting opens the data of a study whose job is known. Its files are held against the digests of the job when they
+// are read; those that opening has read are left to [Workload.digests].
+func (w *Workload) trusting(formats dataset.Formats, j *job.Job) (dataset.Dataset, error) {
+	fsys := new(dataset.Held)
+	formats, spec := known(w.Study, formats)
+	ds, err := formats.OpenFS(fsys, spec)
+	if err != nil {
+		return nil, err
+	}
+	names := ds.Files()
+	if info, err := os.Stat(spec.Images); err != nil || !info.IsDir() || len(names) != len(j.Files) {
+		return ds, nil //nolint:nilerr // one file, or others than those of the job: all get their digests
+	}
+	digests := make([]string, len(names))
+	for i, f := range j.Files {
+		digests[i] = f.SHA256
+	}
+	w.held = fsys.Hold(names, digests)
+	return ds, nil
+}
+
+// digests are the files of the data with what they hold: as the job says it where they are held against that.
+func (w *Workload) digests(j *job.Job) ([]job.Ref, error) {
+	names := w.Data.Files()
+	out := make([]job.Ref, len(names))
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	const batch = 64
+	for lo := 0; lo < len(names); lo += batch {
+		g.Go(func() error {
+			for i := lo; i < min(lo+batch, len(names)); i++ {
+				out[i].Path = absolute(names[i])
+				if len(w.held) == len(names) && w.held[i] {
+					out[i].SHA256 = j.Files[i].SHA256
+					continue
+				}
+				var err error
+				if out[i].SHA256, err = dataset.Digest(out[i].Path); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return out, g.Wait()
 }
 
 // dataSpec is the data of a study as the readers want it.

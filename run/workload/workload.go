@@ -85,6 +85,10 @@ type Options struct {
 	MostTime time.Duration
 	// KeepGoing turns samples that cannot be used into rows with an error.
 	KeepGoing bool
+	// Job is what was made of the study before, nil for nothing: files of the data are believed to hold what it says
+	// until they are read, and samples are not tried out. A file that holds something else is then a
+	// [dataset.ChangedError].
+	Job *job.Job
 	// Audit opens the models for an audit: scores stay as the model returns them and metrics are not looked at.
 	Audit bool
 }
@@ -137,6 +141,8 @@ type Workload struct {
 	// Scored says that the study itself calls the outputs scores of classes: by the output's space or decoding, by the
 	// task, or by labels.
 	Scored bool
+	// which files of the data are held against the digests of a job when they are read
+	held []bool
 	// by the name of the model
 	opened map[string]*loaded
 }
@@ -164,7 +170,12 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	resized, first, wrong := usualSize(ctx, s, o)
+	var resized string
+	var first elsewhere
+	var wrong error
+	if o.Job == nil { // else it is decided
+		resized, first, wrong = usualSize(ctx, s, o)
+	}
 	w, in, err := openInput(s, o)
 	if err != nil {
 		if first != nil {
@@ -201,7 +212,7 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 		func() error { return w.measure(ctx, o) },                                     // and how
 		w.choose,     // the samples
 		w.answerable, // whose classes the models know
-		func() error { w.Eval.KeepGoing = o.KeepGoing; return w.readable() },
+		func() error { w.Eval.KeepGoing = o.KeepGoing; return w.readable(o) },
 		func() error { return w.start(ctx, files, &o) }, // the engine
 		func() error { return w.openModels(ctx, files, in.seen, o) },
 		w.Eval.Prepare,
@@ -297,7 +308,7 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := w.openData(o.Formats); err != nil {
+	if err := w.openData(o); err != nil {
 		return nil, nil, err
 	}
 	w.framed(margin)
@@ -436,10 +447,16 @@ func (w *Workload) note(format string, a ...any) {
 	w.Notes = append(w.Notes, fmt.Sprintf(format, a...))
 }
 
-func (w *Workload) openData(formats dataset.Formats) error {
+func (w *Workload) openData(o Options) error {
 	d := &w.Study.Data
 	ignore := d.Labels == none
-	ds, err := OpenData(w.Study, formats)
+	var ds dataset.Dataset
+	var err error
+	if o.Job != nil {
+		ds, err = w.trusting(o.Formats, o.Job)
+	} else {
+		ds, err = OpenData(w.Study, o.Formats)
+	}
 	if err != nil {
 		return w.Study.Errorf("data", "%v", w.fitting(err))
 	}
@@ -758,13 +775,9 @@ func (w *Workload) fix(o Options) error {
 	j := w.Job
 	j.Format, j.Numbers, j.Study = job.FormatNumber, Numbers, placed(*w.Study)
 	j.Samples, j.Count, j.Classes = e.Samples, e.Count(), e.Classes
-	for _, path := range w.Data.Files() {
-		path = absolute(path)
-		sum, err := dataset.Digest(path)
-		if err != nil {
-			return err
-		}
-		j.Files = append(j.Files, job.Ref{Path: path, SHA256: sum})
+	var err error
+	if j.Files, err = w.digests(o.Job); err != nil {
+		return err
 	}
 	j.Names = job.NamesDigest(w.Data.IDs(), w.Data.Labels())
 	j.Pixels = e.Pixels
@@ -783,7 +796,6 @@ func (w *Workload) fix(o Options) error {
 	if err := j.Validate(); err != nil {
 		return err
 	}
-	var err error
 	w.Hash, err = j.Hash()
 	return err
 }
@@ -832,8 +844,8 @@ func (w *Workload) probe(ctx context.Context) error {
 
 // readable reads the first samples of the run, so that a broken one is found before anything is written. Reading them
 // all could take as long as the run; those beyond are found when their turn comes.
-func (w *Workload) readable() error {
-	if w.Eval.KeepGoing {
+func (w *Workload) readable(o Options) error {
+	if w.Eval.KeepGoing || o.Job != nil {
 		return nil
 	}
 	for i := range min(w.Eval.Count(), 1000) {
