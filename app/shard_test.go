@@ -74,3 +74,17 @@ func TestRate(t *testing.T) {
 		}
 	}
 }
+
+// Names of jobs are those that every scheduler takes.
+func TestJobName(t *testing.T) {
+	const hash = "0123456789abcdef"
+	for folder, want := range map[string]string{
+		"run": "nero-run-01234567", "My Run_7.": "nero-my-run-7-01234567", "日本": "nero-01234567",
+		"----": "nero-01234567", "x": "nero-x-01234567",
+		"a123456789b123456789c123456789d123456789e": "nero-a123456789b123456789c123456789d123456789-01234567",
+	} {
+		if got := jobName(folder, hash); got != want {
+			t.Errorf("%s: %s, want %s", folder, got, want)
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"text/template"
+	"time"
+
+	"nero/audit"
+	"nero/present/words"
+	"nero/run/job"
+	"nero/run/store"
+)
+
+//go:embed submit
+var submitted embed.FS
+
+// MostTasks is into how many tasks a run is cut at most where nobody says: what arrays of Slurm hold unless the site
+// allows more.
+const MostTasks = 500
+
+// SubmitOptions say how the shards of a planned run become tasks of a scheduler.
+type SubmitOptions struct {
+	// Tasks is how many there are at most; 0 for [MostTasks].
+	Tasks int
+	// AtOnce is how many run at the same time; 0 for as many as the scheduler likes.
+	AtOnce int
+	// Workers is how many shards, and processors, a task has at once; 0 for one.
+	Workers int
+	// GPUs is how many a task has.
+	GPUs int
+	// Time is how long a task may take; 0 for what the site says.
+	Time time.Duration
+	// AllowProgram lets workers run the programs that the study names.
+	AllowProgram bool
+	// Flags are further ones for sbatch.
+	Flags []string
+	// Image is that of the containers, Claim the claim of the volume with the run, its data and models, and Mount where
+	// containers find it; empty for the folder that holds the run.
+	Image, Claim, Mount string
+}
+
+// Submission is a planned run as tasks of a scheduler.
+type Submission struct {
+	SubmitOptions
+	// Name is that of the job, made of the folder's and the job's hash.
+	Name string
+	// Dir is the absolute path of the run, and Logs the folder of scripts and logs beside it.
+	Dir, Logs string
+	// Program is the path of nero.
+	Program string
+	// Block is how many shards a task has, and Array the tasks of which something is missing, as "0-4,7"; empty for
+	// none.
+	Block int
+	Array string
+	// Complete says that there is nothing to do.
+	Complete bool
+}
+
+// Submission cuts the shards of a planned run into tasks.
+func (a *App) Submission(dir string, o SubmitOptions) (*Submission, error) {
+	for _, n := range []struct {
+		name  string
+		value int
+	}{{"tasks", o.Tasks}, {"at-once", o.AtOnce}, {"workers", o.Workers}, {"gpus", o.GPUs}, {"time", int(o.Time)}} {
+		if n.value < 0 {
+			return nil, fmt.Errorf("%s is %d, want at least 1", a.option(n.name), n.value)
+		}
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if strings.ContainsAny(abs, "\n\r") {
+		return nil, fmt.Errorf("%q: a path with an end of line cannot stand in a script; rename the folder", abs)
+	}
+	if _, err := store.Planned(abs); err != nil {
+		return nil, unplanned(dir, err)
+	}
+	r, err := store.Open(abs)
+	if err != nil {
+		return nil, err
+	}
+	s := &Submission{SubmitOptions: o, Dir: abs, Logs: abs + ".slurm", Program: "nero", Complete: r.Complete()}
+	if self, err := os.Executable(); err == nil {
+		s.Program = self
+	}
+	s.Name = jobName(filepath.Base(abs), r.Hash())
+	s.Workers = max(1, o.Workers)
+	all := len(r.Job().Shards())
+	if s.Tasks == 0 {
+		s.Tasks = MostTasks
+	}
+	s.Block = max(1, (all+s.Tasks-1)/s.Tasks)
+	s.Tasks = (all + s.Block - 1) / s.Block
+	var todo []job.Shard // tasks, written as shards are
+	for _, m := range r.Missing() {
+		if t := m.Index / s.Block; len(todo) == 0 || todo[len(todo)-1].Index != t {
+			todo = append(todo, job.Shard{Index: t})
+		}
+	}
+	s.Array = store.Indexes(todo)
+	return s, nil
+}
+
+// jobName is a name that every scheduler takes: that of the folder and the beginning of the job's hash.
+func jobName(folder, hash string) string {
+	plain := strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(folder), "-"), "-")
+	return "nero-" + strings.Trim(plain[:min(len(plain), 40)]+"-"+hash[:8], "-")
+}
+
+// render fills in one of the templates.
+func (s *Submission) render(name string) (string, error) {
+	t, err := template.New("").Option("missingkey=error").Funcs(template.FuncMap{
+		"quote": audit.ShellQuote,
+		"words": func(flags []string) string {
+			quoted := make([]string, len(flags))
+			for i, f := range flags {
+				quoted[i] = audit.ShellQuote(f)
+			}
+			return strings.Join(quoted, " ")
+		},
+		"log": func(dir, file string) string { // of which sbatch reads % as a pattern
+			return audit.ShellQuote(strings.ReplaceAll(dir, "%", "%%") + "/" + file)
+		},
+		"clock": func(d time.Duration) string {
+			n := int((d + time.Second - 1) / time.Second)
+			return fmt.Sprintf("%02d:%02d:%02d", n/3600, n/60%60, n%60)
+		},
+		"seconds": func(d time.Duration) int { return int((d + time.Second - 1) / time.Second) },
+		"json": func(text string) (string, error) { // which is a text in YAML, too
+			b, err := json.Marshal(text)
+			return string(b), err
+		},
+	}).ParseFS(submitted, "submit/"+name)
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	err = t.ExecuteTemplate(&b, name, s)
+	return b.String(), err
+}
+
+// Kubernetes is the manifest of an Indexed Job.
+func (s *Submission) Kubernetes() (string, error) {
+	switch {
+	case s.Image == "":
+		return "", errors.New("which image? name one that holds nero with --image")
+	case s.Claim == "":
+		return "", errors.New("which volume? name the claim of the one that holds the run, its data and models with " +
+			"--claim")
+	case len(s.Flags) > 0:
+		return "", fmt.Errorf("%s: flags behind -- are for sbatch; change the manifest instead", s.Flags[0])
+	}
+	if s.Mount == "" {
+		s.Mount = filepath.Dir(s.Dir)
+	}
+	if in, err := filepath.Rel(s.Mount, s.Dir); err != nil || !filepath.IsLocal(in) {
+		return "", fmt.Errorf("--mount %s does not hold %s: containers find the run at the path that it has here",
+			s.Mount, s.Dir)
+	}
+	return s.render("kubernetes.yaml.tmpl")
+}
+
+// Slurm are the scripts of an array and of the merge behind it; the first is empty where no shard is missing.
+func (s *Submission) Slurm() (array, merge string, err error) {
+	if s.Array != "" {
+		if array, err = s.render("slurm.sh.tmpl"); err != nil {
+			return "", "", err
+		}
+	}
+	merge, err = s.render("merge.sh.tmpl")
+	return array, merge, err
+}
+
+// SubmitSlurm hands the tasks of which something is missing, and the merge behind them, to Slurm, and returns what they
+// are called there. With wait it returns when the merge is done; what does not depend on anybody is not waited for.
+func (s *Submission) SubmitSlurm(ctx context.Context, wait bool) (array, merge string, err error) {
+	tasks, behind, err := s.Slurm()
+	if err != nil {
+		return "", "", err
+	}
+	if err := os.MkdirAll(s.Logs, 0o777); err != nil {
+		return "", "", err
+	}
+	last := []string{"--parsable"}
+	if tasks != "" {
+		if array, err = s.sbatch(ctx, "array.sh", tasks, "--parsable"); err != nil {
+			return "", "", err
+		}
+		last = append(last, "--dependency=afterok:"+array, "--kill-on-invalid-dep=yes")
+	}
+	if wait {
+		last = append(last, "--wait")
+	}
+	merge, err = s.sbatch(ctx, "merge.sh", behind, last...)
+	return array, merge, err
+}
+
+// sbatch writes a script and hands it in.
+func (s *Submission) sbatch(ctx context.Context, name, text string, flags ...string) (string, error) {
+	at := filepath.Join(s.Logs, name)
+	if err := writeFile(at, []byte(text)); err != nil {
+		return "", err
+	}
+	c := exec.CommandContext(ctx, "sbatch", append(flags, at)...)
+	var said bytes.Buffer
+	c.Stderr = &said
+	out, err := c.Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", errors.New("there is no sbatch here: submit from a machine of the cluster, or take the scripts of " +
+			"--dry-run there")
+	}
+	if err != nil {
+		return "", fmt.Errorf("sbatch %s: %w: %s", at, err, words.Line(said.String()))
+	}
+	id, _, _ := strings.Cut(strings.TrimSpace(string(out)), ";") // a cluster's name may follow
+	return id, nil
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"nero/app"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *App) submit() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "submit slurm|kubernetes RUN",
+		Short: "Hand the shards of a planned run to a scheduler",
+		Long: `submit cuts the shards of a run that nero plan began into tasks of a scheduler. What is kept already is not
+computed again, so the same command goes on with what is missing. See docs/CLUSTERS.md.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Example: "  nero submit slurm run --time 1h -- --partition=short\n" +
+			"  nero submit kubernetes run --image IMAGE --claim CLAIM | kubectl apply -f -",
+	}
+	c.AddCommand(a.submitSlurm(), a.submitKubernetes())
+	return c
+}
+
+// addTasks adds the flags of tasks.
+func addTasks(c *cobra.Command, o *app.SubmitOptions) {
+	c.Flags().IntVar(&o.Tasks, "tasks", app.MostTasks, "most `tasks`; each has a block of shards")
+	c.Flags().IntVar(&o.AtOnce, "at-once", 0, "most `tasks` at the same time (default: the scheduler's)")
+	c.Flags().IntVarP(&o.Workers, "workers", "w", 1, "shards, and processors, of a task at once")
+	c.Flags().IntVar(&o.GPUs, "gpus", 0, "GPUs of a task")
+	c.Flags().DurationVar(&o.Time, "time", 0, "most time of a task, such as 1h (default: the site's)")
+	c.Flags().BoolVar(&o.AllowProgram, "allow-program", false,
+		"let workers run the programs that the study names; look at them first")
+}
+
+func (a *App) submitSlurm() *cobra.Command {
+	var o app.SubmitOptions
+	dry, wait := false, false
+	c := &cobra.Command{
+		Use:   "slurm RUN [-- FLAGS OF SBATCH]",
+		Short: "As an array of Slurm, with the merge behind it",
+		Long: `slurm hands an array of tasks in, and the merge of the run behind it. Scripts and logs are in RUN.slurm, beside the
+run. A task that fails by a storage, an endpoint or a signal is queued again, three times at most; one that would fail
+again is not. The machines have to see the run, its data and models, and nero at the same paths as this one.`,
+		Example: "  nero submit slurm run --time 1h -- --partition=short --mem=4G\n" +
+			"  nero submit slurm run --tasks 100 --at-once 20 --dry-run",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if n := cmd.ArgsLenAtDash(); n > 1 || n < 0 && len(args) > 1 {
+				return errors.New("one run at a time; flags for sbatch stand behind --")
+			}
+			o.Flags = args[1:]
+			s, err := a.app.Submission(args[0], o)
+			if err != nil {
+				return err
+			}
+			if dry {
+				array, merge, err := s.Slurm()
+				fmt.Fprint(a.Out, array, merge)
+				return err
+			}
+			if s.Complete {
+				fmt.Fprintf(a.Out, "%s is complete\n", s.Dir)
+				return nil
+			}
+			array, merge, err := s.SubmitSlurm(cmd.Context(), wait)
+			if err != nil {
+				return err
+			}
+			if array != "" {
+				fmt.Fprintf(a.Out, "array %s: tasks %s of up to %d shards; logs in %s\n", array, s.Array, s.Block,
+					s.Logs)
+			}
+			fmt.Fprintf(a.Out, "merge %s\nhow far it is: nero status %s --watch\n", merge, s.Dir)
+			return nil
+		},
+	}
+	addTasks(c, &o)
+	c.Flags().BoolVar(&dry, "dry-run", false, "print the scripts, and hand nothing in")
+	c.Flags().BoolVar(&wait, "wait", false, "wait until the run is merged")
+	return c
+}
+
+func (a *App) submitKubernetes() *cobra.Command {
+	var o app.SubmitOptions
+	c := &cobra.Command{
+		Use:   "kubernetes RUN",
+		Short: "As the manifest of an Indexed Job",
+		Long: `kubernetes prints a manifest. Its containers find the run, its data and models at the paths that they have here, on
+the volume of a claim. A lost node or an eviction does not count as a failure, exit code 2 ends the job at once, and
+another is tried again, three times at most for each task.`,
+		Example: "  nero submit kubernetes run --image IMAGE --claim CLAIM | kubectl apply -f -",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, err := a.app.Submission(args[0], o)
+			if err != nil {
+				return err
+			}
+			text, err := s.Kubernetes()
+			fmt.Fprint(a.Out, text)
+			return err
+		},
+	}
+	addTasks(c, &o)
+	c.Flags().StringVar(&o.Image, "image", "", "the `image` of a container that holds nero")
+	c.Flags().StringVar(&o.Claim, "claim", "", "the `claim` of the volume that holds the run, its data and models")
+	c.Flags().StringVar(&o.Mount, "mount", "",
+		"the `folder` at which that volume is mounted (default: that which holds the run)")
+	return c
+}
