@@ -31,7 +31,7 @@ func basis(w *workload.Workload) []audit.About {
 		{Name: "data", Value: "sha256 " + w.Job.DataDigest()},
 		{Name: "input", Value: words("scale", s.Input.Scale, "mean", s.Input.Mean, "std", s.Input.Std, "channels",
 			or(s.Input.Channels, "as in the file"))},
-		{Name: "output", Value: words(s.Output.Space, s.Output.Decode, "type", or(s.Output.Type, "trivial"))},
+		{Name: "output", Value: words(s.Output.Space, s.Output.Decode, "type", or(s.Output.Type.String(), "trivial"))},
 		{Name: "output action", Value: s.Output.Action},
 		{Name: "kernel", Value: s.Group.Resample + ", of the output " + s.Output.Kernel},
 		{Name: "border", Value: s.Group.Border},

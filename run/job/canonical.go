@@ -131,6 +131,7 @@ func (j *Job) withoutPaths() *Job {
 	}
 	c.Study.Name, c.Study.About = "", ""
 	c.Study.Data.Images, c.Study.Data.Labels = "", ""
+	c.Study.Output.Type.Matrices = "" // its digest counts
 	if c.Study.Data.Targets != "none" {
 		c.Study.Data.Targets = ""
 	}

@@ -426,7 +426,7 @@ type Output struct {
 	// how the group should move the output; default invariant for scores, same for the others
 	Action string `json:"action,omitempty" yaml:"action,omitempty" jsonschema:"enum=invariant,enum=same"`
 	// tensor: representation that the channels carry; default trivial
-	Type string `json:"type,omitempty" yaml:"type,omitempty" jsonschema:"enum=trivial,enum=regular"`
+	Type Type `json:"type,omitzero" yaml:"type,omitempty"`
 	// space boxes
 	Boxes Boxes `json:"boxes,omitzero" yaml:"boxes,omitempty"`
 	// space field
@@ -435,6 +435,46 @@ type Output struct {
 	Kernel string `json:"resample,omitempty" yaml:"resample,omitempty" jsonschema:"enum=nearest,enum=bilinear,enum=bicubic,enum=lanczos,enum=spline,enum=quintic,enum=area,enum=fourier,enum=up3-bilinear"`
 	// space rows, signal or record: the outputs of the model, each with how it should move
 	Fields []Port `json:"fields,omitempty" yaml:"fields,omitempty" jsonschema:"minItems=1,maxItems=64" study:"single"`
+}
+
+// Type is how a group moves the channels of a tensor: by a representation with a name, or by matrices in a file.
+type Type struct {
+	// trivial: every channel stays what it is; regular: a channel for each element of a finite group
+	Name string `json:"name,omitempty" yaml:"name,omitempty" jsonschema:"enum=trivial,enum=regular" study:"short"`
+	// an npz file with a matrix for each element: elements, one row of coordinates for each, and matrices, one for
+	// each, which moves as many channels, from the left
+	Matrices string `json:"matrices,omitempty" yaml:"matrices,omitempty" jsonschema:"minLength=1"`
+	// of the file of matrices, which is refused where it is another; default that which it has
+	SHA256 string `json:"sha256,omitempty" yaml:"sha256,omitempty" jsonschema:"minLength=64"`
+}
+
+// String is the name, or what stands for it.
+func (t Type) String() string {
+	if t.Matrices != "" {
+		return "matrices " + t.SHA256
+	}
+	return t.Name
+}
+
+// MarshalJSON writes a name alone as a text, as it is written in a study.
+func (t Type) MarshalJSON() ([]byte, error) {
+	if t == (Type{Name: t.Name}) {
+		return json.Marshal(t.Name)
+	}
+	type plain Type
+	return json.Marshal(plain(t))
+}
+
+// UnmarshalJSON reads a text as the name.
+func (t *Type) UnmarshalJSON(b []byte) error {
+	*t = Type{}
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, &t.Name)
+	}
+	type plain Type
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	return d.Decode((*plain)(t))
 }
 
 // Port is one input or output of a model: which field of the data it is, and how the group moves it. Every port has an

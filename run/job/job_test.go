@@ -67,7 +67,8 @@ func anyJob(t *rapid.T) *Job {
 				Mean: numbers.Draw(t, "mean"), Std: numbers.Draw(t, "std"),
 			},
 			Output: Output{
-				Space: str("s"), Name: str("n"), Decode: str("d"), Action: str("a"), Type: str("t"), Kernel: str("k"),
+				Space: str("s"), Name: str("n"), Decode: str("d"), Action: str("a"),
+				Type: Type{str("t"), str("tm"), str("ts")}, Kernel: str("k"),
 				Boxes: Boxes{
 					Parts: []BoxesPart{{str("pb"), str("ps"), str("po"), str("pl")}}, Form: str("f"), Swap: true,
 					Unit: str("u"),
@@ -221,7 +222,9 @@ func TestHashEveryField(t *testing.T) {
 			isPath := strings.HasPrefix(path, "study.models[0].") && path != "study.models[0].name" ||
 				path == "study.name" || path == "study.about" ||
 				path == "study.data.images" || path == "study.data.labels" || path == "study.data.targets" ||
-				path == "files[0].path" || strings.HasPrefix(path, "models[") && strings.HasSuffix(path, ".path")
+				path == "files[0].path" ||
+				path == "study.output.type.matrices" ||
+				strings.HasPrefix(path, "models[") && strings.HasSuffix(path, ".path")
 			if (before == after) != isPath {
 				t.Fatalf("changing %s: hash changed: %v", path, before != after)
 			}

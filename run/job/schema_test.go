@@ -66,6 +66,7 @@ func makeSchema(t *testing.T) []byte {
 		"Recurrent": reflect.TypeFor[Recurrent](),
 		"State":     reflect.TypeFor[State](), "Feeding": reflect.TypeFor[Feeding](),
 		"Slices": reflect.TypeFor[Slices](),
+		"Type":   reflect.TypeFor[Type](),
 		"Refine": reflect.TypeFor[Refine](), "Resize": reflect.TypeFor[Resize](),
 	} {
 		d, ok := s.Definitions[name]
@@ -74,8 +75,8 @@ func makeSchema(t *testing.T) []byte {
 		}
 		refine(t, d, typ)
 	}
-	if len(s.Definitions) != 28 {
-		t.Fatalf("%d definitions, expected 28: add the new one above", len(s.Definitions))
+	if len(s.Definitions) != 29 {
+		t.Fatalf("%d definitions, expected 29: add the new one above", len(s.Definitions))
 	}
 	orbit := s.Definitions["Orbit"]
 	var pairs []*jsonschema.Schema
@@ -93,6 +94,7 @@ func makeSchema(t *testing.T) []byte {
 	for name, typ := range map[string]reflect.Type{
 		"Model": reflect.TypeFor[Model](), "Data": reflect.TypeFor[Data](),
 		"Group": reflect.TypeFor[Group](), "BoxesPart": reflect.TypeFor[BoxesPart](), "Port": reflect.TypeFor[Port](),
+		"Type": reflect.TypeFor[Type](),
 	} {
 		d := s.Definitions[name]
 		i := slices.IndexFunc(fieldsOf(typ), func(f field) bool { return f.short })
@@ -258,7 +260,7 @@ func TestSchemaRules(t *testing.T) {
 	if n < 40 {
 		t.Errorf("only %d permitted values", n)
 	}
-	if c := strings.Count(text, `"additionalProperties": false`); c != 29 {
-		t.Errorf("%d of 29 mappings refuse unknown keys", c)
+	if c := strings.Count(text, `"additionalProperties": false`); c != 30 {
+		t.Errorf("%d of 30 mappings refuse unknown keys", c)
 	}
 }

@@ -288,9 +288,16 @@ func (s *Study) checkOutput(report func(path, message string)) {
 				"logits")
 		}
 	}
-	if s.Output.Type != "" && space != "tensor" {
+	of := s.Output.Type
+	if of != (Type{}) && space != "tensor" {
 		report("output.type", fmt.Sprintf("only an output of space tensor has one, but the space is %s; leave it out",
 			space))
+	}
+	if of.Name != "" && of.Matrices != "" {
+		report("output.type", fmt.Sprintf("the name %s and matrices; say one of them", of.Name))
+	}
+	if of.SHA256 != "" && of.Matrices == "" {
+		report("output.type.sha256", "is of a file of matrices; name it with matrices, or leave the digest out")
 	}
 }
 
@@ -407,6 +414,7 @@ func (s *Study) Resolve(dir string) {
 		}
 		return filepath.Join(dir, filepath.FromSlash(p))
 	}
+	s.Output.Type.Matrices = join(s.Output.Type.Matrices)
 	s.Models = slices.Clone(s.Models)
 	for i := range s.Models {
 		m := &s.Models[i]
@@ -457,7 +465,7 @@ func Defaults(s *Study) {
 	}
 	set(&s.Output.Action, "same")
 	if s.Output.Space == "tensor" {
-		set(&s.Output.Type, "trivial")
+		set(&s.Output.Type, Type{Name: "trivial"})
 	}
 	set(&s.Group.Resample, "bilinear")
 	set(&s.Group.Border, "zero")

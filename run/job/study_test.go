@@ -541,7 +541,10 @@ func TestDefaults(t *testing.T) {
 		"classification": {Space: "scores", Decode: "softmax", Action: "invariant", Kernel: "bilinear"},
 		"segmentation":   {Space: "mask", Action: "same", Kernel: "bilinear"},
 		"image":          {Space: "image", Decode: "raw", Action: "same", Kernel: "bilinear"},
-		"tensor":         {Space: "tensor", Decode: "raw", Action: "same", Type: "trivial", Kernel: "bilinear"},
+		"tensor": {
+			Space: "tensor", Decode: "raw", Action: "same", Type: Type{Name: "trivial"},
+			Kernel: "bilinear",
+		},
 	} {
 		s := Study{Task: task}
 		Defaults(&s)

@@ -430,7 +430,7 @@ func (w *Workload) recordSpec(sig onnx.Signature, in space.Spec, audit bool) dec
 	if len(spec.Outputs) == 0 {
 		spec.Outputs = []decode.OutputField{{
 			Port: s.Output.Name, Kind: space.Kind(s.Output.Space),
-			Type: s.Output.Type,
+			Type: channels(s.Output.Type),
 		}}
 	}
 	return spec

@@ -406,6 +406,13 @@ func (w *Workload) plan(in, out action.Action) error {
 		return w.Study.Errorf("group.orbit", "%v", err)
 	}
 	w.Eval.Plan = plan
+	if t, ok := out.(*action.Tensor); ok && w.Study.Output.Type.Matrices != "" {
+		for _, g := range plan.Elements {
+			if err := t.Knows(g); err != nil {
+				return w.Study.Errorf("output.type.matrices", "%s: %v", w.Study.Output.Type.Matrices, err)
+			}
+		}
+	}
 	return nil
 }
 
@@ -516,7 +523,15 @@ func (w *Workload) outAction(in *input, o Options) (action.Action, error) {
 			"scores have no positions that %s could move; say invariant, or give output.space image, mask or tensor",
 			w.group.Name())
 	}
-	a, err := o.Rules.For(w.group, out, action.Options{
+	rules := o.Rules
+	if s.Output.Type.Matrices != "" {
+		rep, err := w.matrices()
+		if err != nil {
+			return nil, s.Errorf("output.type.matrices", "%v", err)
+		}
+		rules = append(action.Table{action.TensorRule(out.Name, rep)}, rules...)
+	}
+	a, err := rules.For(w.group, out, action.Options{
 		Kernel: action.Kernel(s.Output.Kernel), Border: action.Border(s.Group.Border), AtFirst: s.Output.Field.AtFirst,
 		Stride: w.stride(in, out), Region: action.Region(s.Group.Mask),
 	})
@@ -869,10 +884,10 @@ func (w *Workload) decodeSpec(in space.Spec, audit bool) decode.OutputSpec {
 		} else if out.Name == "" {
 			out.Name = f.Name
 		}
-		out.Type = out.Fields[0].Type
+		out.Type = job.Type{Name: out.Fields[0].Type}
 	}
 	spec := decode.OutputSpec{
-		Name: out.Name, Decode: d, Type: out.Type,
+		Name: out.Name, Decode: d, Type: channels(out.Type),
 		Boxes: boxesSpec(out.Boxes), Field: fieldSpec(out.Field), Kinds: w.kinds,
 	}
 	if len(out.Threshold) == 1 {
@@ -900,6 +915,7 @@ func placed(s job.Study) job.Study {
 	if s.Data.Targets != none {
 		s.Data.Targets = absolute(s.Data.Targets)
 	}
+	s.Output.Type.Matrices = absolute(s.Output.Type.Matrices)
 	s.Group.File = ""     // what it says counts, and is in the definition
 	s.Audit = job.Audit{} // thresholds change no number of a run: another one must not keep it from being resumed
 	s.Models = slices.Clone(s.Models)

@@ -226,7 +226,7 @@ func TestEquivariantOutputs(t *testing.T) {
 		{
 			"group channels", "ramps",
 			[]any{"n", 4, 8, 8},
-			job.Output{Space: "tensor", Type: "regular"},
+			job.Output{Space: "tensor", Type: job.Type{Name: "regular"}},
 			[]string{"relative", "absolute"},
 			0,
 		},
@@ -260,7 +260,7 @@ func TestWrongClaims(t *testing.T) {
 		output job.Output
 		bad    func(float32) bool
 	}{
-		{ramps, job.Output{Space: "tensor", Type: "trivial"}, func(v float32) bool { return v > 0.1 }},
+		{ramps, job.Output{Space: "tensor", Type: job.Type{Name: "trivial"}}, func(v float32) bool { return v > 0.1 }},
 		{either, job.Output{Space: "mask", Action: "invariant"}, func(v float32) bool { return v < 0.9 }},
 	} {
 		s := study(pictures(t, 8, "a", "b"), "C4", c.model)

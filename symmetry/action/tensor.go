@@ -54,6 +54,19 @@ func NewTensor(g group.Group, s space.Spec, o Options, rep Representation) (*Ten
 // Group is the group that acts.
 func (a *Tensor) Group() group.Group { return a.group }
 
+// Knows is the reason why channels cannot be moved by g, or back, as where no matrix is given for it; nil if
+// they can be.
+func (a *Tensor) Knows(g group.Element) error {
+	if err := checkElement(a.group, g); err != nil {
+		return err
+	}
+	if _, err := a.rep.Matrix(g); err != nil {
+		return err
+	}
+	_, err := a.rep.Matrix(a.group.Inv(g))
+	return err
+}
+
 // Exact tells the elements that act by index and sign.
 func (a *Tensor) Exact(g group.Element) bool {
 	if checkElement(a.group, g) != nil || a.planar != nil && !a.planar.exact(g) {
