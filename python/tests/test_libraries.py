@@ -343,6 +343,29 @@ class Escnn(unittest.TestCase):
                 for want in theirs:
                     self.assertLess(float((torch.cat(seen) - want).abs().amax((1, 2, 3)).min()), 1e-5, (space, g))
 
+    def others(self) -> "list[Any]":
+        """Spaces, with fields that are neither trivial nor regular: irreps, quotients, several of them."""
+        c4, d4 = self.c4, self.d4
+        return [(c4, [c4.irrep(1)]), (c4, [c4.quotient_repr(2), c4.trivial_repr, c4.irrep(1)]), (d4, [d4.irrep(1, 1), d4.irrep(1, 0)]), (d4, [d4.quotient_repr((None, 2))])]
+
+    def test_other_fields(self) -> None:
+        for space, out in self.others():
+            exact, broken = self.net(space, out), self.bent(space, out)
+            self.assertEqual(verdicts(exact, broken, data=self.images), ["PASS", "FAIL"], (space, out))
+
+    def test_answers_that_they_move_are_those_that_we_move(self) -> None:
+        """What a network of theirs says of a moved picture is what it said, moved by their transform: so the errors are rounding alone."""
+        import torch
+
+        for space, out in self.others():
+            net = self.net(space, out)
+            a = nero.audit(net, self.images, **QUICK)
+            self.assertLess(a.judged.largest, 1e-5)
+            with torch.no_grad():
+                x = net.in_type(torch.from_numpy(self.images[:2]))
+                for g in space.testing_elements:
+                    self.assertLess(float((net(x.transform(g)).tensor - net(x).transform(g).tensor).abs().max()), 1e-5)
+
     def test_numbers_are_those_of_the_command_line(self) -> None:
         """On the file that was exported."""
         a = nero.audit(self.bent(self.c4, [self.c4.regular_repr]), self.images, **QUICK)
@@ -383,11 +406,10 @@ class Escnn(unittest.TestCase):
     def test_what_cannot_be(self) -> None:
         from escnn import gspaces, nn
 
-        slanted, c4 = gspaces.flipRot2dOnR2(4, axis=0.3), self.c4
+        slanted, c4, so2 = gspaces.flipRot2dOnR2(4, axis=0.3), self.c4, gspaces.rot2dOnR2(-1, maximum_frequency=1)
         inner = nn.FieldType(c4, [c4.regular_repr])
         for net, want in (
-            (self.net(c4, [c4.trivial_repr, c4.regular_repr]), r"it gives 1 trivial and 1 regular fields; trivial fields alone or regular fields alone"),
-            (self.net(c4, [c4.irrep(1)]), "it gives 1 irrep_1 field"),
+            (nn.R2Conv(nn.FieldType(so2, [so2.trivial_repr]), nn.FieldType(so2, [so2.trivial_repr, so2.irrep(1)]), 3), r"it gives 1 trivial and 1 irrep_1 fields; trivial fields alone or regular fields alone"),
             (nn.ReLU(inner), "it reads 1 regular field, and pictures are trivial fields"),
             (self.net(slanted, [slanted.trivial_repr]), "its group, .*, is none of C<n>.*say which with group="),
         ):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import sys
+from pathlib import Path
 from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from nero._errors import ExportError
 from nero._models import torch
 from nero._models._model import Asked, Prepared
+from nero._models.functions import short
 
 __all__ = ["accepts", "prepare"]
 
@@ -30,18 +32,23 @@ def prepare(model: Any, asked: Asked) -> Prepared:
         )
     if reads != "trivial":
         raise TypeError(f"{name}: it reads {_words(model.in_type)}, and pictures are trivial fields; give the whole network, from the picture on")
-    if gives not in ("trivial", "regular") and "output" not in asked.keys:
-        raise TypeError(
-            f"{name}: it gives {_words(model.out_type)}; trivial fields alone or regular fields alone can be moved. End it in one of them (escnn.nn.GroupPooling makes "
-            "trivial fields of regular ones), or say with output={...} what comes out"
-        )
+    moves: Any = gives
+    if gives not in ("trivial", "regular"):
+        # Of others the matrices go along, at the elements of its own group.
+        if group is not None and not model.in_type.gspace.fibergroup.continuous and asked.keys.get("group", group) in (group, {"name": group}):
+            moves = {"matrices": _write(asked.folder / f"{short(name)}.types.npz", model.out_type)}
+        elif "output" not in asked.keys:
+            raise TypeError(
+                f"{name}: it gives {_words(model.out_type)}; trivial fields alone or regular fields alone can be moved by a group that is not finite, or not its own. End it in "
+                "one of them (escnn.nn.GroupPooling makes trivial fields of regular ones), or say with output={...} what comes out"
+            )
     with torch.quiet(model):
         plain, why = _plain(model)
     if why is not None and asked.export is True:
         raise ExportError(f"{name}: escnn cannot export it: {why}")
     asked = dataclasses.replace(asked, name=name, export=asked.export if why is None else False)
     made = torch.prepare(plain, asked)
-    keys: Dict[str, Any] = {"output": {"space": "tensor", "action": "same", "type": gives}}
+    keys: Dict[str, Any] = {"output": {"space": "tensor", "action": "same", "type": moves}}
     if group is not None:
         keys["group"] = {"name": group}
     taken = f"{name}: {asked.line(group or '', _words(model.in_type), _words(model.out_type))}: from the module"
@@ -62,6 +69,21 @@ def _group(space: Any) -> Optional[str]:
         if n > 1 and len(want) == n and np.allclose(want, have, atol=1e-6):
             return name
     return None
+
+
+def _write(file: Path, type_: Any) -> str:
+    """Writes the matrices of the fields at all elements, with the coordinates that nero has for those: an angle, and a mirror where there are any."""
+    group, space = type_.fibergroup, type_.gspace
+    rows, matrices = [], []
+    for g in group.elements:
+        a = np.asarray(space.basespace_action(g))
+        turned = a if np.linalg.det(a) > 0 else a @ np.diag([-1.0, 1.0])
+        angle = round(np.degrees(np.arctan2(turned[1, 0], turned[0, 0])) * len(group.elements) / 360) * 360 / len(group.elements) % 360
+        rows.append([angle, float(a is not turned)])
+        matrices.append(np.asarray(type_.representation(g), np.float64))
+    mirrors = any(m for _, m in rows)
+    np.savez(file, elements=np.asarray(rows if mirrors else [r[:1] for r in rows]), matrices=np.stack(matrices))
+    return file.name
 
 
 def _turn(k: int, n: int) -> "np.ndarray[Any, Any]":
