@@ -44,8 +44,9 @@ func TestListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	exact := a.Exact(group.Element{90})
-	if x, want := got.(*space.Tensor).Val, [4]float64{-2, 1, -4, 3}; [4]float64(x) != want || !exact {
-		t.Errorf("%v, exact %v, want %v, exactly", x, exact, want)
+	x, ok := got.(*space.Tensor)
+	if want := [4]float64{-2, 1, -4, 3}; !ok || [4]float64(x.Val) != want || !exact {
+		t.Errorf("%v, exact %v, want %v, exactly", got, exact, want)
 	}
 	scaled, err := action.NewListed(c4, "matrices", 1, []group.Element{{0}}, []float64{1})
 	if err != nil {
