@@ -156,5 +156,18 @@ class Runs(unittest.TestCase):
             nero.open(self.dir)
 
 
+class Orbits(unittest.TestCase):
+    def test_words_of_the_command_line(self) -> None:
+        for said, want in (
+            ("even:16", {"low_discrepancy": 16}),
+            ("haar:100", {"haar": 100}),
+            ("all", {"all": True}),
+            ("lattice", {"lattice": True}),
+            (72, {"grid": [72]}),
+        ):
+            f = nero.Function(lambda x: x, {"x": ("FP32", [-1, 3])}, {"y": ("FP32", [-1, 3])})
+            self.assertEqual(nero.study(f, np.zeros((2, 3), "f4"), "SO(3)", orbit=said).keys["group"]["orbit"], want)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -36,6 +36,8 @@ Progress = Union[bool, Callable[[Event], None]]
 
 #: Blocks of a study for which a text alone stands, and the key that the text is.
 ALONE = {"group": "name", "output": "space", "data": "images", "audit": "preset"}
+#: Words of --orbit that a study spells otherwise.
+SPELT = {"even": "low_discrepancy"}
 
 
 class Folder:
@@ -266,12 +268,12 @@ def _agreed(made: Sequence[Prepared], given: Mapping[str, Any]) -> None:
 
 
 def _orbit(o: Any) -> Any:
-    """The block of a study for the short forms 72, "all", "haar:100" and [0, 90, 180]."""
+    """The block of a study for the short forms 72, "all", "haar:100", "even:64" and [0, 90, 180]."""
     if o is None or isinstance(o, Mapping):
         return o
     if isinstance(o, str):
         word, _, n = o.partition(":")
-        return {word: int(n) if n.isdigit() else n or True}
+        return {SPELT.get(word, word): int(n) if n.isdigit() else n or True}
     if isinstance(o, (int, float, np.number)):  # whether it is a whole one the program judges
         return {"grid": [o.item() if isinstance(o, np.number) else o]}
     return {"values": [list(np.atleast_1d(np.asarray(v)).tolist()) for v in o]}
