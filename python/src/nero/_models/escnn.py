@@ -36,7 +36,7 @@ def prepare(model: Any, asked: Asked) -> Prepared:
     if gives not in ("trivial", "regular"):
         # Of others the matrices go along, at the elements of its own group.
         if group is not None and not model.in_type.gspace.fibergroup.continuous and asked.keys.get("group", group) in (group, {"name": group}):
-            moves = {"matrices": _write(asked.folder / f"{short(name)}.types.npz", model.out_type)}
+            moves = {"matrices": _write(asked.folder() / f"{short(name)}.types.npz", model.out_type)}
         elif "output" not in asked.keys:
             raise TypeError(
                 f"{name}: it gives {_words(model.out_type)}; trivial fields alone or regular fields alone can be moved by a group that is not finite, or not its own. End it in "
