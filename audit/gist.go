@@ -45,9 +45,9 @@ func (p *Policy) gist(s *Set, other bool) string {
 		return at + " the answers are equal bit for bit."
 	case CauseNonRepeatable, CauseRoundoff, CauseResampling, CauseCut, CauseViolation:
 	}
-	limit := "limit "
+	limit, whose := "limit ", "it is the model"
 	if s.Worst.Value <= p.Threshold {
-		limit = "below the limit "
+		limit, whose = "below the limit ", "that little is the model's own"
 	}
 	off := fmt.Sprintf("%s the answers are off by %s (%s%s)", at, s.usual(s.Worst.Value), limit, num(p.Threshold))
 	mean := ""
@@ -66,9 +66,9 @@ func (p *Policy) gist(s *Set, other bool) string {
 		return fmt.Sprintf("%s, in the mean %s times what leaves the frame does alone (%s to %s): "+
 			"that says nothing about the model.", off, num(s.Cut.Ratio.Value), num(s.Cut.Ratio.Lo), num(s.Cut.Ratio.Hi))
 	case mean != "":
-		return off + ", " + mean + ": it is the model."
+		return off + ", " + mean + ": " + whose + "."
 	case s.Exact || s.unmoved():
-		return off + ". Nothing is interpolated there: it is the model."
+		return off + ". Nothing is interpolated there: " + whose + "."
 	}
 	return off + ". Rounding does not explain it; what interpolation does is not known."
 }

@@ -43,6 +43,10 @@ func TestGist(t *testing.T) {
 				"(limit 0.0001), in the mean 3 " +
 				"times what interpolation alone does (2.7 to 3.3): it is the model.",
 		}},
+		{"little", []*audit.Set{with(exact, func(s *audit.Set) {
+			s.Worst, s.Profile = iv(5e-5), points("90°")
+		})}, []string{"At 90° the answers are off by 5.0e-05 times their spread over the inputs (below the limit " +
+			"0.0001). Nothing is interpolated there: that little is the model's own."}},
 		{"rounding", []*audit.Set{with(exact, func(s *audit.Set) {
 			s.Cause, s.Worst, s.Profile = audit.CauseRoundoff, iv(2e-6), points("90°")
 		})}, []string{"At 90° the answers are off by 2.0e-06 times their spread over the inputs " +
