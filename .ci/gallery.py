@@ -11,7 +11,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbconvert import HTMLExporter
 
-#: Seconds that a page may take: 60 on two quiet cores, and a busy machine gets more.
+#: Seconds that a cell may take; whole pages take up to 60 on two quiet cores, and a busy machine gets more.
 LIMIT = 600
 
 
