@@ -568,19 +568,20 @@ class Programs(unittest.TestCase):
         )
 
     def test_another_version(self) -> None:
-        with mock.patch.object(_live, "release", lambda: "0.1.0"):
-            for hello, want in (
-                ({"protocol": 1, "program": "nero 9.9.9"}, "the program is nero 9.9.9 and this package 0.1.0; install the package again .* NERO_BINARY"),
-                ({"protocol": 2, "program": "nero 9.9.9"}, "nero 9.9.9 and this package 0.1.0: they speak protocols 2 and 1; install the package again"),
-            ):
-                with self.says({"hello": hello}), self.assertRaisesRegex(nero.ProgramMismatch, want):
+        for protocol, theirs, want in (
+            (1, "9.9.9", "the program is nero 9.9.9, and this package is of nero 0.1.0; install the package again .* NERO_BINARY"),
+            (2, "devel", "nero devel and this package one from its sources: they speak protocols 2 and 1; install the package again"),
+        ):
+            ours = "0.1.0" if theirs[0].isdigit() else ""
+            with mock.patch.object(_find, "release", lambda o=ours: o), mock.patch.object(_live, "release", lambda o=ours: o):
+                with self.says({"hello": {"protocol": protocol, "program": f"nero {theirs}"}}), self.assertRaisesRegex(nero.ProgramMismatch, want):
                     nero.engine()
         for theirs in ("nero devel 0123456789ab", "nero 0.1.0"):  # of one's own, and the same
-            with mock.patch.object(_live, "release", lambda: "0.1.0"), self.says({"hello": {"protocol": 1, "program": theirs}}):
+            with mock.patch.object(_find, "release", lambda: "0.1.0"), self.says({"hello": {"protocol": 1, "program": theirs}}):
                 self.assertRaises(json.JSONDecodeError, nero.engine)  # it says nothing of engines
 
     def test_none_of_ours(self) -> None:
-        with self.named("#!/bin/sh\necho black, 24.1\n"), self.assertRaisesRegex(nero.ProgramMismatch, "it says 'black, 24.1', and the package is nero-ml .*; install"):
+        with self.named("#!/bin/sh\necho black, 24.1\n"), self.assertRaisesRegex(nero.ProgramMismatch, "not the program of this package: asked for its version it says 'black, 24.1'; install"):
             nero.engine()
         (self.dir / "nero").write_bytes(b"\x7fELF of another kind")
         (self.dir / "nero").chmod(0o755)

@@ -79,6 +79,9 @@ class Finding(unittest.TestCase):
             for version in ("nero version 0.9.0", "nero version devel 0123456789ab (modified)", "nero version v0.0.0-20261124-0123456789ab"):
                 program(self.scripts / "nero", version=version)
                 self.assertEqual(nero.find_nero(), str(at), version)
+            newer = program(self.dir / "newer", version="nero version 0.10.0")  # which is asked for, and says no hello
+            with mock.patch.dict(os.environ, {"NERO_BINARY": str(newer)}), self.assertRaisesRegex(nero.ProgramMismatch, "is nero 0.10.0, and this package is of nero 0.9.0; install"):
+                nero.groups()
 
     def test_name(self) -> None:
         """The name that is installed again is the one that pyproject.toml says."""

@@ -11,7 +11,7 @@ from typing import List
 
 from nero._errors import ProgramMismatch, ProgramNotFound
 
-__all__ = ["ProgramMismatch", "ProgramNotFound", "REMEDY", "find_nero", "find_onnxruntime", "release"]
+__all__ = ["ProgramMismatch", "ProgramNotFound", "REMEDY", "another", "find_nero", "find_onnxruntime", "release", "wrong"]
 
 #: What the package is called where it is installed from. A test holds it against pyproject.toml.
 NAME = "nero-ml"
@@ -42,12 +42,12 @@ def find_nero() -> str:
     others = {}
     for path in dict.fromkeys(found):
         if os.path.isfile(path):
-            if not (wrong := _wrong(path)):
+            if not (why := wrong(path)):
                 return path
-            others[path] = wrong
+            others[path] = why
     if others:
         raise ProgramMismatch(
-            "\n".join(f"{path} {wrong}" for path, wrong in others.items())
+            "\n".join(f"{path} {why}" for path, why in others.items())
             + f"\nWhat helps: {REMEDY}.",
             command=tuple(others)[:1],
         )
@@ -71,17 +71,22 @@ def _places() -> List[str]:
     return list(dict.fromkeys(p for p in places if p))
 
 
-def _wrong(path: str) -> str:
-    """Why a file is not the program of this package; empty if it is."""
+def wrong(path: str) -> str:
+    """Why a file is not the program of this package, as far as the version tells that it says; empty if it is."""
     stat = os.stat(path)
     says = _says(path, stat.st_mtime_ns, stat.st_size)
     if not says.startswith(GREETING):
         return f"is not the program of this package: {says}"
-    # A program that was not built for others to use says a commit, and is taken: who speaks with it sees whether they understand each other.
-    theirs, ours = says[len(GREETING) :], release()
-    if ours and theirs[:1].isdigit() and theirs != ours:
-        return f"is nero {theirs}, and this package is of nero {ours}"
-    return ""
+    return another(says[len(GREETING) :])
+
+
+def another(theirs: str) -> str:
+    """Why a program of that version is of another release than this package; empty if it is not.
+
+    A program that was not built for others to use says a commit, and is taken: who speaks with it sees whether they understand each other.
+    """
+    ours = release()
+    return f"is nero {theirs}, and this package is of nero {ours}" if ours and theirs[:1].isdigit() and theirs != ours else ""
 
 
 @functools.lru_cache(maxsize=None)

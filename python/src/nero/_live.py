@@ -8,7 +8,6 @@ they see its settings (autocast, device, context of JAX) and a debugger, and an 
 import contextlib
 import json
 import os
-import re
 import select
 import socket
 import struct
@@ -20,7 +19,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from nero._errors import NeroError, ProgramMismatch
-from nero._find import REMEDY, release
+from nero._find import REMEDY, another, release
 from nero._memory import Bytes, Memory, share
 from nero.bridge._model import DATATYPES, Model
 
@@ -37,8 +36,6 @@ AT_ONCE = 64 << 10
 MOST_JSON = 16 << 20
 MOST_TENSORS = 512 << 20
 NAMES = {d: n for n, d in DATATYPES.items()}
-#: Versions of releases, which are compared.
-RELEASE = re.compile(r"\d+(\.\d+)+\w*")
 #: How often it is asked whether the program is there while nothing comes, in milliseconds.
 GLANCE = 500
 
@@ -143,12 +140,12 @@ class Channel:
     def _heard(self, message: Dict[str, Any]) -> None:
         if "hello" in message:
             self.greeted = True
-            theirs, ours = str(message["hello"].get("program", "")).removeprefix("nero "), release()
-            of = f"the program is nero {theirs} and this package {ours or 'one from its sources'}"
+            theirs = str(message["hello"].get("program", "")).removeprefix("nero ")
+            if why := another(theirs):
+                raise ProgramMismatch(f"the program {why}; {REMEDY}")
             if (protocol := message["hello"].get("protocol")) != PROTOCOL:
+                of = f"the program is nero {theirs} and this package {release() or 'one from its sources'}"
                 raise ProgramMismatch(f"{of}: they speak protocols {protocol} and {PROTOCOL}; {REMEDY}")
-            if ours and RELEASE.fullmatch(theirs) and theirs != ours:
-                raise ProgramMismatch(f"{of}; {REMEDY}")
         elif self._event is not None and "event" in message:
             self._event(message)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, List, Sequence
 
 from nero._errors import NeroError, ProgramMismatch
-from nero._find import NAME, REMEDY, find_nero, find_onnxruntime, release
+from nero._find import REMEDY, find_nero, find_onnxruntime, wrong
 from nero._live import Channel, Event
 from nero._progress import Listener, listener
 from nero._temporary import temporary
@@ -85,14 +85,14 @@ def start(args: Sequence[str], models: Sequence[Model] = (), progress: "bool | C
             said = stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace", newline=""))
         channel = stack.enter_context(Channel(models, heard))
         how: "dict[str, Any]" = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": said, "env": env}
-        if sys.platform == "win32" and not models:
-            p = subprocess.Popen(command, creationflags=subprocess.CREATE_NEW_PROCESS_GROUP, **how)
-        else:
-            # A session of its own: an interrupt of the terminal comes here alone, and the program gets one and not two.
-            try:
+        try:
+            if sys.platform == "win32" and not models:
+                p = subprocess.Popen(command, creationflags=subprocess.CREATE_NEW_PROCESS_GROUP, **how)
+            else:
+                # A session of its own: an interrupt of the terminal comes here alone, and the program gets one and not two.
                 p = channel.start(command, start_new_session=True, **how)
-            except OSError as e:
-                raise _unstarted(command, e) from e
+        except OSError as e:
+            raise _unstarted(command, e) from e
         try:
             if channel.started:
                 channel.serve()
@@ -109,7 +109,8 @@ def start(args: Sequence[str], models: Sequence[Model] = (), progress: "bool | C
         if channel.started and not channel.greeted:
             if code < 0 or code == REFUSED and spoken.startswith("nero: "):
                 raise NeroError(_sentence(spoken, code), command=command)
-            raise ProgramMismatch(f"{command[0]} is not the program of this package{_calls_itself(command[0])}; {REMEDY}", command=command)
+            why = wrong(command[0]) or "is not the program of this package: it does not say hello"
+            raise ProgramMismatch(f"{command[0]} {why}; {REMEDY}", command=command)
     if refused:
         return Ended(code, printed, refused[-1]["text"], refused[-1].get("field", ""), tuple(command))
     return Ended(code, printed, _sentence(spoken, code), "", tuple(command))
@@ -120,16 +121,6 @@ def _unstarted(command: Sequence[str], e: OSError) -> Exception:
     if e.filename != command[0]:  # of something else, such as too many open files
         return e
     return ProgramMismatch(f"{command[0]} cannot be started ({e.strerror}); {REMEDY}", command=command)
-
-
-def _calls_itself(path: str) -> str:
-    """What a program that is another says of its version, and what this package is."""
-    try:
-        p = subprocess.run([path, "--version"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=5)
-        said = p.stdout.decode(errors="replace").strip().split("\n")[0][:80]
-    except (OSError, subprocess.TimeoutExpired):
-        said = ""
-    return f": it says {said!r}, and the package is {NAME} {release() or 'from its sources'}"
 
 
 def _end(p: "subprocess.Popen[Any]") -> None:
