@@ -245,9 +245,9 @@ func (a *App) joined(ctx context.Context, dir string, j *job.Job, e Engine, work
 	return w, r, nil
 }
 
-// there reports whether data and models lie where a study says.
+// there reports whether all that a study names lies where it says.
 func there(s *job.Study) bool {
-	places := []string{s.Data.Images, s.Data.Labels, s.Data.Targets}
+	places := []string{s.Data.Images, s.Data.Labels, s.Data.Targets, s.Output.Type.Matrices}
 	for _, m := range s.Models {
 		places = append(places, m.ONNX)
 	}

@@ -105,6 +105,9 @@ func locate(j *job.Job, dir string, roots []string) *job.Job {
 			d.Path = f.find(d.Path, is(d.SHA256))
 		}
 	}
+	if t := &r.Study.Output.Type; t.Matrices != "" && !there(t.Matrices) {
+		t.Matrices = f.find(t.Matrices, is(t.SHA256))
+	}
 	for _, p := range []*string{&r.Study.Data.Images, &r.Study.Data.Labels, &r.Study.Data.Targets} {
 		*p = f.find(*p, there)
 	}

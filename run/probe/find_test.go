@@ -31,13 +31,15 @@ func TestLocate(t *testing.T) {
 	one := write(at("copy/study/photos/6/1.png"), "picture 1")
 	two := write(at("copy/study/photos/6/2.png"), "picture 2")
 	write(at("copy/study/other.onnx"), "another model")
+	turns := write(at("copy/study/types.npz"), "matrices")
 	far := write(at("models/far.onnx"), "a model elsewhere")
 	gone := filepath.Join(t.TempDir(), "nero-demo", "study")
 	j := &job.Job{Study: job.Study{
 		Models: []job.Model{
 			{Name: "a", ONNX: "nero-demo/study/models/a.onnx"}, {Name: "behind", Endpoint: "http://localhost:1/m"},
 		},
-		Data: job.Data{Images: filepath.Join(gone, "photos"), Labels: "none"},
+		Data:   job.Data{Images: filepath.Join(gone, "photos"), Labels: "none"},
+		Output: job.Output{Type: job.Type{Matrices: filepath.Join(gone, "types.npz"), SHA256: turns}},
 	}}
 	j.Models = []job.ModelRef{
 		{Name: "a", Ref: job.Ref{Path: "nero-demo/study/models/a.onnx", SHA256: a}},
@@ -61,6 +63,7 @@ func TestLocate(t *testing.T) {
 		{got.Files[1].Path, at("copy/study/photos/6/2.png")},
 		{got.Study.Data.Images, at("copy/study/photos")},
 		{got.Study.Data.Labels, "none"},
+		{got.Study.Output.Type.Matrices, at("copy/study/types.npz")},
 		{j.Models[0].Path, "nero-demo/study/models/a.onnx"}, // the job stays
 	} {
 		if c[0] != c[1] {
