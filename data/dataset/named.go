@@ -6,12 +6,20 @@ import (
 	"nero/data/tensor"
 )
 
-// Arrays reads all arrays of an npz file, by name.
-func Arrays(file string) (map[string]tensor.Tensor, error) {
+// Arrays reads all arrays of an npz file, by name. They have no more than so many bytes together, however much smaller
+// the file is that they are packed in.
+func Arrays(file string, most int64) (map[string]tensor.Tensor, error) {
 	o := newOpener(disk{})
-	o.keep = o.max // in memory, whatever their size
+	o.keep, o.max = most, most // in memory, all of them
 	out := map[string]tensor.Tensor{}
 	err := o.inArchive(file, func(z *archive) error {
+		left := uint64(most)
+		for _, e := range z.entries { // whose sizes are held against what comes
+			if e.UncompressedSize64 > left {
+				return fmt.Errorf("%s: its arrays have more than %d bytes together, which are not read", file, most)
+			}
+			left -= e.UncompressedSize64
+		}
 		for key := range z.entries {
 			a, err := o.entry(z, key)
 			if err != nil {

@@ -11,17 +11,22 @@ import (
 // Arrays reads what numpy wrote, whole.
 func TestArrays(t *testing.T) {
 	for _, name := range []string{"stored", "deflated"} {
-		all, err := Arrays("testdata/" + name + ".npz")
+		all, err := Arrays("testdata/"+name+".npz", 1<<20)
 		if err != nil || len(all) == 0 {
 			t.Fatal(all, err)
 		}
+		size := 0
 		for k, a := range all {
 			if err := a.Check(); err != nil {
 				t.Errorf("%s: %s: %v", name, k, err)
 			}
+			size += len(a.Raw)
+		}
+		if _, err := Arrays("testdata/"+name+".npz", int64(size)-1); err == nil {
+			t.Errorf("%s: %d bytes were read where one less may be", name, size)
 		}
 	}
-	if _, err := Arrays("testdata/none.npz"); err == nil {
+	if _, err := Arrays("testdata/none.npz", 1<<20); err == nil {
 		t.Error("a file that is not there was read")
 	}
 }
@@ -39,7 +44,7 @@ func FuzzArrays(f *testing.F) {
 		if err := os.WriteFile(file, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		all, err := Arrays(file)
+		all, err := Arrays(file, 1<<20)
 		if err != nil {
 			return
 		}

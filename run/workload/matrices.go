@@ -14,7 +14,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// maxMatrices is the largest file of matrices in bytes, and the most that they take unpacked, as float64.
+// maxMatrices is the largest file of matrices in bytes, and the most that they take unpacked, in the file's type and as
+// float64.
 const maxMatrices = 64 << 20
 
 // typeMatrices is the type of channels that move by matrices of the user's.
@@ -42,7 +43,7 @@ func (w *Workload) matrices() (action.Representation, error) {
 			"file than it was", of.Matrices, sum, of.SHA256)
 	}
 	of.SHA256 = sum
-	all, err := dataset.Arrays(of.Matrices)
+	all, err := dataset.Arrays(of.Matrices, maxMatrices)
 	if err != nil {
 		return action.Representation{}, err
 	}
@@ -71,8 +72,7 @@ func listed(g group.Group, all map[string]tensor.Tensor) (action.Listed, error) 
 	axes := len(g.Chart())
 	if len(e.Shape) != 2 || e.Shape[1] != axes {
 		return zero, fmt.Errorf("elements have the shape %v; want one row of %d coordinates for each element of "+
-			"%s", e.Shape,
-			axes, g.Name())
+			"%s", e.Shape, axes, g.Name())
 	}
 	n := e.Shape[0]
 	if len(m.Shape) != 3 || m.Shape[0] != n || m.Shape[1] != m.Shape[2] || n < 1 || m.Shape[1] < 1 {

@@ -21,10 +21,13 @@ const (
 // for the rounding of another engine, and none for another model.
 const witnessLimit = 1e-3
 
+// mostWitness is how many bytes the arrays of a witness have at most.
+const mostWitness = 1 << 30
+
 // testify holds the answers of an opened model against those of its witness: what the program computed that it was
 // exported from. file is an npz of arrays input.NAME and output.NAME, with the samples first.
 func testify(ctx context.Context, s engine.Session, file string, batch int, fixed bool) error {
-	all, err := dataset.Arrays(file)
+	all, err := dataset.Arrays(file, mostWitness)
 	if err != nil {
 		return err
 	}
