@@ -42,7 +42,8 @@ class Audits(unittest.TestCase):
             with tempfile.TemporaryDirectory() as d:
                 a = nero.audit(model, digits(), "C4", out=d, progress=False, **FEW)
                 self.assertEqual(a.verdict, verdict, a)
-                p = subprocess.run([nero.find_nero(), *a.study.command().split()[1:]], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                env = {**os.environ, "NERO_ORT_HINT": nero.find_onnxruntime() or ""}  # the library that Python names
+                p = subprocess.run([nero.find_nero(), *a.study.command().split()[1:]], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                 self.assertEqual(p.returncode, 1, p.stderr)
                 data = json.loads((Path(d) / "audit/audit.json").read_text())
                 self.assertEqual(a.to_html(), (Path(d) / "audit/audit.html").read_bytes().decode())

@@ -265,7 +265,8 @@ def asked(study: nero.Study, folder: Path, urls: Dict[str, str]) -> str:
         text = text.replace(f'"live://{name}"', f'"{url}"')
     (folder / "study.yaml").write_text(text, encoding="utf-8")
     words = [nero.find_nero(), "audit", str(folder / "study.yaml"), "-f", "json", "-o", str(folder / "audit")]
-    p = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    env = {**os.environ, "NERO_ORT_HINT": nero.find_onnxruntime() or ""}  # the library that Python names
+    p = subprocess.run(words, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if p.returncode not in (0, 1):
         raise AssertionError(p.stderr)
     return (folder / "audit" / "audit.json").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
-from typing import Any, Callable, List, Sequence
+from typing import Any, Callable, Dict, List, Sequence
 
 from nero._errors import NeroError, ProgramMismatch
 from nero._find import REMEDY, find_nero, find_onnxruntime, wrong
@@ -53,12 +53,20 @@ def program(*args: str, check: bool = True) -> "subprocess.CompletedProcess[str]
     """
     command = [find_nero(), *args]
     try:
-        p = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8")
+        p = subprocess.run(command, env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8")
     except OSError as e:
         raise _unstarted(command, e) from e
     if check and p.returncode not in (0, 1):
         raise NeroError(_sentence(p.stderr, p.returncode), command=p.args)
     return p
+
+
+def _environment() -> Dict[str, str]:
+    """That of this process, with the library of ONNX Runtime that is installed beside this package, for all calls alike."""
+    env = dict(os.environ)
+    if (hint := find_onnxruntime()) is not None:
+        env.setdefault("NERO_ORT_HINT", hint)
+    return env
 
 
 def start(args: Sequence[str], models: Sequence[Model] = (), progress: "bool | Callable[[Event], None]" = False) -> Ended:
@@ -68,9 +76,7 @@ def start(args: Sequence[str], models: Sequence[Model] = (), progress: "bool | C
     """
     command = [find_nero(), *args]
     refused: List[Event] = []
-    env = dict(os.environ)
-    if (hint := find_onnxruntime()) is not None:
-        env.setdefault("NERO_ORT_HINT", hint)
+    env = _environment()
     with contextlib.ExitStack() as stack:
         tell: Listener = stack.enter_context(listener(progress))
 

@@ -162,7 +162,7 @@ class Run:
         >>> r.show()  # doctest: +SKIP
         """
         place = Temporary()  # goes when nothing names it any more
-        page = self.report(place.path / "run.html").read_text(encoding="utf-8")
+        page = self.report(Path(place.path, "run.html")).read_text(encoding="utf-8")
         return Page(page, f"The run of {', '.join(self.models)}", height, repr(self))
 
     def audit(self, **how: Any) -> "Audit":
