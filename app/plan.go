@@ -158,7 +158,7 @@ func (a *App) ready(ctx context.Context, w *workload.Workload, r *store.Run, wor
 		}
 		p.take(w)
 	}
-	if r.Complete() || known && old.same(p) {
+	if r.Complete() || known && old.same(p) || len(r.Missing()) == 0 { // somebody may be completing it
 		return nil
 	}
 	return r.PutPlan(p)

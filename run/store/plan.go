@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -143,7 +144,9 @@ func (r *Run) head(shard int) (failed int, err error) {
 		return 0, err
 	}
 	defer func() { _ = f.Close() }() // nothing was written
-	d := json.NewDecoder(f)
+
+	const most = 4 << 10 // of what stands before the moments
+	d := json.NewDecoder(io.LimitReader(f, most))
 	for {
 		t, err := d.Token()
 		if err != nil {

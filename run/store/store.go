@@ -789,8 +789,8 @@ func (r *Run) Put(name string, b []byte) error {
 }
 
 // Finish writes the manifest, which completes the run, and takes its plan away. It refuses while shards are missing and
-// lists them. The versions
-// name the programs that took part; they, like everything else in a run, should not depend on when it was made.
+// lists them. The versions name the programs that took part; they, like everything else in a run, should not depend on
+// when it was made.
 func (r *Run) Finish(ctx context.Context, versions map[string]string) error {
 	if r.lock == nil {
 		return errors.New("store: the run is open for reading")
