@@ -141,6 +141,9 @@ func planOf(dir, hash string) (p plan, known bool) {
 	p = plan{Limit: fold.Number(math.NaN())}
 	if sum := summaryIn(dir, hash); sum != nil {
 		p.Confidence, p.Scales, p.FieldScales = sum.Confidence, sum.Scales, sum.FieldScales
+		if p.FieldScales == nil { // which a summary without any leaves out
+			p.FieldScales = make([]map[string]fold.Number, len(p.Scales))
+		}
 		p.KeepGoing = sum.Failed > 0
 	}
 	return p, false

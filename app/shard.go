@@ -218,7 +218,9 @@ func (a *App) joined(ctx context.Context, dir string, j *job.Job, e Engine, work
 	if err != nil {
 		return nil, nil, replanned(err)
 	}
+	foreign := false
 	if computed && len(w.Job.Models) == len(j.Models) {
+		foreign = w.Job.Engine != j.Engine
 		w.Job.Engine = j.Engine
 		for i := range w.Job.Models {
 			w.Job.Models[i].Batch = j.Models[i].Batch // which engines choose
@@ -233,7 +235,11 @@ func (a *App) joined(ctx context.Context, dir string, j *job.Job, e Engine, work
 		err = differing(dir, j, w.Job)
 	} else if r, err = store.Create(dir, j, store.Options{Shared: true}); err == nil {
 		w.Job = j // with the paths of the plan, so that all who complete the run write the same bytes
-		err = replanned(a.ready(ctx, w, r, workers, p))
+
+		// Another engine would measure other scales.
+		if !foreign || !p.give(w) {
+			err = replanned(a.ready(ctx, w, r, workers, p))
+		}
 	}
 	if err != nil {
 		if r != nil {
