@@ -8,7 +8,7 @@ from pathlib import Path
 import jupytext
 import nbformat
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbconvert import HTMLExporter
 
 #: Seconds that a cell may take; whole pages take up to 60 on two quiet cores, and a busy machine gets more.
@@ -25,6 +25,8 @@ def execute(script: Path, to: Path) -> str:
         client.execute()
     except CellExecutionError as e:
         wrong = f"{script}: a cell raised\n{e}"
+    except (CellTimeoutError, DeadKernelError) as e:
+        wrong = f"{script}: {type(e).__name__}: {e}"
     nbformat.write(notebook, to / f"{script.stem}.ipynb")
     html, _ = HTMLExporter(mathjax_url="", require_js_url="").from_notebook_node(notebook)
     (to / f"{script.stem}.html").write_text(html, encoding="utf-8")

@@ -71,9 +71,17 @@ func (a *App) Submission(dir string, o SubmitOptions) (*Submission, error) {
 	for _, n := range []struct {
 		name  string
 		value int
-	}{{"tasks", o.Tasks}, {"at-once", o.AtOnce}, {"workers", o.Workers}, {"gpus", o.GPUs}, {"time", int(o.Time)}} {
+	}{{"tasks", o.Tasks}, {"at-once", o.AtOnce}, {"workers", o.Workers}, {"gpus", o.GPUs}} {
 		if n.value < 0 {
-			return nil, fmt.Errorf("%s is %d, want at least 1", a.option(n.name), n.value)
+			return nil, fmt.Errorf("%s is %d, want at least 1, or 0 for the preset", a.option(n.name), n.value)
+		}
+	}
+	if o.Time < 0 {
+		return nil, fmt.Errorf("%s is %v, want a time above 0, or 0 for what the site says", a.option("time"), o.Time)
+	}
+	for _, f := range o.Flags {
+		if strings.ContainsAny(f, "\n\r") {
+			return nil, fmt.Errorf("the flag %q has an end of line, and stands in a line of a script", f)
 		}
 	}
 	abs, err := filepath.Abs(dir)

@@ -62,7 +62,9 @@ def _places() -> List[str]:
     """The folders in which installers put the program of this copy of the package, the likeliest first."""
     site = Path(__file__).resolve().parent.parent
     places = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", vars={"base": sys.base_prefix})]
-    if sys.platform == "win32":
+    if site.name not in ("site-packages", "dist-packages"):
+        pass  # a checkout, whose neighbours are anybody's
+    elif sys.platform == "win32":
         places.append(str(site.parent.parent / "Scripts"))  # PREFIX/Lib/site-packages
     else:
         places.append(str(site.parent.parent.parent / "bin"))  # PREFIX/lib/python3.12/site-packages
