@@ -19,9 +19,9 @@ class Read:
     #: The block data of the study.
     entry: Mapping[str, Any]
     #: What goes into data.npz; empty for files.
-    arrays: "Mapping[str, np.ndarray[Any, Any]]" = field(default_factory=dict)
+    arrays: "Mapping[str, np.ndarray[Any, Any]]" = field(default_factory=dict[str, "np.ndarray[Any, Any]"])
     #: Further keys of the study.
-    keys: Mapping[str, Any] = field(default_factory=dict)
+    keys: Mapping[str, Any] = field(default_factory=dict[str, Any])
     note: str = ""
     #: Whether it came as tensors of PyTorch, so that a function of it gets such.
     torch: bool = False

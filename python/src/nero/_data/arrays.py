@@ -1,11 +1,12 @@
 """Arrays, alone or by name, and lists of arrays of one shape."""
 
 import sys
-from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Optional, Sequence, Tuple
 
 import numpy as np
 
 from nero._data._read import Read
+from nero._guards import is_block, is_row
 from nero.bridge._model import masked, to_numpy
 
 __all__ = ["accepts", "is_jax", "is_tensor", "judge", "prepare", "to_array", "to_labels"]
@@ -13,23 +14,23 @@ __all__ = ["accepts", "is_jax", "is_tensor", "judge", "prepare", "to_array", "to
 
 def accepts(data: Any) -> bool:
     """An array of any library, a mapping of such, or a list."""
-    if isinstance(data, Mapping):
+    if is_block(data):
         return any(hasattr(v, "__array__") for v in data.values())
-    return hasattr(data, "__array__") or isinstance(data, (list, tuple)) and len(data) > 0 and hasattr(data[0], "__array__")
+    return hasattr(data, "__array__") or is_row(data) and len(data) > 0 and hasattr(data[0], "__array__")
 
 
 def prepare(data: Any, labels: Any, samples: Optional[int]) -> Read:
     """The arrays as they are: no type is changed but half-known ones, and nothing is scaled."""
     entry: Dict[str, Any] = {"images": "data.npz"}
     tensors = jax = False
-    if isinstance(data, Mapping) and "images" in data and not all(hasattr(v, "__array__") for v in data.values()):
+    if is_block(data) and "images" in data and not all(hasattr(v, "__array__") for v in data.values()):
         entry.update({k: v for k, v in data.items() if not hasattr(v, "__array__")})  # a block with arrays in it
         data = {k: v for k, v in data.items() if hasattr(v, "__array__")}
-    if isinstance(data, Mapping):
+    if is_block(data):
         tensors, jax = any(map(is_tensor, data.values())), any(map(is_jax, data.values()))
         arrays = {str(k): to_array(v, f"the array {k} of the data") for k, v in data.items()}
     else:
-        first = data[0] if isinstance(data, (list, tuple)) else data
+        first = data[0] if is_row(data) else data
         tensors, jax = is_tensor(first), is_jax(first)
         arrays = {"images": to_array(data)}
     if labels is not None:
@@ -51,7 +52,7 @@ def judge(name: str, a: "np.ndarray[Any, Any]") -> None:
 
 def to_array(value: Any, what: str = "the data") -> "np.ndarray[Any, Any]":
     """The array of a value of NumPy, PyTorch, JAX, or of a list of such."""
-    if isinstance(value, (list, tuple)) and value and hasattr(value[0], "__array__"):
+    if is_row(value) and value and hasattr(value[0], "__array__"):
         parts = [to_array(v, what) for v in value]
         shapes: Sequence[Tuple[int, ...]] = sorted({p.shape for p in parts})
         if len(shapes) > 1:

@@ -9,6 +9,7 @@ import numpy as np
 from nero._data._read import Read
 from nero._data.arrays import to_labels
 from nero._data.items import some
+from nero._guards import is_row
 
 __all__ = ["accepts", "prepare"]
 
@@ -21,7 +22,7 @@ def accepts(data: Any) -> bool:
     if ase is None:
         return False
     trajectory = type(data).__module__.startswith("ase.")
-    return isinstance(data, ase.Atoms) or (isinstance(data, (list, tuple)) or trajectory) and len(data) > 0 and isinstance(data[0], ase.Atoms)
+    return isinstance(data, ase.Atoms) or (is_row(data) or trajectory) and len(data) > 0 and isinstance(data[0], ase.Atoms)
 
 
 def prepare(data: Any, labels: Any, samples: Optional[int]) -> Read:
@@ -57,7 +58,7 @@ def _stored(frames: List[Any]) -> "Dict[str, np.ndarray[Any, Any]]":
     """Energies and forces that all frames carry as numbers: a calculator that would compute them now is another model."""
     from ase.calculators.singlepoint import SinglePointCalculator
 
-    results = [a.calc.results if isinstance(a.calc, SinglePointCalculator) else {} for a in frames]
+    results: List[Dict[str, Any]] = [a.calc.results if isinstance(a.calc, SinglePointCalculator) else {} for a in frames]
     found: "Dict[str, np.ndarray[Any, Any]]" = {}
     if all(r.get("energy") is not None for r in results):
         found["energy"] = np.array([r["energy"] for r in results], np.float64)

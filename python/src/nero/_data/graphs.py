@@ -9,6 +9,7 @@ import numpy as np
 from nero._data._read import Read
 from nero._data.arrays import to_array, to_labels
 from nero._data.items import some
+from nero._guards import is_row
 
 __all__ = ["accepts", "prepare"]
 
@@ -26,7 +27,7 @@ def accepts(data: Any) -> bool:
     pyg = sys.modules.get("torch_geometric.data")  # whoever has one has imported it
     if pyg is None:
         return False
-    return isinstance(data, (pyg.Data, pyg.Dataset)) or isinstance(data, (list, tuple)) and len(data) > 0 and isinstance(data[0], pyg.Data)
+    return isinstance(data, (pyg.Data, pyg.Dataset)) or is_row(data) and len(data) > 0 and isinstance(data[0], pyg.Data)
 
 
 def prepare(data: Any, labels: Any, samples: Optional[int]) -> Read:

@@ -4,7 +4,7 @@ import io
 import logging
 import sys
 from pathlib import Path
-from typing import Any, List, Mapping, Optional
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from nero._data import _photos
 from nero._data._read import Read
 from nero._data.arrays import to_array
 from nero._data.items import some
+from nero._guards import is_block
 
 __all__ = ["accepts", "prepare"]
 
@@ -29,7 +30,7 @@ def accepts(data: Any) -> bool:
 
 def prepare(data: Any, labels: Any, samples: Optional[int]) -> Read:
     """Pictures of one size as an array, others as the files that they are; ClassLabel as the labels; further columns of numbers by name."""
-    if isinstance(data, Mapping):
+    if is_block(data):
         raise TypeError(f"the {type(data).__name__} has the parts {list(data)}; give one, as in data[{next(iter(data))!r}]")
     kinds = {n: type(f).__name__ for n, f in data.features.items()}
     pictures = [n for n, k in kinds.items() if k == "Image"]
@@ -54,7 +55,7 @@ def prepare(data: Any, labels: Any, samples: Optional[int]) -> Read:
         labels = [-1 if r[classes[0]] is None else r[classes[0]] for r in rows]
     if pictures:
         return _pictures([r[pictures[0]] for r in rows], labels, "; ".join(notes))
-    arrays = {}
+    arrays: "Dict[str, np.ndarray[Any, Any]]" = {}
     for n in kinds:
         if n in classes:
             continue
@@ -73,12 +74,12 @@ def _pictures(cells: List[Any], labels: Any, note: str) -> Read:
     if any(c is None for c in cells):
         raise ValueError(f"row {next(i for i, c in enumerate(cells) if c is None)} of the Dataset has no picture; leave it out with data.filter(...)")
     held = [c["bytes"] if c.get("bytes") is not None else Path(c["path"]) for c in cells]
-    kinds = set()
+    kinds: Set[Tuple[Any, ...]] = set()
     for h in held:
         with Image.open(io.BytesIO(h) if isinstance(h, bytes) else h) as p:
             kinds.add((p.size, p.mode, p.format, p.getexif().get(ORIENTATION, 1)))
     if len({k[:2] for k in kinds}) == 1 and all(mode in ("L", "RGB") and turn == 1 for _, mode, _, turn in kinds):
-        pictures = [np.asarray(Image.open(io.BytesIO(h) if isinstance(h, bytes) else h)) for h in held]
+        pictures: "List[np.ndarray[Any, Any]]" = [np.asarray(Image.open(io.BytesIO(h) if isinstance(h, bytes) else h)) for h in held]
         images = np.stack([p if p.ndim == 2 else p.transpose(2, 0, 1) for p in pictures])
         arrays = {"images": images}
         if labels is not None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from nero._data._read import LABELS, Read
 from nero._data.arrays import is_tensor, judge, to_array, to_labels
+from nero._guards import is_block, is_row, is_tuple
 
 __all__ = ["accepts", "prepare", "some"]
 
@@ -106,10 +107,10 @@ def _at(data: Any, i: int) -> Any:
 
 def _same(a: Any, b: Any) -> bool:
     """Whether two samples are equal."""
-    if isinstance(a, Mapping):
-        return isinstance(b, Mapping) and all(k in b and _same(v, b[k]) for k, v in a.items())
-    if isinstance(a, (list, tuple)):
-        return isinstance(b, (list, tuple)) and len(a) == len(b) and all(map(_same, a, b))
+    if is_block(a):
+        return is_block(b) and all(k in b and _same(v, b[k]) for k, v in a.items())
+    if is_row(a):
+        return is_row(b) and len(a) == len(b) and all(map(_same, a, b))
     x, y = to_array(a), to_array(b)
     return x.shape == y.shape and (x.dtype.kind not in "biuf" or bool(np.array_equal(x, y, equal_nan=x.dtype.kind == "f")))
 
@@ -117,19 +118,20 @@ def _same(a: Any, b: Any) -> bool:
 def _columns(items: List[Any], what: str) -> "Tuple[Dict[str, np.ndarray[Any, Any]], bool]":
     """Samples, each a value, a pair of value and label, or values by name, as arrays."""
     first = items[0]
-    if isinstance(first, Mapping):
+    rows: Dict[str, List[Any]]
+    if is_block(first):
         rows = {str(k): [i[k] for i in items] for k in first}
         for c in CLASSES:
             if c in rows:
                 rows["labels"] = rows.pop(c)
                 break
-    elif isinstance(first, tuple) and len(first) == 2:
+    elif is_tuple(first) and len(first) == 2:
         rows = {"images": [i[0] for i in items], "labels": [i[1] for i in items]}
-    elif isinstance(first, tuple) and len(first) != 1:
+    elif is_tuple(first) and len(first) != 1:
         raise TypeError(f"a sample of the {what} is a tuple of {len(first)}; expected a value, a pair of value and label, or a dict of values by name")
     else:
-        rows = {"images": [i[0] if isinstance(first, tuple) else i for i in items]}
-    arrays = {}
+        rows = {"images": [i[0] if is_tuple(first) else i for i in items]}
+    arrays: "Dict[str, np.ndarray[Any, Any]]" = {}
     for k, values in rows.items():
         parts = [to_array(v) for v in values]
         shapes = sorted({p.shape for p in parts})

@@ -46,7 +46,7 @@ class Prepared:
     #: The function that this process serves.
     live: Optional[Model] = None
     #: What it says of the study, where nobody else does.
-    keys: Mapping[str, Any] = field(default_factory=dict)
+    keys: Mapping[str, Any] = field(default_factory=dict[str, Any])
     #: What was done with it, in a sentence.
     note: str = ""
     #: What was taken from it that nobody said, in a line that is shown.

@@ -6,6 +6,7 @@ from typing import Any, Dict, List, Mapping, Optional
 
 import numpy as np
 
+from nero._guards import is_block
 from nero._models._model import Asked, Prepared
 from nero._models.functions import entry, short
 from nero.bridge._model import Model, Ports
@@ -65,9 +66,9 @@ def prepare(model: Any, asked: Asked) -> Prepared:
 def _reads(name: str, asked: Asked) -> List[str]:
     """What the calculator is told: the cell only where the data have one."""
     block = asked.keys.get("input")
-    fields = block.get("fields") if isinstance(block, Mapping) else None
+    fields = block.get("fields") if is_block(block) else None
     if fields is not None:
-        said = [f.get("name") if isinstance(f, Mapping) else f for f in ([fields] if isinstance(fields, (str, Mapping)) else fields)]
+        said = [f.get("name") if is_block(f) else f for f in ([fields] if isinstance(fields, str) or is_block(fields) else fields)]
         if not {"positions", "species"} <= set(said) <= set(INPUTS):
             raise TypeError(f"{name}: input.fields are {said}; a calculator reads positions, species and, where the data repeat, cell")
         return [n for n in INPUTS if n in said]

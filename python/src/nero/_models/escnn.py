@@ -3,7 +3,7 @@
 import dataclasses
 import sys
 from pathlib import Path
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
@@ -74,7 +74,8 @@ def _group(space: Any) -> Optional[str]:
 def _write(file: Path, type_: Any) -> str:
     """Writes the matrices of the fields at all elements, with the coordinates that nero has for those: an angle, and a mirror where there are any."""
     group, space = type_.fibergroup, type_.gspace
-    rows, matrices = [], []
+    rows: List[List[float]] = []
+    matrices: "List[np.ndarray[Any, Any]]" = []
     for g in group.elements:
         a = np.asarray(space.basespace_action(g))
         turned = a if np.linalg.det(a) > 0 else a @ np.diag([-1.0, 1.0])
@@ -118,7 +119,7 @@ def _plain(model: Any) -> Tuple[Any, Optional[str]]:
 
     class Wrapped(pytorch.nn.Module):  # type: ignore[misc,unused-ignore]
         def __init__(self) -> None:
-            super().__init__()
+            super().__init__()  # pyright: ignore[reportUnknownMemberType]
             self.model = model
 
         def forward(self, x: Any) -> Any:

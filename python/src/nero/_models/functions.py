@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, List, Mapping, Tuple
 import numpy as np
 
 from nero._data._read import LABELS
+from nero._guards import is_block, is_row
 from nero._models._model import Asked, Prepared
 from nero.bridge._model import DATATYPES, Model, Ports, returned
 
@@ -76,13 +77,13 @@ def sample(name: str, asked: Asked, most: int = TRIED) -> "Tuple[Ports, List[np.
         raise TypeError(
             f"{name}: the data are files, so the shapes that the function reads cannot be seen; declare them with nero.Function(fn, inputs=..., outputs=...)"
         )
-    block = asked.keys.get("input") or {}
-    fields = block.get("fields") if isinstance(block, Mapping) else None
+    block = asked.keys.get("input")
+    fields = block.get("fields") if is_block(block) else None
     ports: Dict[str, Tuple[str, List[int]]] = {}
     arrays: "List[np.ndarray[Any, Any]]" = []
     if fields:
-        for f in [fields] if isinstance(fields, (str, Mapping)) else fields:
-            f = {"name": f} if isinstance(f, str) else f
+        for said in [fields] if isinstance(fields, str) or is_block(fields) else fields:
+            f: Mapping[str, Any] = {"name": said} if isinstance(said, str) else said
             if f.get("name") not in given:
                 raise KeyError(f"{name}: input.fields names {f.get('name')!r}, and the data are {list(given)}")
             a = given[f["name"]][:most]
@@ -111,9 +112,10 @@ def sample(name: str, asked: Asked, most: int = TRIED) -> "Tuple[Ports, List[np.
 def learn(name: str, fn: Callable[..., Any], arrays: "List[np.ndarray[Any, Any]]") -> Ports:
     """The outputs of a function, by calling it once."""
     answer = fn(*[a.copy() for a in arrays])
-    if isinstance(answer, Mapping):
+    parts: Dict[str, Any]
+    if is_block(answer):
         parts = {str(k): v for k, v in answer.items()}
-    elif isinstance(answer, (list, tuple)):
+    elif is_row(answer):
         if not all(hasattr(v, "__array__") and np.ndim(v) > 0 for v in answer):
             raise TypeError(f"{name} returned a {type(answer).__name__} of {len(answer)} numbers or other things; an array is expected, with the samples first")
         parts = {f"output{i}": v for i, v in enumerate(answer)} if len(answer) != 1 else {"output": answer[0]}

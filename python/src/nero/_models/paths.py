@@ -3,6 +3,7 @@
 import os
 from typing import Any, Dict
 
+from nero._guards import is_path
 from nero._models._model import Asked, Prepared
 
 __all__ = ["accepts", "prepare"]
@@ -10,10 +11,10 @@ __all__ = ["accepts", "prepare"]
 
 def accepts(model: Any) -> bool:
     """A text or a path."""
-    return isinstance(model, (str, os.PathLike))
+    return is_path(model)
 
 
-def prepare(model: Any, asked: Asked) -> Prepared:
+def prepare(model: "str | os.PathLike[str]", asked: Asked) -> Prepared:
     """The model, by its place."""
     text = os.fspath(model)
     entry: Dict[str, Any] = {} if asked.name is None else {"name": asked.name}

@@ -4,6 +4,7 @@ import math
 import sys
 from typing import Any, Dict, Mapping, Optional
 
+from nero._guards import is_block
 from nero._models import _photos, torch
 from nero._models._model import Asked, Prepared
 from nero._models.functions import short
@@ -30,7 +31,7 @@ def prepare(model: Any, asked: Asked) -> Prepared:
 
 def _config(model: Any) -> Mapping[str, Any]:
     said = getattr(model, "pretrained_cfg", None)
-    return said if isinstance(said, Mapping) else {}
+    return said if is_block(said) else {}
 
 
 def _resize(config: Mapping[str, Any], height: int, width: int) -> Optional[Dict[str, Any]]:

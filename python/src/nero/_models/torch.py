@@ -14,6 +14,7 @@ from typing import Any, Callable, Dict, Generator, List, Tuple
 import numpy as np
 
 from nero._errors import ExportError
+from nero._guards import is_dict, is_row
 from nero._models._model import Asked, Prepared
 from nero._models._random import untouched
 from nero._models.functions import entry, learn, sample, short
@@ -137,7 +138,7 @@ class _Part:
             p.grad = None  # what a module adds to gradients while it is asked, it adds to none of the training's
         if not self.open:
             return
-        merges = type(self.module).train is not self.torch.nn.Module.train
+        merges = type(self.module).train is not self.torch.nn.Module.train  # pyright: ignore[reportUnknownMemberType]
         for table in ("_parameters", "_buffers") if merges else ("_buffers",):
             for name, t in self.tables[table].items():
                 if t is not None and (table == "_buffers" or type(t) is self.torch.nn.Parameter):  # others know how they are copied
@@ -196,7 +197,7 @@ def _call(module: Any) -> Callable[..., Any]:
         if isinstance(v, torch.Tensor):
             v = v.detach().cpu()
             return (v.float() if v.dtype == torch.bfloat16 else v).numpy()
-        if isinstance(v, dict):
+        if is_dict(v):
             return {k: back(x) for k, x in v.items()}
         return type(v)(back(x) for x in v) if type(v) in (list, tuple) else v
 
@@ -254,7 +255,7 @@ def _witness(file: Path, call: Callable[..., Any], inputs: List[str], outputs: L
 
 
 def _values(answer: Any) -> "List[np.ndarray[Any, Any]]":
-    parts = list(answer.values()) if isinstance(answer, dict) else list(answer) if isinstance(answer, (list, tuple)) else [answer]
+    parts = list(answer.values()) if is_dict(answer) else list(answer) if is_row(answer) else [answer]
     return [to_numpy(v) for v in parts]
 
 

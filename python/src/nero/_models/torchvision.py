@@ -3,6 +3,7 @@
 import sys
 from typing import Any, Dict, Optional
 
+from nero._guards import is_tuple
 from nero._models import _photos, torch
 from nero._models._model import Asked, Prepared
 from nero._models.functions import short
@@ -12,7 +13,7 @@ __all__ = ["accepts", "prepare"]
 
 def accepts(model: Any) -> bool:
     """A module and weights, or what weights.transforms() gives."""
-    return "torchvision" in sys.modules and isinstance(model, tuple) and len(model) == 2 and torch.accepts(model[0]) and _preset(model[1]) is not None
+    return "torchvision" in sys.modules and is_tuple(model) and len(model) == 2 and torch.accepts(model[0]) and _preset(model[1]) is not None
 
 
 def prepare(model: Any, asked: Asked) -> Prepared:
