@@ -113,6 +113,8 @@ class Channel:
             if self._memory is not None:
                 hello["shm"] = [self._memory.fd, self._memory.slot_bytes, self._memory.slots]
             self._send(0, {"hello": hello}, [])
+            answer: Dict[str, Any]
+            out: "List[np.ndarray[Any, Any]]"
             while (frame := self._receive()) is not None:
                 call, message, tensors, slot = frame
                 frame = None
@@ -214,7 +216,7 @@ class Channel:
         text = self._exactly(length)
         if text is None:
             return None
-        message = json.loads(text.tobytes()) if length else {}
+        message: Dict[str, Any] = json.loads(text.tobytes()) if length else {}
         if slot is not None:
             assert self._memory is not None
             tensors: Optional[Bytes] = self._memory.at(slot, offset, size)
@@ -270,7 +272,8 @@ class Channel:
             raise NeroError(f"no function is called {m['model']}; there are {sorted(self._models)}")
         if m["method"] == "describe":
             return model.metadata(), []
-        arrays, at = {}, 0
+        arrays: "Dict[str, np.ndarray[Any, Any]]" = {}
+        at = 0
         for x in m["inputs"]:
             n, dtype = x["parameters"]["binary_data_size"], DATATYPES[x["datatype"]]
             arrays[x["name"]] = tensors[at : at + n].view(dtype).reshape(x["shape"])

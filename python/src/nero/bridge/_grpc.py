@@ -1,7 +1,7 @@
 """gRPC by grpcio alone: the few messages are read and written here, so that no generated code is needed."""
 
 from concurrent import futures
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
 
@@ -69,7 +69,7 @@ def _integers(v: Union[int, memoryview]) -> List[int]:
     """A repeated integer, packed or one by one."""
     if isinstance(v, int):
         return [v]
-    found = []
+    found: List[int] = []
     i = 0
     while i < len(v):
         n, i = _varint(v, i)
@@ -239,7 +239,7 @@ def start(server: "Server", host: str, port: int, certificate: Optional[str], ke
 
         return grpc.unary_unary_rpc_method_handler(call)
 
-    calls = {
+    calls: Dict[str, Callable[[bytes], bytes]] = {
         "ServerLive": lambda _: put(1, True), "ServerReady": lambda _: put(1, True), "ModelReady": ready,
         "ServerMetadata": about, "ModelMetadata": metadata, "ModelInfer": infer,
     }

@@ -6,6 +6,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
+from nero._guards import is_block, is_row
 
 #: Name -> (datatype, shape) in the order in which a function takes or returns them; -1 in a shape stands for any length.
 Ports = Mapping[str, Tuple[str, Sequence[int]]]
@@ -115,11 +116,11 @@ def fits(have: Sequence[int], want: Sequence[int]) -> bool:
 
 def named(answer: Any, names: List[str], who: str) -> Dict[str, Any]:
     """Gives the values that a function returned their names."""
-    if isinstance(answer, Mapping):
+    if is_block(answer):
         if set(answer) != set(names):
             raise ValueError(f"the function of {who} returned {sorted(answer)}; {names} is declared")
         return dict(answer)
-    values = list(answer) if isinstance(answer, (tuple, list)) else [answer]
+    values = list(answer) if is_row(answer) else [answer]
     if len(values) != len(names):
         raise ValueError(f"the function of {who} returned {len(values)} values; {names} is declared")
     return dict(zip(names, values))
@@ -136,7 +137,7 @@ def to_numpy(value: Any) -> "np.ndarray[Any, Any]":
 
 def masked(value: Any) -> int:
     """How many numbers of a masked array stand for none."""
-    return int(np.count_nonzero(value.mask)) if isinstance(value, np.ma.MaskedArray) else 0
+    return int(np.count_nonzero(value.mask)) if np.ma.isMaskedArray(value) else 0
 
 
 def returned(value: Any, who: str, name: str) -> "np.ndarray[Any, Any]":
@@ -179,11 +180,18 @@ def torch_layers(module: Any, names: Sequence[str], outputs: Sequence[str] = ("o
 
     def call(*arrays: "np.ndarray[Any, Any]") -> Dict[str, Any]:
         seen: Dict[str, Any] = {}
-        hooks = [known[n].register_forward_hook(lambda _m, _i, out, n=n: seen.__setitem__(n, out.detach().clone())) for n in names]
+
+        def keeper(name: str) -> Callable[[Any, Any, Any], None]:
+            def keep(_module: Any, _inputs: Any, out: Any) -> None:
+                seen[name] = out.detach().clone()
+
+            return keep
+
+        hooks = [known[n].register_forward_hook(keeper(n)) for n in names]
         try:
             with torch.no_grad():
                 answer = module(*[torch.from_numpy(a) for a in arrays])
-                seen.update(answer if isinstance(answer, Mapping) else named(answer, list(outputs), "torch_layers"))
+                seen.update(answer if is_block(answer) else named(answer, list(outputs), "torch_layers"))
         finally:
             for h in hooks:
                 h.remove()
@@ -203,10 +211,9 @@ def torch_vjp(module: Any) -> Callable[..., List[Any]]:
     def call(inputs: Sequence["np.ndarray[Any, Any]"], cotangents: Sequence["np.ndarray[Any, Any]"]) -> List[Any]:
         xs = [torch.from_numpy(a).requires_grad_(a.dtype.kind == "f") for a in inputs]
         with torch.enable_grad():
-            ys = module(*xs)
-            if isinstance(ys, Mapping):
-                ys = list(ys.values())
-            ys = [y for y in (ys if isinstance(ys, (tuple, list)) else [ys]) if y.is_floating_point()]
+            answer = module(*xs)
+            values = answer.values() if is_block(answer) else answer if is_row(answer) else [answer]
+            ys = [y for y in values if y.is_floating_point()]
             floats = [x for x in xs if x.requires_grad]
             pairs = [(y, torch.from_numpy(c)) for y, c in zip(ys, cotangents) if y.requires_grad]  # the others are constants
             if not pairs:

@@ -5,6 +5,8 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 import numpy as np
 
+from nero._guards import is_dict, is_list
+
 from ._model import DATATYPES, BadRequest
 
 #: Says where the JSON of a message ends and its binary tensors begin.
@@ -28,7 +30,7 @@ def declared(name: str, datatype: Any, shape: Any) -> Tuple["np.dtype[Any]", Lis
     """Checks the type and the shape of a tensor."""
     if datatype not in DATATYPES:
         raise BadRequest(f"the input {name} is of type {datatype!r}; expected one of {', '.join(DATATYPES)}")
-    if not isinstance(shape, list) or len(shape) > 32 or not all(isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**40 for n in shape):
+    if not is_list(shape) or len(shape) > 32 or not all(isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**40 for n in shape):
         raise BadRequest(f"the input {name} is of shape {shape!r}; expected a list of lengths")
     return DATATYPES[datatype], shape
 
@@ -47,12 +49,12 @@ class Request:
             message = json.loads(text)
         except ValueError as e:
             raise BadRequest(f"not JSON: {e}") from e
-        if not isinstance(message, dict) or not isinstance(message.get("inputs"), list):
+        if not is_dict(message) or not isinstance(message.get("inputs"), list):
             raise BadRequest("expected a JSON object with a list named inputs")
         self.id = message.get("id")
         self.arrays: Arrays = {}
         for x in message["inputs"]:
-            if not isinstance(x, dict) or not isinstance(x.get("name"), str) or x["name"] in self.arrays:
+            if not is_dict(x) or not isinstance(x.get("name"), str) or x["name"] in self.arrays:
                 raise BadRequest("expected every input to be an object with a name of its own")
             name = x["name"]
             size = _parameters(x).get("binary_data_size")
@@ -68,8 +70,8 @@ class Request:
         all_binary = _parameters(message).get("binary_data_output") is True
         self.outputs: List[str] = []
         self.binary: Dict[str, bool] = {}
-        for x in message.get("outputs") or []:
-            if not isinstance(x, dict) or not isinstance(x.get("name"), str) or x["name"] in self.binary:
+        for x in message.get("outputs") or ():
+            if not is_dict(x) or not isinstance(x.get("name"), str) or x["name"] in self.binary:
                 raise BadRequest("expected every output to be an object with a name of its own")
             self.outputs.append(x["name"])
             self.binary[x["name"]] = _parameters(x).get("binary_data", all_binary) is True
@@ -78,7 +80,7 @@ class Request:
 
 def _parameters(x: Mapping[str, Any]) -> Mapping[str, Any]:
     p = x.get("parameters")
-    return p if isinstance(p, dict) else {}
+    return p if is_dict(p) else {}
 
 
 def _from_json(name: str, x: Mapping[str, Any]) -> "np.ndarray[Any, Any]":
