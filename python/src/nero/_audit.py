@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from nero._errors import EquivarianceError, NeroError
+from nero._guards import is_row
 from nero._html import framed
 from nero._loggers import Curve, Entry, Series, write
 from nero._models.functions import short
@@ -135,8 +136,8 @@ class ModelAudit:
 
     def curve(self) -> Optional[Curve]:
         """The error along the orbit, where the orbit is one line."""
-        for c in self.data.get("checks") or []:
-            for e in c.get("exhibits") or []:
+        for c in self.data.get("checks") or ():
+            for e in c.get("exhibits") or ():
                 if e["name"] == "profile" and e.get("curve"):
                     return _curve(e["title"], e["curve"])
         return None
@@ -372,8 +373,8 @@ def _document(file: Path) -> "Dict[str, Any]":
         at: Any = data
         *way, last = place.removeprefix("-").split(".")
         for step in way:
-            at = at[int(step)] if isinstance(at, list) else at[step]
-        at[int(last) if isinstance(at, list) else last] = -math.inf if place.startswith("-") else math.inf
+            at = at[int(step) if is_row(at) else step]
+        at[int(last) if is_row(at) else last] = -math.inf if place.startswith("-") else math.inf
     return data
 
 
@@ -423,8 +424,8 @@ def _worst(w: Mapping[str, Any]) -> Optional[Worst]:
 
 
 def _model(m: Mapping[str, Any]) -> ModelAudit:
-    checks = m.get("checks") or []
-    worst = (_worst(w) for w in m.get("worst_cases") or [])
+    checks = m.get("checks") or ()
+    worst = (_worst(w) for w in m.get("worst_cases") or ())
     return ModelAudit(
         model=m["model"],
         verdict=m["verdict"],

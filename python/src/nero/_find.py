@@ -7,7 +7,7 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
-from typing import List
+from typing import Dict, List
 
 from nero._errors import ProgramMismatch, ProgramNotFound
 
@@ -39,7 +39,7 @@ def find_nero() -> str:
     found = [os.path.join(p, "nero" + (sysconfig.get_config_var("EXE") or "")) for p in places]
     if on_path := shutil.which("nero"):
         found.append(on_path)
-    others = {}
+    others: Dict[str, str] = {}
     for path in dict.fromkeys(found):
         if os.path.isfile(path):
             if not (why := wrong(path)):

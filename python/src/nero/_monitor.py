@@ -15,6 +15,7 @@ from nero import _loggers
 from nero._audit import Audit
 from nero._callbacks import huggingface, lightning
 from nero._errors import NeroError
+from nero._guards import is_block, is_row
 from nero._models import torch as modules_of_torch
 from nero._models._random import untouched
 from nero._models.functions import Function
@@ -79,13 +80,13 @@ class Monitor:
             raise ValueError(f"budget is {budget!r}; it is the share of the training's time that audits may take, above 0, such as 0.05")
         if on_error not in (SAY, RAISE):
             raise ValueError(f'on_error is {on_error!r}; expected "{SAY}" or "{RAISE}"')
-        self._loggers: Sequence[Any] = list(log) if isinstance(log, (list, tuple)) else [] if log is None else [log]
+        self._loggers: Sequence[Any] = list(log) if is_row(log) else [] if log is None else [log]
         for to in self._loggers:
             _loggers.check(to)
         self._steps, self._epochs = _Beat(every), _Beat(epochs)
         self._budget, self._raises, self._clock = budget, on_error == RAISE, clock
         self._how: Dict[str, Any] = {"engine": engine, "workers": workers, "progress": False}
-        self._modules = [] if module is None else [_ready(m) for m in (module if isinstance(module, (list, tuple)) else [module])]
+        self._modules = [] if module is None else [_ready(m) for m in (module if is_row(module) else [module])]
         self._modules += [m for m in _within(model) if not any(m is have for have in self._modules)]
         with self._undisturbed():
             self.study: Study = _study(model, data, group, as_study)
@@ -237,7 +238,7 @@ def _study(model: Any, data: Any, group: Any, keys: Dict[str, Any]) -> Study:
         if "preset" not in keys and "checks" not in (keys.get("audit") or {}) and not isinstance(keys.get("audit"), str):
             keys["audit"] = {**(keys.get("audit") or {}), "checks": list(LIGHT)}
         keys.setdefault("samples", SAMPLES)
-        models = {n: _ready(m) for n, m in model.items()} if isinstance(model, Mapping) else _ready(model)
+        models = {n: _ready(m) for n, m in model.items()} if is_block(model) else _ready(model)
         made = study(models, data, group, **keys)
     if not made.live:
         raise NeroError("none of the models is alive: files do not change while a module is trained; give the module, or make the study with export=False")
@@ -250,7 +251,7 @@ def _within(model: Any, depth: int = 3) -> List[Any]:
         return []  # a module looks after itself
     if isinstance(model, Study):
         return [m for live in model._live if not model._during for m in _within(live.fn, depth)]  # pyright: ignore[reportPrivateUsage]
-    if isinstance(model, Mapping):
+    if is_block(model):
         return [m for v in model.values() for m in _within(v, depth)]
     seen: List[Any] = [model.fn] if isinstance(model, Function) else []
     if isinstance(model, functools.partial):

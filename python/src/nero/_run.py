@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
 import numpy as np
 
 from nero._errors import NeroError
+from nero._guards import is_row
 from nero._html import Page
 from nero._loggers import Curve, Entry, Series, write
 from nero._models.functions import short
@@ -95,7 +96,7 @@ class Run:
         """A table of the run, as `nero export` writes it; options are those of the command, such as metric="confidence"."""
         args = ["export", str(self.folder), "--table", table, "--format", "jsonl"]
         for k, v in options.items():
-            args += [f"--{k.replace('_', '-')}", ",".join(map(str, v)) if isinstance(v, (list, tuple)) else str(v)]
+            args += [f"--{k.replace('_', '-')}", ",".join(map(str, v)) if is_row(v) else str(v)]
         return [json.loads(line) for line in start(args).check().out.splitlines()]
 
     def to_pandas(self, table: str = "aggregate", **options: Any) -> Any:
@@ -136,15 +137,18 @@ class Run:
         for c in self.data["curves"]:
             if c["slice"] != 0:  # the first is that of all samples
                 continue
-            name = f"nero/{self.models[c['model']]}/{self.metrics[c['metric']]}"
+            of_model: int = c["model"]
+            of_metric: int = c["metric"]
+            model, metric = self.models[of_model], self.metrics[of_metric]
+            name = f"nero/{model}/{metric}"
             for what, of in (("mean", "orbit"), ("worst", "worst")):
                 if c.get(of) and c[of]["mean"] is not None:
                     scalars[f"{name}/{what}"] = float(c[of]["mean"])
             if len(self.data["chart"]) == 1:
                 axis = self.data["chart"][0]
                 at = [float(e[0]) for e in self.elements]
-                series = (Series(self.models[c["model"]], at, c["mean"]),)
-                curves[f"{name}/curve"] = Curve("Mean over all samples", f"{axis['name']} ({axis.get('unit', '')})", self.metrics[c["metric"]], series)
+                series = (Series(model, at, c["mean"]),)
+                curves[f"{name}/curve"] = Curve("Mean over all samples", f"{axis['name']} ({axis.get('unit', '')})", metric, series)
         d = Temporary()
         page = self.report(Path(d.path, "run.html")).read_text(encoding="utf-8")
         files = {"summary.json": Path(self.folder, "summary.json").read_text(encoding="utf-8"), "run.html": page}

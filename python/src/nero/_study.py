@@ -18,6 +18,7 @@ import numpy as np
 
 from nero import _data, _models
 from nero._errors import ExportError, NeroError
+from nero._guards import is_block, is_path, is_scalar, is_set
 from nero._live import Event
 from nero._models._model import Asked, Prepared
 from nero._program import Ended, start
@@ -193,7 +194,7 @@ def study(
     Keywords that are no parameters are keys of the study, such as input={"mean": [0.13]}; `nero schema` lists them.
     """
     folder = Folder(out)
-    given: Dict[str, Any] = {k: dict(v) if isinstance(v, Mapping) else v for k, v in keys.items()}
+    given: Dict[str, Any] = {k: dict(v) if is_block(v) else v for k, v in keys.items()}
 
     def put(block: str, key: str, value: Any) -> None:
         if value is not None:
@@ -210,7 +211,7 @@ def study(
     put("audit", "samples", samples)
 
     read = _data.prepare(data, labels, samples)
-    models = model if isinstance(model, Mapping) else {None: model}
+    models: Mapping[Any, Any] = model if is_block(model) else {None: model}
     made: List[Prepared] = []
     staged: List[Temporary] = []
 
@@ -269,13 +270,13 @@ def _agreed(made: Sequence[Prepared], given: Mapping[str, Any]) -> None:
 
 def _orbit(o: Any) -> Any:
     """The block of a study for the short forms 72, "all", "haar:100", "even:64" and [0, 90, 180]."""
-    if o is None or isinstance(o, Mapping):
+    if o is None or is_block(o):
         return o
     if isinstance(o, str):
         word, _, n = o.partition(":")
         return {SPELT.get(word, word): int(n) if n.isdigit() else n or True}
     if isinstance(o, (int, float, np.number)):  # whether it is a whole one the program judges
-        return {"grid": [o.item() if isinstance(o, np.number) else o]}
+        return {"grid": [np.asarray(o).item()]}
     return {"values": [list(np.atleast_1d(np.asarray(v)).tolist()) for v in o]}
 
 
@@ -286,7 +287,7 @@ def _over(under: Mapping[str, Any], over: Mapping[str, Any]) -> Dict[str, Any]:
         have = out.get(k)
         if isinstance(v, str) and k in ALONE and isinstance(have, Mapping):
             v = {ALONE[k]: v}
-        out[k] = _over(have, v) if isinstance(v, Mapping) and isinstance(have, Mapping) else v
+        out[k] = _over(have, v) if is_block(v) and is_block(have) else v
     return out
 
 
@@ -309,12 +310,12 @@ def _plain(v: Any) -> Any:
     """What JSON has for a value of NumPy or a path."""
     if isinstance(v, np.ndarray):
         return v.tolist()
-    if isinstance(v, np.generic):
+    if is_scalar(v):
         return v.item()
-    if isinstance(v, os.PathLike):
+    if is_path(v):
         return os.fspath(v)
-    if isinstance(v, (set, frozenset, range)):
+    if is_set(v):
         return list(v)
-    if isinstance(v, Mapping):
+    if is_block(v):
         return dict(v)
     raise TypeError(f"a study holds numbers, texts, lists and blocks of them, and not {type(v).__name__}: {v!r}")

@@ -161,7 +161,7 @@ def _rows(a: "Audit", name: str, kept: Optional[Path]) -> Iterator[Row]:
 def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") -> "Generator[None, pytest.TestReport, pytest.TestReport]":
     report = yield
     if call.when == "call":
-        rows = item.stash.get(ROWS, [])
+        rows = item.stash.get(ROWS, list[Row]())
         report.nero_audits = rows  # type: ignore[attr-defined]  # goes from the workers of xdist to who collects; the properties go to JUnit's file
         for n, row in enumerate(rows):
             item.user_properties += [(f"nero{n + 1 if n else ''}.{k}", v) for k, v in row.items()]

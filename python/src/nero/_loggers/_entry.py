@@ -37,10 +37,10 @@ class Entry:
     what: str
     scalars: Mapping[str, float]
     #: Verdicts, and what was found, in words.
-    texts: Mapping[str, str] = field(default_factory=dict)
-    curves: Mapping[str, Curve] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict[str, str])
+    curves: Mapping[str, Curve] = field(default_factory=dict[str, Curve])
     #: Files by name, with what is in them.
-    files: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
     #: A page without scripts, for loggers that show such.
     card: str = ""
     #: The step of a training.
