@@ -1,0 +1,4 @@
+# The package looks at what this library has only where it is installed, and takes no types from it.
+from typing import Any
+
+def __getattr__(name: str) -> Any: ...
