@@ -1,6 +1,6 @@
 """What can go wrong, in words."""
 
-from typing import TYPE_CHECKING, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Sequence, Tuple
 
 if TYPE_CHECKING:
     from nero._audit import Audit
@@ -39,7 +39,9 @@ class ProgramMismatch(NeroError):
 class EquivarianceError(AssertionError):
     """A model is not equivariant as it should be. The text is what the program says of it."""
 
-    def __init__(self, message: str, audit: "Optional[Audit]" = None) -> None:
+    #: The audit, with its findings.
+    audit: "Audit"
+
+    def __init__(self, message: str, audit: Any = None) -> None:  # None where it is unpickled, which brings the audit afterwards
         super().__init__(message)
-        #: The audit, with its findings.
         self.audit = audit

@@ -12,7 +12,7 @@ import shlex
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Callable, ContextManager, Dict, Generator, List, Mapping, Optional, Sequence, TYPE_CHECKING, Tuple, Union
+from typing import Any, Callable, ContextManager, Dict, Generator, Iterable, List, Mapping, Optional, Sequence, TYPE_CHECKING, Tuple, Union
 
 import numpy as np
 
@@ -180,7 +180,7 @@ def study(
     preset: Optional[str] = None,
     threshold: Optional[float] = None,
     samples: Optional[int] = None,
-    orbit: "int | str | Sequence[float] | Mapping[str, Any] | None" = None,
+    orbit: "float | str | np.number[Any] | Iterable[Any] | Mapping[str, Any] | None" = None,
     out: Optional[PathLike] = None,
     export: "str | bool" = "auto",
     batch: Optional[int] = None,
