@@ -13,7 +13,7 @@ import (
 // CompareOptions say what of two audits or runs is compared.
 type CompareOptions struct {
 	// Before and After name a model in the first and in the second; one that is empty is the other. Without names all
-	// models that are in both are compared.
+	// models that are in both are compared, or the only two.
 	Before, After string
 	// Allow is the relative increase of an error that is no regression yet, at least 0; [PresetAllow] is usual.
 	Allow float64
@@ -98,7 +98,7 @@ func (c *Comparison) Write(w io.Writer, format string) error {
 	return f.audits(w, c.audits...)
 }
 
-// pairUp says which models of two audits are compared: those that are named, or all of the same name.
+// pairUp says which models of two audits are compared: those that are named, or all of the same name, or the only ones.
 func pairUp(x, y *baseline.File, o CompareOptions) (pairs [][2]*baseline.Model, notes []string, err error) {
 	if o.Before != "" || o.After != "" {
 		a, err := x.Model(or(o.Before, o.After))
@@ -129,6 +129,9 @@ func pairUp(x, y *baseline.File, o CompareOptions) (pairs [][2]*baseline.Model, 
 		if !slices.Contains(names(x), n) {
 			notes = append(notes, fmt.Sprintf("model %s is in %s alone", n, y.Name))
 		}
+	}
+	if len(pairs) == 0 && len(x.Models) == 1 && len(y.Models) == 1 { // a fix often has another name
+		return [][2]*baseline.Model{{x.Models[0], y.Models[0]}}, nil, nil
 	}
 	if len(pairs) == 0 {
 		return nil, nil, fmt.Errorf("no model is in both: %s has %s, %s has %s; name two with --before and --after",

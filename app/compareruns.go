@@ -1,7 +1,6 @@
 package app
 
 import (
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -137,7 +136,7 @@ func differentRuns(a, b *job.Job) []string {
 	return d
 }
 
-// sameModels are the models that are compared: those that are named, or all of the same name.
+// sameModels are the models that are compared: those that are named, or all of the same name, or the only ones.
 func sameModels(a, b *job.Job, before, after string) ([][2]int, error) {
 	names := func(j *job.Job) (all []string) {
 		for _, m := range j.Models {
@@ -164,8 +163,12 @@ func sameModels(a, b *job.Job, before, after string) ([][2]int, error) {
 			out = append(out, [2]int{i, k})
 		}
 	}
+	if out == nil && len(x) == 1 && len(y) == 1 {
+		return [][2]int{{0, 0}}, nil
+	}
 	if out == nil {
-		return nil, errors.New("no model is in both; name two with --before and --after")
+		return nil, fmt.Errorf("no model is in both: the first has %s, the second %s; name two with --before and "+
+			"--after", strings.Join(x, ", "), strings.Join(y, ", "))
 	}
 	return out, nil
 }

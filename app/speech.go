@@ -77,6 +77,7 @@ func called() map[string]string {
 		"scale": `input={"scale": …}`, "mean": `input={"mean": …}`, "std": `input={"std": …}`,
 		"orientation": `data={…, "orientation": …}`, "border": `group={…, "border": …}`,
 		"output-name": `output={"name": …}`, "model": "model", "data": "data", "out": "out",
+		"before": "model_before", "after": "model_after",
 		"average": `audit={…, "average": …}`, "checks": `audit={…, "checks": …}`, "skip": `audit={…, "skip": …}`,
 		"require": `audit={…, "require": …}`, "confidence": `audit={…, "confidence": …}`,
 		"layout": `input={"layout": …}`, "channels": `input={"channels": …}`, "decode": `output={"decode": …}`,

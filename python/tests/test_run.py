@@ -132,6 +132,13 @@ class Runs(unittest.TestCase):
         self.assertEqual((c.regressed, c.data["models"][0]["verdict_after"]), (True, "FAIL"))
         self.assertIn("worse than before", str(c))
         self.assertFalse(nero.compare(b, a).regressed)
+        self.assertTrue(repr(c).startswith("net: worse than before"), repr(c))
+        fixed = nero.audit({"fixed": exact}, IMAGES, **KEYS)
+        self.assertTrue(str(nero.compare(b, fixed)).startswith("net -> fixed: better than before"), nero.compare(b, fixed))
+        two = nero.audit({"fixed": exact, "other": exact}, IMAGES, **KEYS)
+        with self.assertRaisesRegex(nero.NeroError, "has net, .* has fixed, other; name two with model_before and model_after"):
+            nero.compare(b, two)
+        self.assertIn("net -> other", str(nero.compare(b, two, model_before="net", model_after="other")))
         later = nero.audit({"net": broken}, IMAGES, baseline=a, **KEYS)
         self.assertIn("is worse than the baseline", " ".join(later.only.reasons))
 

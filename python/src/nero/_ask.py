@@ -4,7 +4,7 @@ import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from nero._audit import Audit
 from nero._errors import NeroError
@@ -42,10 +42,25 @@ class Comparison:
     def __str__(self) -> str:
         return self.text
 
+    def __repr__(self) -> str:
+        return self.text.strip()
 
-def compare(before: "Audit | Run | PathLike", after: "Audit | Run | PathLike", *, allow_regression: float = 0.1) -> Comparison:
-    """Did a fix help, is a model worse? Two audits, runs or folders of such."""
+
+def compare(
+    before: "Audit | Run | PathLike",
+    after: "Audit | Run | PathLike",
+    *,
+    model_before: Optional[str] = None,
+    model_after: Optional[str] = None,
+    allow_regression: float = 0.1,
+) -> Comparison:
+    """Did a fix help, is a model worse? Two audits, runs or folders of such.
+
+    The only model of each is compared, and of several those of the same name, or the two that model_before and model_after name.
+    """
     args = ["compare", _place(before), _place(after), "--allow-regression", repr(float(allow_regression))]
+    args += ["--before", model_before] if model_before is not None else []
+    args += ["--after", model_after] if model_after is not None else []
     text = start(args).check()
     data = start([*args, "--format", "json"]).check()
     return Comparison(data.code == 1, text.out, json.loads(data.out))
@@ -76,6 +91,9 @@ class Inspection:
 
     def __str__(self) -> str:
         return self.text
+
+    def __repr__(self) -> str:
+        return self.text.strip()
 
 
 def inspect(model: PathLike) -> Inspection:
