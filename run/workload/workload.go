@@ -520,7 +520,8 @@ func (w *Workload) outAction(in *input, o Options) (action.Action, error) {
 	}
 	if isScores(out.Kind) {
 		return nil, s.Errorf("output.action",
-			"scores have no positions that %s could move; say invariant, or give output.space image, mask or tensor",
+			"scores have no positions that %s could move; say that they stay, with --invariant (action: invariant), "+
+				"or give output.space image, mask or tensor",
 			w.group.Name())
 	}
 	rules := o.Rules
