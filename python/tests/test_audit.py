@@ -76,6 +76,28 @@ class Audits(unittest.TestCase):
         f.feed(frame)
         self.assertEqual(f.page, a.to_html())
 
+    def test_what_is_printed(self) -> None:
+        keys: Dict[str, Any] = {**FEW, "audit": {"checks": ["lattice", "layers"]}}
+        with tempfile.TemporaryDirectory() as d:
+            a, kept = nero.audit(BROKEN, digits(), "C4", progress=False, **keys), nero.audit(BROKEN, digits(), "C4", progress=False, out=d, **keys)
+        said = str(a)
+        self.assertIn(f"rounding explains no more than {a.floor:.1e}", said)
+        (layer,) = a.questions["Which layer breaks it?"]
+        self.assertIn(layer, said)
+        self.assertIn("/conv1/Conv", layer)
+        self.assertIn("as long as this process lives", said)
+        self.assertNotIn("as long as this process lives", str(kept))
+        a = nero.audit(lambda x: x.reshape(len(x), -1)[:, 300:303], digits(), "C4", progress=False, **FEW)
+        self.assertIn("no command line can ask it again", str(a))
+        self.assertNotIn("--replay", str(a))
+        with self.assertRaisesRegex(nero.NeroError, "say that they stay, with equivariant=False"):
+            nero.audit(BROKEN, digits(), "C4", progress=False, **{**FEW, "equivariant": True})
+        # A sample of an array is called by its row.
+        a = nero.audit(BROKEN, digits(), "C4", samples=6, progress=False, **FEW)
+        assert a.worst is not None
+        self.assertEqual(a.data["models"][0]["worst_cases"][0]["where"]["sample"], a.worst.where.sample)
+        self.assertLess(a.worst.where.index, 6)
+
     def test_assert(self) -> None:
         with self.assertRaises(nero.EquivarianceError) as e:
             nero.assert_equivariant(BROKEN, digits(), "C4", **FEW)

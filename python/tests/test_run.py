@@ -153,6 +153,11 @@ class Runs(unittest.TestCase):
         with self.assertRaisesRegex(nero.NeroError, "unknown command"):
             nero.program("metrix")
 
+    def test_what_is_not_kept(self) -> None:
+        for out in (None, self.dir):
+            r = nero.run(EXACT, digits(4), "C4", out=out, progress=False)
+            self.assertEqual("(as long as this process lives;" in str(r), out is None, r)
+
     def test_opened_audits(self) -> None:
         a = nero.audit(EXACT, digits(8), "C4", out=self.dir, progress=False, **FEW)
         b = nero.open(self.dir)

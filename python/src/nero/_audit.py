@@ -17,12 +17,17 @@ from nero._study import PathLike, Progress, Study, study
 
 __all__ = ["Audit", "Diagnosis", "Errors", "Finding", "Interval", "ModelAudit", "Where", "Worst", "assert_equivariant", "audit"]
 
+#: What a report asks of layers.
+LAYER = "Which layer breaks it?"
+
 
 @dataclass(frozen=True)
 class Where:
     """One sample at one element."""
 
+    #: Its name: of an array the row, counted from 0, so that it is images[int(where.sample)].
     sample: str
+    #: Its place among the samples that were tested, which may be fewer than there are.
     index: int
     element: str
     coordinates: Tuple[float, ...]
@@ -129,6 +134,12 @@ class ModelAudit:
         """The error above which an input counts as one that breaks the symmetry."""
         return _number(self.data["policy"]["threshold"])
 
+    @property
+    def questions(self) -> Dict[str, Tuple[str, ...]]:
+        """The questions that a report answers, in its words: is it real, is it tested right, which layer breaks it; and the answers."""
+        asked: List[Dict[str, Any]] = self.data.get("questions") or []
+        return {q["question"]: tuple(q["answers"] or ()) for q in asked}
+
     def scalars(self) -> Dict[str, float]:
         """The numbers that loggers keep, of the elements that are judged first: error, floor, and the error of the worst case."""
         first = {k: v for s in self.errors[:1] for k, v in (("error", s.error), ("floor", s.floor), ("worst", s.largest))}
@@ -222,6 +233,11 @@ class Audit:
         return self.only.answers
 
     @property
+    def questions(self) -> Dict[str, Tuple[str, ...]]:
+        """The questions that a report answers, in its words: is it real, is it tested right, which layer breaks it; and the answers."""
+        return self.only.questions
+
+    @property
     def findings(self) -> Tuple[Finding, ...]:
         """What checks saw, of all models."""
         return tuple(f for m in self.models for f in m.findings)
@@ -297,11 +313,21 @@ class Audit:
             lines += ["  " + g for g in m.gist or m.reasons]
             if m.gist and m.verdict == "NEEDS_ATTENTION":  # the gist alone may sound as if all were well
                 lines += ["  " + r for r in m.reasons if r.startswith(m.verdict)]
+            lines += ["  " + a for a in m.answers]  # the error beside its floor
             if m.verdict != "PASS":
+                lines += [f"  {LAYER} {a}" for a in m.questions.get(LAYER, ())]
                 lines += [f"  Most likely: {d.cause}" for d in m.diagnoses[:1]]
                 lines += [f"  What to do: {do}" for do in m.recommendations[:1]]
-            lines += [f"  Worst case, {w.what}: {w.where}\n    {w.replay}" for w in m.worst_cases[:1]]
+            for w in m.worst_cases[:1]:
+                lines += [f"  Worst case, {w.what}: {w.where}", *("    " + a for a in self._again(m, w))]
         return "\n".join(lines)
+
+    def _again(self, m: ModelAudit, w: Worst) -> List[str]:
+        """How a worst case is seen again: by a command, if what it needs is there for one."""
+        if self.study is not None and m.model in self.study.live:
+            return ["(the model is a function of this process: no command line can ask it again)"]
+        passing = w.replay and self.study is not None and self.study.passing
+        return [w.replay, '(as long as this process lives; out="folder" or save("folder") keeps it)'] if passing else [w.replay]
 
     def to_card(self) -> str:
         """The beginning of the report as one element of HTML without scripts: verdict, answers, curve and worst case."""

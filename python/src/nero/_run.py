@@ -182,7 +182,10 @@ class Run:
         return to
 
     def __str__(self) -> str:
-        return self.text.strip() or f"{', '.join(self.models)}: {self.job['count']} samples, {len(self.job['elements'])} elements, {', '.join(self.metrics)}"
+        said = self.text.strip() or f"{', '.join(self.models)}: {self.job['count']} samples, {len(self.job['elements'])} elements, {', '.join(self.metrics)}"
+        if self.study is None or not self.study.passing:
+            return said
+        return f'{said}\n(as long as this process lives; out="folder" or save("folder") keeps it)'
 
     def __repr__(self) -> str:
         return f"{self}\nnero.Run in {self.folder}"

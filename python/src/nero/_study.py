@@ -85,6 +85,11 @@ class Study:
         return self._folder.path
 
     @property
+    def passing(self) -> bool:
+        """Whether the folder goes with this process, because nobody named one."""
+        return not self._folder.kept
+
+    @property
     def live(self) -> Tuple[str, ...]:
         """The models that are functions of this process: the command line cannot run them."""
         return tuple(m.name for m in self._live)
@@ -148,7 +153,8 @@ class Study:
         """Raises what the program refused; of a file that was exported here it is said that there is another way."""
         place = re.fullmatch(r"models\[(\d+)\]\.(onnx|witness)", ended.field)
         if place is not None and "witness" in self.keys["models"][int(place[1])]:
-            raise ExportError(f"{ended.refusal}; with export=False the module runs in this process", ended.field, ended.command)
+            why = "; torch.onnx.export wrote another model than the module, as PyTorch 1.13 does with circular padding" if place[2] == "witness" else ""
+            raise ExportError(f"{ended.refusal}{why}; with export=False the module runs in this process", ended.field, ended.command)
         if ended.code not in (0, 1) and ended.field in self.keys and (near := difflib.get_close_matches(ended.field, _keywords(), 1, 0.8)):
             said = f"{ended.refusal}; did you mean the keyword {near[0]}?"
             raise NeroError(said, ended.field, ended.command)

@@ -231,7 +231,7 @@ def _export(module: Any, file: Path, inputs: List[str], outputs: List[str], arra
                 torch.onnx.export(module, args, str(part), **how)
             except Exception as e:
                 why = e.__cause__ or e  # the newer exporter wraps what it met into advice of many lines
-                text = re.sub(r"\x1b\[[0-9;]*m", "", str(why)).strip().split("\n")[0]
+                text = re.sub(r"\x1b\[[0-9;]*m", "", str(why)).strip().split("\n")[0].split(" Please feel free")[0]
                 raise ExportError(f"torch.onnx.export gave up with {type(why).__name__}: {text}") from e
         part.replace(file)
     finally:
