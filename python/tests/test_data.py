@@ -11,7 +11,7 @@ from typing import Any, Iterator
 import nero
 import numpy as np
 
-from tests.test_audit import live
+from tests.test_audit import EXACT, live
 from tests.test_models import IMAGES, KEYS, exact
 
 LABELS = np.arange(40) % 3
@@ -45,6 +45,14 @@ class Data(unittest.TestCase):
     def study(self, of: Any, **keys: Any) -> "nero.Study":
         f = nero.Function(exact, inputs={"x": ("FP32", [-1, 1, 12, 12])}, outputs={"y": ("FP32", [-1, 3])}, name="net")
         return nero.study(f, of, "C4", equivariant=False, **keys)
+
+    def test_floats_with_the_numbers_of_bytes(self) -> None:
+        """They are taken as they are, which is told, for a model that reads 0 to 1 would see white."""
+        images = np.arange(2 * 8 * 8, dtype=np.float32).reshape(2, 8, 8) * 2
+        for x, told in ((images, True), (images / 255, False), (images - 100, False), (images * 10, False), (images[:, 0], False)):
+            with self.subTest(top=float(x.max())):
+                s = nero.study(EXACT, x, "C4", equivariant=False)
+                self.assertEqual(any('input={"scale": 255}' in n for n in s.notes), told, s.notes)
 
     def test_arrays_are_kept_as_they_are(self) -> None:
         for dtype in ("u1", "u2", "f4", "f8"):

@@ -178,7 +178,7 @@ class Monitor:
         tell = log.info if len(self.left_out) > 1 else log.warning
         tell(
             "the audit at step %d is left out: those before took %.2g s, and of %.2g s of training they may take %.3g %% (budget=%g); "
-            "audit more rarely with every=, or on fewer samples", step, self.spent, trained, 100 * self._budget, self._budget,
+            "audit more rarely with every=, or on fewer samples, and call now() at the end, which asks for no budget", step, self.spent, trained, 100 * self._budget, self._budget,
         )  # fmt: skip
 
     @contextlib.contextmanager

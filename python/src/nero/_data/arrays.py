@@ -1,5 +1,6 @@
 """Arrays, alone or by name, and lists of arrays of one shape."""
 
+import logging
 import sys
 from typing import Any, Dict, Optional, Sequence, Tuple
 
@@ -10,6 +11,8 @@ from nero._guards import is_block, is_row
 from nero.bridge._model import masked, to_numpy
 
 __all__ = ["accepts", "is_jax", "is_tensor", "judge", "prepare", "to_array", "to_labels"]
+
+log = logging.getLogger("nero")
 
 
 def accepts(data: Any) -> bool:
@@ -37,7 +40,24 @@ def prepare(data: Any, labels: Any, samples: Optional[int]) -> Read:
         arrays["labels"] = to_labels(labels)
     for n, a in arrays.items():
         judge(n, a)
-    return Read(entry, arrays, torch=tensors, jax=jax)
+    note = bright(arrays["images"]) if "images" in arrays else ""
+    if note:
+        log.warning("%s", note)
+    return Read(entry, arrays, note=note, torch=tensors, jax=jax)
+
+
+def bright(a: "np.ndarray[Any, Any]") -> str:
+    """Says of pictures in floats that they have the numbers of bytes, which are not divided; empty for others."""
+    if a.dtype.kind != "f" or a.ndim < 3:
+        return ""
+    with np.errstate(invalid="ignore"):
+        darkest, brightest = float(a.min()), float(a.max())
+    if not (darkest >= 0 and 128 <= brightest <= 255):
+        return ""
+    return (
+        f"the data are {a.dtype} up to {brightest:g}, and floats are taken as they are; if the model reads 0 to 1, give them as bytes "
+        '(astype("uint8"), which are divided by 255) or say input={"scale": 255}'
+    )
 
 
 def judge(name: str, a: "np.ndarray[Any, Any]") -> None:
