@@ -74,7 +74,10 @@ func TestShardProcesses(t *testing.T) {
 		var all sync.WaitGroup
 		for range processes {
 			var order []string
-			for _, i := range r.Perm(40) { // every process offers to make every shard
+			mu.Lock() // those that work already draw as well
+			shards := r.Perm(40)
+			mu.Unlock()
+			for _, i := range shards { // every process offers to make every shard
 				order = append(order, strconv.Itoa(i))
 			}
 			all.Go(func() {
