@@ -4,7 +4,7 @@
 
 Needs NumPy, PyTorch and onnx, and Go to build the programs; NERO_BINARY names a program that is built already. gRPC takes part where grpcio is
 installed. Ways take turns, and medians of the rounds are printed. Processor time is that of all processes, user and system: on a busy machine
-it is the figure to look at. All sides have one thread. Takes some minutes.
+it is the figure to look at. Functions and PyTorch have one thread, and the program its preset of workers. Takes some minutes.
 """
 
 import json
@@ -108,7 +108,7 @@ def study(folder, entry):
     )
     path = Path(tempfile.mkdtemp(dir=folder)) / "study.yaml"
     path.write_text(text)
-    return [*NERO, "run", str(path), "-o", str(path.parent / "out"), "-q", "-w", "1"]
+    return [*NERO, "run", str(path), "-o", str(path.parent / "out"), "-q"]
 
 
 def run(folder):
@@ -145,7 +145,7 @@ def run(folder):
                     net(models.scale(part)).softmax(1)
 
     alone(64)
-    print(f"\n| run of {DIGITS * ANGLES:,} evaluations: processor s, clock s | ONNX | live, socket | live, shared | PyTorch alone | live over PyTorch alone |")
+    print(f"\n| run of {DIGITS * ANGLES:,} evaluations: processor s, clock s | ONNX | live, socket | live, shared | PyTorch alone | live over PyTorch alone: processor, clock |")
     print("| --- | --- | --- | --- | --- | --- |")
     for batch in (8, 64):
         found = turns({
@@ -153,7 +153,7 @@ def run(folder):
             "shared": lambda: took(lambda: live(batch, True)), "alone": lambda: took(lambda: alone(batch)),
         })
         cells = [f"{found[w][0]:.2f}, {found[w][1]:.2f}" for w in ("file", "socket", "shared", "alone")]
-        print(f"| batch {batch} | " + " | ".join(cells) + f" | {found['shared'][0] / found['alone'][0]:.2f} (at most 1.25) |", flush=True)
+        print(f"| batch {batch} | " + " | ".join(cells) + f" | {found['shared'][0] / found['alone'][0]:.2f}, {found['shared'][1] / found['alone'][1]:.2f} (at most 1.25) |", flush=True)
 
 
 def export(folder):
