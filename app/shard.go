@@ -253,13 +253,15 @@ func (a *App) joined(ctx context.Context, dir string, j *job.Job, e Engine, work
 
 // there reports whether all that a study names lies where it says.
 func there(s *job.Study) bool {
-	places := []string{s.Data.Images, s.Data.Labels, s.Data.Targets, s.Output.Type.Matrices}
-	for _, m := range s.Models {
-		places = append(places, m.ONNX)
+	places := s.Paths()
+	for i := range s.Models {
+		if m := &s.Models[i]; m.ONNX != "" {
+			places = append(places, &m.ONNX)
+		}
 	}
-	return !slices.ContainsFunc(places, func(p string) bool {
-		_, err := os.Stat(p)
-		return p != "" && p != "none" && err != nil
+	return !slices.ContainsFunc(places, func(p *string) bool {
+		_, err := os.Stat(*p)
+		return err != nil
 	})
 }
 

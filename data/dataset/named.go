@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"fmt"
 
 	"nero/data/tensor"
@@ -11,8 +12,22 @@ import (
 func Arrays(file string, most int64) (map[string]tensor.Tensor, error) {
 	o := newOpener(disk{})
 	o.keep, o.max = most, most // in memory, all of them
+	return o.all(file, most, func(read func(*archive) error) error { return o.inArchive(file, read) })
+}
+
+// ArraysOf is [Arrays] of a file that was read already.
+func ArraysOf(file string, b []byte, most int64) (map[string]tensor.Tensor, error) {
+	o := newOpener(disk{})
+	o.keep, o.max = most, most
+	return o.all(file, most, func(read func(*archive) error) error {
+		return o.unzip(file, bytes.NewReader(b), int64(len(b)), false, read)
+	})
+}
+
+// all reads what is in the archive that open hands to its argument.
+func (o opener) all(file string, most int64, open func(func(*archive) error) error) (map[string]tensor.Tensor, error) {
 	out := map[string]tensor.Tensor{}
-	err := o.inArchive(file, func(z *archive) error {
+	err := open(func(z *archive) error {
 		left := uint64(most)
 		for _, e := range z.entries { // whose sizes are held against what comes
 			if e.UncompressedSize64 > left {

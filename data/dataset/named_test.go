@@ -3,6 +3,7 @@ package dataset
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"nero/data/tensor"
@@ -21,6 +22,13 @@ func TestArrays(t *testing.T) {
 				t.Errorf("%s: %s: %v", name, k, err)
 			}
 			size += len(a.Raw)
+		}
+		b, err := os.ReadFile("testdata/" + name + ".npz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if read, err := ArraysOf(name, b, 1<<20); err != nil || !reflect.DeepEqual(read, all) {
+			t.Errorf("%s: its bytes hold other arrays than the file: %v", name, err)
 		}
 		if _, err := Arrays("testdata/"+name+".npz", int64(size)-1); err == nil {
 			t.Errorf("%s: %d bytes were read where one less may be", name, size)

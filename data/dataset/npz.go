@@ -97,23 +97,27 @@ func (o opener) inArchive(name string, read func(*archive) error) error {
 	if st.IsDir() {
 		return fmt.Errorf("%s: is a folder, want an npz file", name)
 	}
-	at, size := io.ReaderAt(nil), st.Size()
-	ra, seekable := f.(io.ReaderAt)
-	if at = ra; !seekable {
-		if size > o.max {
-			return fmt.Errorf("%s: has %d bytes, more than the %d that fit in memory", name, size, o.max)
-		}
-		b, err := io.ReadAll(io.LimitReader(f, size))
-		if err != nil {
-			return inFile(name, err)
-		}
-		at, size = bytes.NewReader(b), int64(len(b))
+	size := st.Size()
+	if at, seekable := f.(io.ReaderAt); seekable {
+		return o.unzip(name, at, size, true, read)
 	}
+	if size > o.max {
+		return fmt.Errorf("%s: has %d bytes, more than the %d that fit in memory", name, size, o.max)
+	}
+	b, err := io.ReadAll(io.LimitReader(f, size))
+	if err != nil {
+		return inFile(name, err)
+	}
+	return o.unzip(name, bytes.NewReader(b), int64(len(b)), false, read)
+}
+
+// unzip reads the directory of an archive, which may lie on a disk or in memory, and calls read.
+func (o opener) unzip(name string, at io.ReaderAt, size int64, onDisk bool, read func(*archive) error) error {
 	zr, err := zip.NewReader(at, size)
 	if err != nil {
 		return fmt.Errorf("%s: not an npz archive, or cut short: %w", name, err)
 	}
-	z := &archive{name: name, entries: map[string]*zip.File{}, fsys: o.fsys, at: seekable}
+	z := &archive{name: name, entries: map[string]*zip.File{}, fsys: o.fsys, at: onDisk}
 	for _, e := range zr.File {
 		key := strings.TrimSuffix(e.Name, ".npy")
 		if key == e.Name {

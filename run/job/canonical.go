@@ -130,10 +130,9 @@ func (j *Job) withoutPaths() *Job {
 		}
 	}
 	c.Study.Name, c.Study.About = "", ""
-	c.Study.Data.Images, c.Study.Data.Labels = "", ""
-	c.Study.Output.Type.Matrices = "" // its digest counts
-	if c.Study.Data.Targets != "none" {
-		c.Study.Data.Targets = ""
+	c.Study.Data.Labels = ""            // those of the samples count, wherever they are from
+	for _, p := range c.Study.Paths() { // what they hold counts by its digest
+		*p = ""
 	}
 	return &c
 }

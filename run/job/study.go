@@ -406,6 +406,17 @@ func (s *Study) Errorf(path, format string, args ...any) error {
 	return &FieldError{Where: s.Where(path), Path: path, Message: fmt.Sprintf(format, args...)}
 }
 
+// Nothing stands in place of a path where labels or targets are not wanted.
+const Nothing = "none"
+
+// Paths are the fields that name the files and folders of the data and of the output's type, as far as they name one.
+// Models and measures have paths of their own, and so has the group, whose file is read once.
+func (s *Study) Paths() []*string {
+	d := &s.Data
+	all := []*string{&d.Images, &d.Labels, &d.Targets, &s.Output.Type.Matrices}
+	return slices.DeleteFunc(all, func(p *string) bool { return *p == "" || *p == Nothing })
+}
+
 // Resolve makes the study's relative paths relative to dir, the folder of its file, instead.
 func (s *Study) Resolve(dir string) {
 	join := func(p string) string {
@@ -414,7 +425,10 @@ func (s *Study) Resolve(dir string) {
 		}
 		return filepath.Join(dir, filepath.FromSlash(p))
 	}
-	s.Output.Type.Matrices = join(s.Output.Type.Matrices)
+	for _, p := range s.Paths() {
+		*p = join(*p)
+	}
+	s.Group.File = join(s.Group.File)
 	s.Models = slices.Clone(s.Models)
 	for i := range s.Models {
 		m := &s.Models[i]
@@ -434,11 +448,6 @@ func (s *Study) Resolve(dir string) {
 				m.Dir = ""
 			}
 		}
-	}
-	s.Data.Images, s.Data.Labels = join(s.Data.Images), join(s.Data.Labels)
-	s.Group.File = join(s.Group.File)
-	if s.Data.Targets != "none" {
-		s.Data.Targets = join(s.Data.Targets)
 	}
 }
 

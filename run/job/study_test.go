@@ -514,6 +514,10 @@ func TestResolve(t *testing.T) {
 	if s.Data.Labels != abs {
 		t.Errorf("an absolute path became %q", s.Data.Labels)
 	}
+	s.Data.Labels, s.Data.Targets = Nothing, Nothing
+	if s.Resolve("elsewhere"); s.Data.Labels != Nothing || s.Data.Targets != Nothing {
+		t.Errorf("labels and targets that are not wanted became %q and %q", s.Data.Labels, s.Data.Targets)
+	}
 	if models[0].ONNX != "a.onnx" {
 		t.Error("Resolve changed a list that the caller may share")
 	}

@@ -41,7 +41,7 @@ func newFinder(dir string, roots []string) *finder {
 // find is where a file or folder is, as far as ok accepts it; the name itself if it is not found. Of the name, the
 // longest part that lies in one of the folders counts.
 func (f *finder) find(name string, ok func(at string) bool) string {
-	if name == "" || name == "none" || job.IsEndpoint(name) || ok(name) {
+	if name == "" || job.IsEndpoint(name) || ok(name) {
 		return name
 	}
 	slashed := path.Clean(strings.ReplaceAll(name, `\`, "/")) // of a job from another system, too
@@ -108,7 +108,7 @@ func locate(j *job.Job, dir string, roots []string) *job.Job {
 	if t := &r.Study.Output.Type; t.Matrices != "" && !there(t.Matrices) {
 		t.Matrices = f.find(t.Matrices, is(t.SHA256))
 	}
-	for _, p := range []*string{&r.Study.Data.Images, &r.Study.Data.Labels, &r.Study.Data.Targets} {
+	for _, p := range r.Study.Paths() {
 		*p = f.find(*p, there)
 	}
 	return r

@@ -163,12 +163,7 @@ func rooted(j *job.Job, dir string) *job.Job {
 	for i := range r.Files {
 		relative = append(relative, &r.Files[i].Path)
 	}
-	relative = append(relative, &r.Study.Data.Images, &r.Study.Output.Type.Matrices)
-	for _, p := range []*string{&r.Study.Data.Labels, &r.Study.Data.Targets} {
-		if *p != "none" {
-			relative = append(relative, p)
-		}
-	}
+	relative = append(relative, r.Study.Paths()...)
 	relative = slices.DeleteFunc(relative, func(p *string) bool { return *p == "" || filepath.IsAbs(*p) })
 	bases := []string{"."}
 	if abs, err := filepath.Abs(dir); err == nil {

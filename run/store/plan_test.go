@@ -63,6 +63,20 @@ func TestPlan(t *testing.T) {
 	if p, err := store.Planned(dir); err != nil || p.Count != 6 {
 		t.Errorf("planned: %v, %v", p, err)
 	}
+	// One that a process left that died right after the manifest goes with the next that writes.
+	if err := errors.Join(os.WriteFile(name, b, 0o666), r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	again, err := store.Create(dir, j, store.Options{Shared: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) || !again.Complete() {
+		t.Errorf("opened again: complete %v, %v", again.Complete(), err)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Kept tells of shards as they come, and of each once to those who know the others.

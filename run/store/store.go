@@ -173,6 +173,11 @@ func Create(dir string, j *job.Job, o Options) (_ *Run, err error) {
 			return nil, err
 		}
 	}
+	if r.manifest != nil { // whoever completed the run may have died before its plan was gone
+		if err := r.dropPlan(); err != nil {
+			return nil, err
+		}
+	}
 	return r, nil
 }
 
@@ -802,9 +807,6 @@ func (r *Run) Finish(ctx context.Context, versions map[string]string) error {
 	if versions == nil {
 		versions = map[string]string{}
 	}
-	if err := r.dropPlan(); err != nil {
-		return err
-	}
 	m := &Manifest{
 		Format: job.FormatNumber, Job: r.hash, Study: r.job.Study, Models: r.job.Models, Data: r.job.Files,
 		Engine:   r.job.Engine,
@@ -857,7 +859,7 @@ func (r *Run) Finish(ctx context.Context, versions map[string]string) error {
 	r.mu.Lock()
 	r.manifest = m
 	r.mu.Unlock()
-	return nil
+	return r.dropPlan() // last: who dies before has a run to finish, and its plan
 }
 
 func (m *Manifest) list(dir, path string) error {

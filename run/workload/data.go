@@ -14,9 +14,6 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// none is how a study says that labels or targets are to be left alone.
-const none = "none"
-
 // Formats are the formats of data that a study may name or leave to be guessed.
 func Formats() dataset.Formats {
 	return append(dataset.Builtin(), particle.Format, phantom.Format)
@@ -121,7 +118,7 @@ func dataSpec(s *job.Study) dataset.Spec {
 			spec.Fields = append(spec.Fields, p.Name)
 		}
 	}
-	if spec.Labels == none {
+	if spec.Labels == job.Nothing {
 		spec.Labels = ""
 	}
 	pair(&spec.Fit, d.Fit)

@@ -43,7 +43,7 @@ func (w *Workload) matrices() (action.Representation, error) {
 			"file than it was", of.Matrices, sum, of.SHA256)
 	}
 	of.SHA256 = sum
-	all, err := dataset.Arrays(of.Matrices, maxMatrices)
+	all, err := dataset.ArraysOf(of.Matrices, b, maxMatrices)
 	if err != nil {
 		return action.Representation{}, err
 	}

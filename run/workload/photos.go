@@ -54,7 +54,7 @@ func usualSize(ctx context.Context, s *job.Study, o Options) (note string, first
 	plain := d.Format == "" || d.Format == "folder"
 	switch {
 	case len(s.Models) == 0, !plain && !masked, len(s.Group.Window) > 0, d.Zoom != 0,
-		len(d.Fit) > 0, len(d.Cut.Size) > 0, !zero(d.Resize), d.Targets != "" && d.Targets != none && !masked:
+		len(d.Fit) > 0, len(d.Cut.Size) > 0, !zero(d.Resize), d.Targets != "" && d.Targets != job.Nothing && !masked:
 		return "", nil, nil
 	}
 	if i, err := os.Stat(d.Images); err != nil || !i.IsDir() {
@@ -96,7 +96,7 @@ func usualSize(ctx context.Context, s *job.Study, o Options) (note string, first
 	resize := func(value, literal string) string { return o.say("resize", value, literal) }
 	flags := resize(fmt.Sprintf("short=%d,crop=%dx%d", short, toH, toW),
 		fmt.Sprintf(`{"short": %d, "crop": [%d, %d]}`, short, toH, toW))
-	if d.Margin == "" && !masked { // masks read none
+	if d.Margin == "" && !masked { // masks read job.Nothing
 		d.Margin = job.MarginAuto
 		flags += " " + o.say("margin", "auto", `"auto"`)
 	}

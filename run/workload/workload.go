@@ -456,7 +456,7 @@ func (w *Workload) note(format string, a ...any) {
 
 func (w *Workload) openData(o Options) error {
 	d := &w.Study.Data
-	ignore := d.Labels == none
+	ignore := d.Labels == job.Nothing
 	var ds dataset.Dataset
 	var err error
 	if o.Job != nil {
@@ -476,7 +476,7 @@ func (w *Workload) openData(o Options) error {
 	if ignore {
 		w.Data, w.Classes = unlabeled(ds), nil
 	}
-	if d.Targets == none && info.Target.Kind != "" {
+	if d.Targets == job.Nothing && info.Target.Kind != "" {
 		w.Data = untargeted(w.Data)
 	}
 	w.Eval = &eval.Evaluation{Data: w.Data, Places: []string{d.Images, d.Labels, d.Targets}}
@@ -909,14 +909,9 @@ func (w *Workload) decodeSpec(in space.Spec, audit bool) decode.OutputSpec {
 // placed is the study with absolute paths, so that the run folder can find its data again from anywhere. Paths do not
 // count in the hash of a job.
 func placed(s job.Study) job.Study {
-	s.Data.Images = absolute(s.Data.Images)
-	if s.Data.Labels != none {
-		s.Data.Labels = absolute(s.Data.Labels)
+	for _, p := range s.Paths() {
+		*p = absolute(*p)
 	}
-	if s.Data.Targets != none {
-		s.Data.Targets = absolute(s.Data.Targets)
-	}
-	s.Output.Type.Matrices = absolute(s.Output.Type.Matrices)
 	s.Group.File = ""     // what it says counts, and is in the definition
 	s.Audit = job.Audit{} // thresholds change no number of a run: another one must not keep it from being resumed
 	s.Models = slices.Clone(s.Models)
