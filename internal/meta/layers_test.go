@@ -26,6 +26,7 @@ var rooms = []string{
 	"run",
 	"present",
 	"audit",
+	"repair",
 	"serve",
 	"app",
 	"cli",

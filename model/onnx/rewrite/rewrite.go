@@ -1,0 +1,159 @@
+// Package rewrite puts graphs together: copies of the body of a model, fed by values of the graph that they are put
+// into. It knows nothing of groups.
+package rewrite
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"nero/model/onnx"
+	"nero/model/onnx/onnxpb"
+)
+
+// Shell is a model whose nodes were taken out, to be put back in copies between other nodes. Inputs, outputs, stored
+// tensors, functions and versions are those of the model; inner values are declared no longer, since their shapes may
+// not hold.
+type Shell struct {
+	*onnx.Builder
+
+	nodes []*onnxpb.NodeProto
+	// names that mean the same in every copy: stored tensors
+	stored  map[string]bool
+	inputs  []string
+	outputs []string
+	bodies  int
+}
+
+// New takes the nodes out of a copy of a model.
+func New(m *onnx.Model) *Shell {
+	s := &Shell{Builder: m.Edit(), stored: map[string]bool{}}
+	g := s.Graph()
+	s.nodes, g.Node, g.ValueInfo, g.QuantizationAnnotation = g.GetNode(), nil, nil, nil
+	for _, t := range g.GetInitializer() {
+		s.stored[t.GetName()] = true
+	}
+	for _, t := range g.GetSparseInitializer() {
+		s.stored[t.GetValues().GetName()] = true
+	}
+	sig := m.Signature()
+	for _, p := range sig.Inputs {
+		s.inputs = append(s.inputs, p.Name)
+	}
+	for _, p := range sig.Outputs {
+		s.outputs = append(s.outputs, p.Name)
+	}
+	return s
+}
+
+// Body puts a copy of the nodes in. feed has a value of the graph for every input that is not to be fed by the graph's
+// own input; the result has the value for every output. Stored tensors are shared between copies; all other names get
+// a prefix of their own.
+func (s *Shell) Body(feed map[string]string) (map[string]string, error) {
+	for name := range feed {
+		if !slices.Contains(s.inputs, name) {
+			return nil, fmt.Errorf("the model has no input %q to feed; it reads %q", name, s.inputs)
+		}
+	}
+	prefix := fmt.Sprintf("o%d/", s.bodies)
+	s.bodies++
+	known := maps.Clone(feed)
+	if known == nil {
+		known = map[string]string{}
+	}
+	for _, n := range s.inputs {
+		if known[n] == "" {
+			known[n] = n
+		}
+	}
+	c := copier{prefix: prefix, known: known, stored: s.stored}
+	g := s.Graph()
+	for _, n := range s.nodes {
+		g.Node = append(g.Node, c.node(n))
+	}
+	out := map[string]string{}
+	for _, name := range s.outputs {
+		out[name] = c.name(name)
+	}
+	return out, nil
+}
+
+// Answer makes a value of the graph its output of that name.
+func (s *Shell) Answer(output, value string) {
+	g := s.Graph()
+	g.Node = append(g.Node, &onnxpb.NodeProto{
+		OpType: new("Identity"), Name: new("orbit/" + output), Input: []string{value}, Output: []string{output},
+	})
+}
+
+// copier renames what a copy makes.
+type copier struct {
+	prefix string
+	known  map[string]string
+	stored map[string]bool
+}
+
+// name is what a value of the model is called in the copy. Names are unique in a whole model, so that one rule serves
+// for inner graphs, too, and for what they capture.
+func (c copier) name(n string) string {
+	switch to := c.known[n]; {
+	case n == "":
+		return ""
+	case to != "":
+		return to
+	case c.stored[n]:
+		return n
+	}
+	return c.prefix + n
+}
+
+func (c copier) names(all []string) []string {
+	out := make([]string, len(all))
+	for i, n := range all {
+		out[i] = c.name(n)
+	}
+	return out
+}
+
+func (c copier) node(n *onnxpb.NodeProto) *onnxpb.NodeProto {
+	out := proto.CloneOf(n)
+	out.Name = new(c.prefix + onnx.NodeLabel(n))
+	out.Input, out.Output = c.names(n.GetInput()), c.names(n.GetOutput())
+	for _, a := range out.GetAttribute() {
+		if a.GetG() != nil {
+			c.inner(a.GetG())
+		}
+		for _, g := range a.GetGraphs() {
+			c.inner(g)
+		}
+	}
+	return out
+}
+
+// inner renames what the branches of If and the bodies of loops hold.
+func (c copier) inner(g *onnxpb.GraphProto) {
+	rename := func(p *string) {
+		*p = c.name(*p)
+	}
+	g.ValueInfo = nil
+	for _, v := range slices.Concat(g.GetInput(), g.GetOutput()) {
+		if v.Name != nil {
+			rename(v.Name)
+		}
+	}
+	for _, t := range g.GetInitializer() {
+		if t.Name != nil {
+			rename(t.Name)
+		}
+	}
+	for _, t := range g.GetSparseInitializer() {
+		if v := t.GetValues(); v != nil && v.Name != nil {
+			rename(v.Name)
+		}
+	}
+	for i, n := range g.GetNode() {
+		g.Node[i] = c.node(n)
+	}
+}

@@ -1,0 +1,150 @@
+// Package repair writes models that have a symmetry which the model they are made of lacks: ordinary ONNX files of
+// standard operators, that read and answer what the model does.
+package repair
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"nero/data/space"
+	"nero/model/decode"
+	"nero/model/onnx"
+	"nero/model/onnx/onnxpb"
+	"nero/symmetry/action"
+	"nero/symmetry/group"
+)
+
+// MetadataKey is where a repaired file says what was done to it.
+const MetadataKey = "nero.repair"
+
+// Source is a model to repair, and what it is claimed to be symmetric under.
+type Source struct {
+	Model *onnx.Model
+	// Codec reads samples and answers as an audit of the model does.
+	Codec decode.Codec
+	Group group.Group
+	// In and Out move samples and answers.
+	In, Out action.Action
+	// Sample is one of those that the model will read, and Answer what the model says to it: their sizes count, not
+	// their numbers.
+	Sample, Answer space.Value
+	// Probabilities says that the model answers scores that sum to 1.
+	Probabilities bool
+	// Elements are those that the answers are taken at, the identity first.
+	Elements []group.Element
+	// Single says that the model reads a fixed number of samples at once, or mixes them: its body is then repeated for
+	// every element, and not fed with all of them at once.
+	Single bool
+}
+
+// Method is a way to make a model symmetric.
+type Method struct {
+	// Name as users say it.
+	Name string
+	// Doc is one sentence.
+	Doc string
+	// Options are what stands behind the name, with the values that may; the first is the default.
+	Options []Option
+	// answer writes what the repaired model answers from what the model answers at every element.
+	answer func(w *wrapper, options map[string]string) error
+}
+
+// Option is a choice within a method.
+type Option struct {
+	Name   string
+	Values []string
+	Doc    string
+}
+
+// Methods are all that the program is built with.
+func Methods() []Method { return []Method{average, selection} }
+
+// Asked is a method with its options, as "select" or "average:of=probabilities,exact=true".
+type Asked struct {
+	Method  Method
+	Options map[string]string
+}
+
+// Parse reads what a user asks for.
+func Parse(text string) (Asked, error) {
+	name, rest, _ := strings.Cut(text, ":")
+	all := Methods()
+	i := slices.IndexFunc(all, func(m Method) bool { return m.Name == name })
+	if i < 0 {
+		var names []string
+		for _, m := range all {
+			names = append(names, m.Name)
+		}
+		return Asked{}, fmt.Errorf("method %q: want one of %s", name, strings.Join(names, ", "))
+	}
+	a := Asked{Method: all[i], Options: map[string]string{}}
+	for _, o := range a.Method.Options {
+		a.Options[o.Name] = o.Values[0]
+	}
+	if rest == "" {
+		return a, nil
+	}
+	for part := range strings.SplitSeq(rest, ",") {
+		key, value, ok := strings.Cut(part, "=")
+		o := slices.IndexFunc(a.Method.Options, func(o Option) bool { return o.Name == key })
+		if o < 0 {
+			return Asked{}, fmt.Errorf("method %s has no option %q; it has %s", name, key, options(a.Method))
+		}
+		if !ok || !slices.Contains(a.Method.Options[o].Values, value) {
+			return Asked{}, fmt.Errorf("method %s, option %s: %q; want %s", name, key, value,
+				strings.Join(a.Method.Options[o].Values, " or "))
+		}
+		a.Options[key] = value
+	}
+	return a, nil
+}
+
+func options(m Method) string {
+	var names []string
+	for _, o := range m.Options {
+		names = append(names, o.Name+"="+strings.Join(o.Values, "|"))
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// String is the method as [Parse] reads it, without what is so anyway.
+func (a Asked) String() string {
+	var parts []string
+	for _, o := range a.Method.Options {
+		if v := a.Options[o.Name]; v != o.Values[0] {
+			parts = append(parts, o.Name+"="+v)
+		}
+	}
+	if len(parts) == 0 {
+		return a.Method.Name
+	}
+	return a.Method.Name + ":" + strings.Join(parts, ",")
+}
+
+// Build writes the repaired model.
+func Build(s Source, asked Asked) (*onnx.Model, error) {
+	if done := s.Model.Signature().Metadata[MetadataKey]; done != "" {
+		return nil, fmt.Errorf("%s was repaired already (%s): repair the model that it was made "+
+			"of", s.Model.Name(), done)
+	}
+	w, err := wrap(s)
+	if err != nil {
+		return nil, err
+	}
+	if err := asked.Method.answer(w, asked.Options); err != nil {
+		return nil, fmt.Errorf("%s: %w", asked.Method.Name, err)
+	}
+	h := w.Header()
+	h.MetadataProps = append(h.MetadataProps, &onnxpb.StringStringEntryProto{
+		Key: new(MetadataKey), Value: new(fmt.Sprintf("%s over %s, %d elements", asked, s.Group.Name(), w.n)),
+	})
+	m, err := w.Model()
+	if err != nil {
+		return nil, fmt.Errorf("the repaired model: %w", err)
+	}
+	return m, nil
+}

@@ -1,0 +1,266 @@
+package repair
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"nero/data/space"
+	"nero/data/tensor"
+	"nero/model/decode"
+	"nero/model/engine"
+	"nero/model/onnx"
+	"nero/model/onnx/rewrite"
+	"nero/model/oracle"
+	"nero/symmetry/action"
+	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
+)
+
+// A map that reads some numbers for each that it writes is found out from what it does, and one that is no such map is
+// told.
+func TestLearn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 24).Draw(t, "n")
+		taps := rapid.IntRange(1, 3).Draw(t, "taps")
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		want := &transport{taps: taps, shift: make([]float64, n)}
+		for j := range n {
+			want.shift[j] = float64(r.IntN(3) - 1)
+			for range taps {
+				want.index, want.weight = append(want.index, int32(r.IntN(n))), append(want.weight, r.NormFloat64())
+			}
+		}
+		got, err := learn(n, rapid.SampledFrom([]int{1, n}).Draw(t, "blocks"),
+			func(x []float64) ([]float64, error) { return want.of(x), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := make([]float64, n)
+		for k := range x {
+			x[k] = r.NormFloat64()
+		}
+		for j, y := range got.of(x) {
+			if math.Abs(y-want.of(x)[j]) > 1e-9 {
+				t.Fatalf("number %d: %g, want %g", j, y, want.of(x)[j])
+			}
+		}
+	})
+	for name, f := range map[string]func([]float64) []float64{
+		"squares": func(x []float64) []float64 { return []float64{x[0] * x[0], x[1]} },
+		"largest": func(x []float64) []float64 { return []float64{max(x[0], x[1]), x[1]} },
+		"shorter": func(x []float64) []float64 { return x[:1] },
+	} {
+		if _, err := learn(2, 1, func(x []float64) ([]float64, error) { return f(x), nil }); err == nil {
+			t.Errorf("%s: taken for an affine map", name)
+		}
+	}
+}
+
+// What a file does to its input is what the action does to samples, whatever the layout and the scaling of the model.
+func TestActionInGraph(t *testing.T) {
+	ctx := context.Background()
+	square := space.Spec{Name: "x", Kind: space.KindImage, Shape: []int{2, 6, 6}}
+	for _, c := range []struct {
+		name    string
+		g       group.Group
+		o       action.Options
+		at      []float64
+		layout  string
+		axes    []any
+		opset   int
+		mostULP float64 // beside the largest number
+	}{
+		{"quarter turn", named(t, "C4"), action.Options{}, []float64{90}, "NCHW", []any{"n", 2, 6, 6}, 11, 0},
+		{"quarter turn, channels " +
+			"last", named(t, "C4"), action.Options{}, []float64{270}, "NHWC", []any{"n", 6, 6, 2}, 13, 0},
+		{"mirror", named(t, "D4"), action.Options{}, []float64{90, 1}, "NCHW", []any{"n", 2, 6, 6}, 18, 0},
+		{"roll", named(t, "Roll(6,6)"), action.Options{}, []float64{2, 5}, "NCHW", []any{"n", 2, 6, 6}, 13, 0},
+		{"turn by 45 degrees", named(t, "C8"), action.Options{}, []float64{45}, "NCHW", []any{"n", 2, 6, 6}, 11, 4},
+		{
+			"the same, bicubic", named(t, "C8"),
+			action.Options{Kernel: action.Bicubic},
+			[]float64{45},
+			"NHWC",
+			[]any{"n", 6, 6, 2},
+			18, 8,
+		},
+		{
+			"the same, spline", named(t, "C8"),
+			action.Options{Kernel: action.Spline, Border: action.Edge},
+			[]float64{135},
+			"NCHW",
+			[]any{"n", 2, 6, 6},
+			13, 16,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := onnx.NewBuilder(c.opset)
+			b.Output(b.Op("Identity", []string{b.Input("x", tensor.Float32, c.axes...)}), tensor.Float32, c.axes...)
+			m, err := b.Model()
+			if err != nil {
+				t.Fatal(err)
+			}
+			codec, err := decode.New(m.Signature(), decode.InputSpec{
+				Sample: square.Shape, Layout: c.layout, Scale: 4, Mean: []float64{.25, .5}, Std: []float64{.5, 2},
+			}, decode.OutputSpec{Space: space.KindImage})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := action.NewImage(c.g, square, c.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			draw := rand.New(rand.NewPCG(7, 0))
+			picture := func() *space.Image {
+				x := space.NewImage(2, 6, 6)
+				for i := range x.Pix {
+					x.Pix[i] = float64(draw.IntN(9))
+				}
+				return x
+			}
+			g := group.Element(c.at)
+			moves, err := inputs(codec, a, g, picture())
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := &wrapper{Shell: rewrite.New(m), opset: c.opset}
+			_, ports, err := layout(codec, picture())
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.Answer(m.Signature().Outputs[0].Name, w.apply("x", moves["x"], ports[0].Shape[1:], tensor.Float32))
+			file, err := w.Model()
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw, err := file.Bytes()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := oracle.Engine(oracle.Options{Round: oracle.Float32}).Open(ctx, raw, engine.Options{Threads: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close() //nolint:errcheck // nothing is lost
+			for range 100 {
+				x := picture()
+				moved, err := a.Apply(g, x)
+				if err != nil {
+					t.Fatal(err)
+				}
+				in, err := codec.Encode([]space.Value{x}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				out, err := s.Run(ctx, in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := codec.Encode([]space.Value{moved}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p, q := floats(t, out[0].Tensor), floats(t, want[0].Tensor)
+				limit := c.mostULP * slices.Max(q) * 0x1p-23
+				for i := range p {
+					if !(math.Abs(p[i]-q[i]) <= limit) {
+						t.Fatalf("number %d: %g in the file, %g by the action: %g apart, at most "+
+							"%g", i, p[i], q[i], p[i]-q[i],
+							limit)
+					}
+				}
+			}
+		})
+	}
+}
+
+func named(t *testing.T, name string) group.Group {
+	t.Helper()
+	g, err := catalog.Parse(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func floats(t *testing.T, x tensor.Tensor) []float64 {
+	t.Helper()
+	f, err := x.Float64s(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]string{
+		"average": "average", "average:of=answers": "average",
+		"average:exact=true,of=probabilities": "average:of=probabilities,exact=true",
+		"select:score=energy":                 "select:score=energy",
+	} {
+		if a, err := Parse(text); err != nil || a.String() != want {
+			t.Errorf("%s: %s, %v, want %s", text, a, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"": "want one of", "mean": "want one of average, select", "average:": "", "average:of": "want answers or " +
+			"probabilities",
+		"select:of=answers": `no option "of"`,
+	} {
+		_, err := Parse(text)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// Of models that pass, the cheapest that loses no more than allowed is advised; of equally cheap ones that which loses
+// least.
+func TestRecommend(t *testing.T) {
+	bill := func(name, verdict string, cost, lost float64) Bill {
+		return Bill{
+			Method: name, File: name + ".onnx", Verdict: verdict, Cost: cost, Lost: &Share{Value: lost},
+			Right: &Share{Value: 0.9}, Moved: &Share{Value: 0.9},
+		}
+	}
+	for i, c := range []struct {
+		tried []Bill
+		want  string
+		say   string
+	}{
+		{[]Bill{bill("a", "PASS", 4, 0), bill("b", "PASS", 2, 0.005)}, "b", "Take b.onnx"},
+		{[]Bill{bill("a", "PASS", 4, 0), bill("b", "PASS", 2, 0.5)}, "a", "Take a.onnx"},
+		{[]Bill{bill("a", "PASS", 4.1, 0), bill("b", "PASS", 4, 0.005)}, "a", "Take a.onnx"},
+		{[]Bill{bill("a", "FAIL", 1, 0), bill("b", "PASS", 2, 0.5)}, "", "the nearest is b.onnx"},
+		{[]Bill{bill("a", "FAIL", 1, 0), {Method: "b", Refused: "no"}}, "", "No repaired model passes"},
+	} {
+		r := Of{Before: bill("", "FAIL", 1, 0), Tried: c.tried}
+		if r.Recommend(0.01); r.Recommended != c.want || !strings.Contains(r.Sentence, c.say) {
+			t.Errorf("case %d: %q, %q; want %q, %q", i, r.Recommended, r.Sentence, c.want, c.say)
+		}
+	}
+}
+
+// A bill of answers that are known: two samples, half a turn.
+func TestBill(t *testing.T) {
+	before := &Answers{Back: [][][]float64{{{1}, {-1}}, {{1}, {0}}}, Class: [][]int{{0, 1}, {1, 1}}}
+	b := before.Bill(before, []int{0, 1})
+	if got, want := fmt.Sprintf("%.4f %.4f %g %g %g", b.Error, b.Worst, b.Apart, b.Right.Value, b.Moved.Value),
+		fmt.Sprintf("%.4f %.4f 0 1 0.75", math.Sqrt(0.5), 1.0); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	after := &Answers{Back: [][][]float64{{{1}, {1}}, {{1}, {1}}}, Class: [][]int{{0, 0}, {0, 0}}}
+	if a := after.Bill(before, []int{0, 1}); a.Error != 0 || a.Lost.Value != 0.5 || a.Apart != math.Sqrt2 {
+		t.Errorf("after: %+v", a)
+	}
+	if a := after.Bill(before, []int{0, -1}); a.Right != nil {
+		t.Error("shares of labels that nobody knows")
+	}
+}
