@@ -3,6 +3,8 @@ package exec
 import (
 	"context"
 	"errors"
+	"maps"
+	"math/bits"
 	"reflect"
 	"slices"
 	"sync"
@@ -11,6 +13,8 @@ import (
 
 	"nero/run/job"
 	"nero/symmetry/group"
+
+	"pgregory.net/rapid"
 )
 
 type fake struct {
@@ -93,7 +97,7 @@ func TestStop(t *testing.T) {
 	stop := make(chan struct{})
 	f := &fake{kept: map[int][]job.Row{}, failAt: -1}
 	f.onEval = func(s job.Shard) {
-		if s.Index == 1 {
+		if s.Index == 4 { // the second
 			close(stop)
 		}
 	}
@@ -120,5 +124,64 @@ func TestCancel(t *testing.T) {
 	err := Local(ctx, theJob(), theJob().Shards(), f, f, 1, nil, f)
 	if !errors.Is(err, context.Canceled) || len(f.kept) != 2 {
 		t.Errorf("canceled: %v, kept %d", err, len(f.kept))
+	}
+}
+
+// Every shard comes once, and the first k of any number lie evenly in the whole: of the intervals that the next smaller
+// power of two cuts the shards into each holds one at least, as far as there are shards in it.
+func TestSpread(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 3000).Draw(t, "n")
+		j := &job.Job{Count: n, Shard: 1}
+		order := j.Shards()
+		Spread(order)
+		seen := make([]bool, n)
+		for _, s := range order {
+			if seen[s.Index] {
+				t.Fatalf("shard %d comes twice", s.Index)
+			}
+			seen[s.Index] = true
+		}
+		if len(order) != n {
+			t.Fatalf("%d of %d shards", len(order), n)
+		}
+		k := rapid.IntRange(1, n).Draw(t, "k")
+		first := make([]int, 0, k+2)
+		for _, s := range order[:k] {
+			first = append(first, s.Index)
+		}
+		slices.Sort(first)
+		// of as many as fill the next power of two a k-th is evenly spaced, up to a factor of two
+		whole := 1 << bits.Len(uint(n-1))
+		most := 2 * whole / k
+		for i, at := range append(first[1:], n) {
+			if gap := at - first[i]; gap > max(most, 1) {
+				t.Fatalf("the first %d of %d shards leave %d out behind shard %d, want %d at most: %v", k, n, gap-1,
+					first[i], most, first)
+			}
+		}
+		if first[0] != 0 {
+			t.Fatalf("the first %d begin at shard %d", k, first[0])
+		}
+	})
+}
+
+// Interrupted anywhere, the samples that are kept lie in all parts of the data.
+func TestInterruptedIsSpread(t *testing.T) {
+	j := &job.Job{Count: 64, Shard: 1, Models: make([]job.ModelRef, 1), Elements: []group.Element{{0}}}
+	stop := make(chan struct{})
+	f := &fake{kept: map[int][]job.Row{}, failAt: -1}
+	f.onEval = func(job.Shard) {
+		if len(f.kept) == 7 {
+			close(stop)
+		}
+	}
+	err := Local(t.Context(), j, j.Shards(), f, f, 1, stop, f)
+	var stopped *StoppedError
+	if !errors.As(err, &stopped) || stopped.Done != 8 {
+		t.Fatalf("stopped: %v", err)
+	}
+	if got, want := slices.Sorted(maps.Keys(f.kept)), []int{0, 8, 16, 24, 32, 40, 48, 56}; !slices.Equal(got, want) {
+		t.Errorf("kept %v, want %v", got, want)
 	}
 }
