@@ -291,9 +291,13 @@ func studyKeys() []studyKey {
 			"elements: 72, 9x9, all, lattice, haar:100, even:64, slices, slices:5x15, or values " +
 				"such as '0;90;180' (default: the group's preset)",
 			read("orbit", parseOrbit, func(s *job.Study, o job.Orbit) {
-				o.Range = s.Group.Orbit.Range
+				o.Range, o.Every = s.Group.Orbit.Range, s.Group.Orbit.Every
 				s.Group.Orbit = o
 			}),
+		},
+		{
+			ofGroup, "every", "", "one in so many of these elements, spread evenly, and the identity (default: all)",
+			read("every", parseEvery, func(s *job.Study, n int) { s.Group.Orbit.Every = n }),
 		},
 		{
 			ofGroup, "range", "", "window of a group without bounds, min:max per axis, such as '-4:4,-4:4'",

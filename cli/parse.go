@@ -111,6 +111,15 @@ func parseRange(s string) ([][]float64, error) {
 	return r, nil
 }
 
+// parseEvery reads a number of elements of which one is kept.
+func parseEvery(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return 0, errors.New("want a whole number from 1 on, such as 8 for one element in eight")
+	}
+	return n, nil
+}
+
 // parseContract reads ERROR:RATE or ERROR:RATE:CONFIDENCE; a confidence that is not given is 0, for the default.
 func parseContract(s string) (job.Contract, error) {
 	wrong := func(why string) (job.Contract, error) {

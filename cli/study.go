@@ -87,7 +87,7 @@ func (f *studyFlags) study(a *app.App, args []string) (*job.Study, error) {
 			"move with the input?")
 	}
 	if f.set.Changed("group") && !f.set.Changed("orbit") && !f.set.Changed("range") {
-		s.Group.Orbit = job.Orbit{} // elements of another group
+		s.Group.Orbit = job.Orbit{Every: s.Group.Orbit.Every} // elements of another group
 	}
 	if err := f.lay(s); err != nil {
 		return nil, err

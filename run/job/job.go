@@ -676,6 +676,8 @@ type Orbit struct {
 	Slices Slices `json:"slices,omitzero" yaml:"slices,omitempty"`
 	// a finer grid around one element, besides what the other keys choose
 	Refine Refine `json:"refine,omitzero" yaml:"refine,omitempty"`
+	// about one in so many of the elements that the other keys choose, spread evenly, and the identity; default all
+	Every int `json:"every,omitempty" yaml:"every,omitempty" jsonschema:"minimum=1,maximum=1000000"`
 }
 
 // Slices are the rotations by every angle about every axis that lies in a plane: the axis at psi is (cos psi, sin psi,

@@ -344,6 +344,9 @@ func (s *Study) checkOrbit(report func(path, message string)) {
 			fmt.Sprintf("%d, %d and %d numbers in at, radius and grid; expected at, and in radius and grid none or "+
 				"as many", len(r.At), len(r.Radius), len(r.Grid)))
 	}
+	if o.Every > 1 && len(o.Refine.At) > 0 {
+		report(orbit+".every", "thins elements out, and refine adds some; leave one of them out")
+	}
 	for i, n := range o.Refine.Grid {
 		if n%2 == 0 {
 			report(fmt.Sprintf("%s.refine.grid[%d]", orbit, i),

@@ -421,7 +421,7 @@ func (w *Workload) orbit() orbit.Spec {
 	or := w.Study.Group.Orbit
 	spec := orbit.Spec{
 		Grid: or.Grid, All: or.All, Haar: or.Haar, LowDiscrepancy: or.LowDiscrepancy, Lattice: or.Lattice,
-		Values: or.Values, Range: or.Range,
+		Values: or.Values, Range: or.Range, Every: or.Every,
 	}
 	if s := or.Slices; s.Axis > 0 {
 		spec.Slices = &orbit.Slices{Planes: s.Planes, Axis: s.Axis, Angle: s.Angle}

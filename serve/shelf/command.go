@@ -87,6 +87,9 @@ func flags(j *job.Job) []string {
 	add("group", s.Group.Name, "")
 	add("orbit", orbitFlag(s.Group.Orbit), "")
 	add("range", rangeFlag(s.Group.Orbit.Range), "")
+	if n := s.Group.Orbit.Every; n > 1 {
+		w = append(w, "--every", strconv.Itoa(n))
+	}
 	add("resample", s.Group.Resample, plain.Group.Resample)
 	add("border", s.Group.Border, plain.Group.Border)
 	add("mask", s.Group.Mask, "")

@@ -37,6 +37,9 @@ type Spec struct {
 	Slices *Slices
 	// a finer grid around one element, besides what the other choices name
 	Refine *Refine
+	// Every keeps about one in so many of what the other choices name, spread evenly, and the identity; 0 and 1 keep
+	// all. It does not go with Refine.
+	Every int
 }
 
 // Slices chooses rotations of space as [group.Discs] does.
@@ -82,6 +85,15 @@ func NewPlan(g group.Group, spec Spec, in, out action.Action, seed uint64) (*Pla
 	}
 	if len(es) == 0 {
 		return nil, fmt.Errorf("orbit of %s: the range holds no element: widen it", g.Name())
+	}
+	if spec.Every > 1 {
+		if spec.Refine != nil {
+			return nil, fmt.Errorf("orbit of %s: every thins elements out and refine adds some: leave one of them out",
+				g.Name())
+		}
+		thinned := every(g, es, spec.Every, spec.Haar > 0 || spec.LowDiscrepancy > 0)
+		measure = everyText(len(thinned), len(es), spec.Every, measure)
+		es = thinned
 	}
 	p := &Plan{Group: g, Elements: es, Measure: measure, In: in, Out: out}
 	if i := nearIdentity(p); i >= 0 {
