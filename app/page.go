@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"slices"
 
 	"nero/internal/disk"
 	"nero/present/words"
+	"nero/run/store"
 	"nero/serve/handout"
 	"nero/serve/shelf"
 	"nero/serve/web"
@@ -67,6 +69,14 @@ func (a *App) Page(ctx context.Context, paths []string, out string, o PageOption
 	so := shelf.Options{Version: a.Version, Now: a.Now, Metrics: a.Parts.metrics(), Groups: a.Parts.Groups}
 	if !o.Stored {
 		so.Probe = (&models{a: a, engine: o.Engine, workers: o.Workers}).probe
+	}
+	paths = slices.Clone(paths)
+	for i, p := range paths {
+		if r, err := store.Open(p); err == nil {
+			if first := a.firstLook(r); first != nil {
+				paths[i] = first.Dir()
+			}
+		}
 	}
 	sh, err := shelf.Open(ctx, paths, so)
 	if err != nil {

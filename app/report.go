@@ -16,6 +16,7 @@ import (
 	"nero/data/space"
 	"nero/internal/disk"
 	"nero/present/report"
+	"nero/present/words"
 	"nero/run/fold"
 	"nero/run/job"
 	"nero/run/store"
@@ -33,6 +34,9 @@ func (a *App) Report(ctx context.Context, dir, out, audit string) ([]string, err
 		return nil, err
 	}
 	defer r.Close() //nolint:errcheck // only read from
+	if first := a.firstLook(r); first != nil {
+		r, dir = first, first.Dir()
+	}
 	sum, _, err := a.storedSummary(r)
 	if err != nil {
 		return nil, err
@@ -69,6 +73,22 @@ func (a *App) Report(ctx context.Context, dir, out, audit string) ([]string, err
 		return err
 	})
 	return files, err
+}
+
+// firstLook is the coarse level of a run that is not complete, once that is complete itself; nil otherwise.
+func (a *App) firstLook(r *store.Run) *store.Run {
+	if r.Complete() {
+		return nil
+	}
+	c, err := store.Open(r.CoarseDir())
+	if err != nil || !c.Complete() {
+		return nil
+	}
+	j := c.Job()
+	a.notef("the run is not finished; this is its coarse level: %s of %s elements, all %s samples. What is worst "+
+		"along an orbit is so among these elements, and the others may be worse", words.Count(len(j.Elements)),
+		words.Count(len(r.Job().Elements)), words.Count(j.Count))
+	return c
 }
 
 // storedSummary is the summary that a complete run keeps, and its text.

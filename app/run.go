@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,6 +30,12 @@ type RunOptions struct {
 	Workers int
 	// KeepGoing makes a sample that cannot be read a row with an error instead of the end of the run.
 	KeepGoing bool
+	// Coarse evaluates one in eight of the elements of all samples first, where that pays: the curves of the whole data
+	// stand after an eighth of the time, which the run then takes longer. It changes no byte of the run.
+	Coarse bool
+	// Budget is the time after which a run ends in good order, with what is there by then, the coarse level first; 0
+	// for any time. What would not end in time is not begun.
+	Budget time.Duration
 
 	// by is the command, for people who look on; empty for nero run
 	by string
@@ -50,6 +55,8 @@ type RunResult struct {
 	About string
 	// Warnings are sentences about labels that do not fit the models.
 	Warnings []string
+	// Part says of what the summary is, if it is not of the whole run: its budget is over.
+	Part *Part
 }
 
 // Run evaluates the orbit of every sample of a study and keeps the curves in a run folder. What is there already is not
@@ -63,6 +70,10 @@ func (a *App) Run(ctx context.Context, s *job.Study, o RunOptions) (*RunResult, 
 func (a *App) run(ctx context.Context, s *job.Study, o RunOptions,
 	early func(r *store.Run, w *workload.Workload, kept int),
 ) (*RunResult, error) {
+	over, err := a.budget(o)
+	if err != nil {
+		return nil, err
+	}
 	w, r, err := a.begun(ctx, s, o, store.Options{})
 	if denied, ok := errors.AsType[*deniedError](err); ok {
 		defer denied.w.Close() //nolint:errcheck // the models are not needed any more
@@ -73,16 +84,26 @@ func (a *App) run(ctx context.Context, s *job.Study, o RunOptions,
 	}
 	defer w.Close() //nolint:errcheck // the models are not needed any more; the run's own error counts
 	defer r.Close() //nolint:errcheck // releases the lock; what was committed is safe already
-	p := &runWork{work: a.begin(TaskRun, "", "evaluations"), now: a.Now, run: r, by: cmp.Or(o.by, "nero run")}
-	if early != nil {
-		p.kept = func(n int) { early(r, w, n) }
+	var first *level
+	if (o.Coarse || over != nil) && len(r.Missing()) > 0 {
+		if first, err = a.coarse(ctx, w, r, o, over); err != nil {
+			return nil, err
+		}
+		if first != nil && !first.complete() {
+			return a.partly(&level{w: w, r: r}, first, over)
+		}
 	}
-	a.running.Add(1)
-	err = exec.Local(ctx, w.Job, w.Job.Shards(), w.Eval, committer{r}, o.Workers, a.Stop, p)
-	a.running.Add(-1)
-	p.end()
+	var kept func(int)
+	if early != nil {
+		kept = func(n int) { early(r, w, n) }
+	}
+	whole := &level{w: w, r: r}
+	all, err := a.evaluate(ctx, whole, o, over, kept)
 	if err != nil {
 		return nil, resumable(err, r.Dir())
+	}
+	if !all {
+		return a.partly(whole, first, over)
 	}
 	sum, b, err := a.finish(ctx, r, w)
 	if err != nil {
@@ -199,6 +220,9 @@ type runWork struct {
 	by  string
 	now func() time.Time
 
+	// over says when the work has to end, nil for any time
+	over *budget
+
 	samples atomic.Int64
 
 	mu   sync.Mutex
@@ -241,8 +265,12 @@ func (p *runWork) Evaluated(n int) {
 	p.tellOthers(n)
 }
 
+// Begin reports whether a shard may be begun: whether it will have ended in time.
+func (p *runWork) Begin(s job.Shard) bool { return p.over.begin(s) }
+
 // Committed is told of every kept shard.
 func (p *runWork) Committed(s job.Shard) {
+	p.over.ended(s)
 	if n := p.samples.Add(int64(s.Hi - s.Lo)); p.kept != nil {
 		p.kept(int(n))
 	}

@@ -33,6 +33,10 @@ type Status struct {
 	Quiet *float64 `json:"quiet,omitempty"`
 	// Complete says that the run has its manifest.
 	Complete bool `json:"complete"`
+	// Elements is how many the run visits.
+	Elements int `json:"elements"`
+	// Coarse is how far the coarse level is, nil where there is none.
+	Coarse *Status `json:"coarse,omitempty"`
 	// Dir is the run folder.
 	Dir string `json:"-"`
 }
@@ -45,6 +49,8 @@ type Watch struct {
 	hash  string
 	known map[int]bool
 	kept  []store.Kept
+	// of the coarse level, nil where there is none
+	coarse *Watch
 }
 
 // Watch opens a run folder to be looked at.
@@ -76,6 +82,10 @@ func (w *Watch) Status() (*Status, error) {
 	slices.SortFunc(w.kept, func(a, b store.Kept) int { return a.At.Compare(b.At) })
 	s := &Status{
 		Job: w.hash, Kept: len(w.kept), Samples: w.job.Count, Complete: r.Complete(), Dir: w.dir,
+		Elements: len(w.job.Elements),
+	}
+	if !s.Complete {
+		s.Coarse = w.first(r)
 	}
 	var todo []job.Shard
 	all := w.job.Shards()
@@ -102,6 +112,27 @@ func (w *Watch) Status() (*Status, error) {
 		s.Quiet = &quiet
 	}
 	return s, nil
+}
+
+// first is how far the coarse level of a run is, nil where there is none.
+func (w *Watch) first(r *store.Run) *Status {
+	if w.coarse == nil {
+		j, err := store.Planned(r.CoarseDir())
+		if err != nil {
+			return nil
+		}
+		hash, err := j.Hash()
+		if err != nil {
+			return nil
+		}
+		w.coarse = &Watch{dir: r.CoarseDir(), now: w.now, job: j, hash: hash, known: map[int]bool{}}
+	}
+	s, err := w.coarse.Status()
+	if err != nil { // it is gone, or another one
+		w.coarse = nil
+		return nil
+	}
+	return s
 }
 
 // Of the last shards so many say how fast the work goes, or those of so long a time if there are more.
@@ -148,6 +179,10 @@ func (s *Status) WriteText(to io.Writer) error {
 	}
 	if s.Quiet != nil && (s.Rate == 0 || *s.Quiet > 60) {
 		line += fmt.Sprintf("; the last shard was kept %s ago", seconds(*s.Quiet))
+	}
+	if c := s.Coarse; c != nil {
+		line += fmt.Sprintf("; coarse curves: %s of %s samples at %s of %s elements", words.Count(c.Done),
+			words.Count(c.Samples), words.Count(c.Elements), words.Count(s.Elements))
 	}
 	_, err := fmt.Fprintln(to, line)
 	return err

@@ -37,6 +37,15 @@ const (
 // No line of the table is longer than 80 columns, unless a name is.
 func (r *RunResult) WriteText(to io.Writer) error {
 	s, out := r.Summary, &strings.Builder{}
+	if r.Part != nil {
+		if err := r.Part.WriteText(out); err != nil {
+			return err
+		}
+		if r.Part.Samples == 0 {
+			_, err := io.WriteString(to, out.String())
+			return err
+		}
+	}
 	name := func(k int) string {
 		if k < 0 {
 			return "-"

@@ -19,7 +19,8 @@ import (
 
 // TestKill kills the program with SIGKILL at random moments, from its start to the writing of the manifest, twenty
 // times at least, and every other time once it has kept some more of its shards; the same command then goes on until
-// the run is complete, and every file has the bytes of an undisturbed run.
+// the run is complete, and every file has the bytes of an undisturbed run. Every other command evaluates the coarse
+// level first.
 func TestKill(t *testing.T) {
 	const kills = 20
 	dir := t.TempDir()
@@ -34,10 +35,11 @@ func TestKill(t *testing.T) {
 	if err := errors.Join(writePictures(at("photos"), o), o.err); err != nil {
 		t.Fatal(err)
 	}
-	run := func(out, workers string) *exec.Cmd {
+	run := func(out, workers string, more ...string) *exec.Cmd {
 		c := exec.CommandContext(t.Context(), "nero", "run", "-q", "--model", "a.onnx", "--model", "b.onnx", "--data",
 			"photos",
 			"--group", "SO(2)", "--orbit", "180", "--resample", "bicubic", "-w", workers, "-o", out)
+		c.Args = append(c.Args, more...)
 		c.Dir = dir
 		c.Env = append(os.Environ(), "NERO_ORT_LIB="+cmp.Or(nativeLibrary(), choose.None))
 		return c
@@ -57,7 +59,7 @@ func TestKill(t *testing.T) {
 	for n := 0; killed < kills; n++ {
 		name := fmt.Sprintf("run%d", n)
 		for {
-			c := run(name, []string{"1", "2", "3"}[r.IntN(3)])
+			c := run(name, []string{"1", "2", "3"}[r.IntN(3)], []string{"--coarse=false", "--coarse"}[r.IntN(2)])
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -101,8 +103,9 @@ func TestKill(t *testing.T) {
 // further waits until a run has that many shards more than now, or is complete, or that much time is over.
 func further(dir string, more int, most time.Duration) {
 	shards := func() int {
-		all, _ := filepath.Glob(filepath.Join(dir, "shards-*", "*.json")) // the pattern is sound
-		return len(all)
+		all, _ := filepath.Glob(filepath.Join(dir, "shards-*", "*.json"))              // the pattern is sound
+		first, _ := filepath.Glob(filepath.Join(dir, ".coarse", "shards-*", "*.json")) // this one too
+		return len(all) + len(first)
 	}
 	begin := time.Now()
 	for have := shards(); shards() < have+more && time.Since(begin) < most; time.Sleep(time.Millisecond) {

@@ -33,13 +33,20 @@ func (a *App) run() *cobra.Command {
 		Use:   "run [STUDY.yaml | MODEL.onnx] -o DIR",
 		Short: "Evaluate the orbit of every sample",
 		Long: `run moves every sample along the orbit, runs the models, measures, and keeps the curve of every sample in a run
-folder (Parquet; see docs/FORMAT.md). It can be stopped at any time, even killed, and resumed by the same command.`,
+folder (Parquet; see docs/FORMAT.md). It can be stopped at any time, even killed, and resumed by the same command.
+
+With --budget 60s it ends in good order after about a minute, with the curves of all samples at one in eight of the
+elements if there was time for that, and says of how many samples and elements they are; what would not end in time is
+not begun. Later the same command goes on, and ends with the same bytes as one that had all the time. --coarse
+evaluates these elements first too, for an early look by nero serve, and then goes on to the end. That look comes on
+top of the run, an eighth of its time.`,
 		Example: "  nero run studies/digits/full.yaml -o run\n" +
 			"  nero run --model mine=estimator.onnx --model builtin:piv --data-format pairs --data frames " +
 			"--output field " +
 			"--group 'D4 x Time'\n" +
 			"  nero run --model original=a.onnx --model augmented=b.onnx --data photos --group 'SO(2)' --orbit 72 -o " +
-			"run",
+			"run\n" +
+			"  nero run studies/digits/full.yaml -o run --budget 60s",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := sf.study(&a.app, args)
@@ -57,6 +64,9 @@ folder (Parquet; see docs/FORMAT.md). It can be stopped at any time, even killed
 			if err := r.WriteText(a.Out); err != nil {
 				return err
 			}
+			if r.Part != nil {
+				return nil // says where it is kept, and how it goes on
+			}
 			fmt.Fprintf(a.Out, "kept in %s; look at it with: nero serve %s\n", r.Dir, r.Dir)
 			return nil
 		},
@@ -64,6 +74,10 @@ folder (Parquet; see docs/FORMAT.md). It can be stopped at any time, even killed
 	sf.add(c)
 	a.addPrograms(c)
 	rf.add(c, "nero-run")
+	c.Flags().DurationVar(&rf.Budget, "budget", 0,
+		"end after about this `time`, such as 60s, with what is there by then, coarse curves of all samples first")
+	c.Flags().BoolVar(&rf.Coarse, "coarse", false, "evaluate one in eight of the elements of all samples first")
+	ofEngine.holds(c.Flags(), "budget", "coarse")
 	inParts(c)
 	return c
 }

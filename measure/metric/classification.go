@@ -149,6 +149,7 @@ var Flip = &Metric{
 	Name:  "flip", Binary: true, Ref: Self, Better: Lower, Range: [2]float64{0, 1}, Spaces: scores,
 	Doc: "1 if the most probable class differs from that at the preceding element of the plan (the last one for " +
 		"the first), else 0",
+	Steps:   true,
 	Measure: func(c Case) float64 { return 1 - same(c.Got, c.Prev) },
 }
 

@@ -132,6 +132,8 @@ type Metric struct {
 	// Round says that the value of a sample is the worst along its orbit, see [Metric.Worst]; Measure is then that of
 	// one element.
 	Round bool
+	// Steps says that Measure reads Prev of a case: its values depend on how far apart the elements are.
+	Steps bool
 	// Measure returns NaN where the comparison has no value, such as a NaN in the prediction. It never hides one.
 	Measure func(c Case) float64
 
@@ -142,6 +144,9 @@ type Metric struct {
 	// Pooled of many resamples; nil if there is no faster way
 	sorted func(e []Evidence) func(count []int) float64
 }
+
+// WholeOrbit reports whether a value at one element depends on which others are visited.
+func (m *Metric) WholeOrbit() bool { return m.Round || m.Steps || m.Ref == Consensus }
 
 // Evidence is what one sample adds to a metric of a set at one element.
 type Evidence struct {

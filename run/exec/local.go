@@ -39,6 +39,12 @@ type Watcher interface {
 	Committed(s job.Shard)
 }
 
+// Gate is a [Watcher] that may keep a shard from being begun, such as one that would not end in time. The worker that
+// would have begun it begins no other.
+type Gate interface {
+	Begin(s job.Shard) bool
+}
+
 // StoppedError is the error of a run that was asked to stop before its last shard.
 type StoppedError struct{ Done, All int }
 
@@ -95,6 +101,7 @@ func Each(ctx context.Context, todo <-chan job.Shard, e Evaluator, c Committer, 
 ) (int, error) {
 	var done atomic.Int64
 	var mu sync.Mutex // one shard at a time: a commit waits for the disk, not for the processor
+	gate, gated := w.(Gate)
 	g, ctx := errgroup.WithContext(ctx)
 	next := func() (s job.Shard, ok bool, err error) {
 		select {
@@ -123,6 +130,9 @@ func Each(ctx context.Context, todo <-chan job.Shard, e Evaluator, c Committer, 
 				if c.Done(s) {
 					done.Add(1)
 					continue
+				}
+				if gated && !gate.Begin(s) {
+					return nil
 				}
 				rows, err := e.Shard(ctx, s, w.Evaluated)
 				if err != nil {

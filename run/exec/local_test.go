@@ -185,3 +185,23 @@ func TestInterruptedIsSpread(t *testing.T) {
 		t.Errorf("kept %v, want %v", got, want)
 	}
 }
+
+// gated is told of shards before they are begun, and lets the first few pass.
+type gated struct {
+	*fake
+	left atomic.Int64
+}
+
+func (g *gated) Begin(job.Shard) bool { return g.left.Add(-1) >= 0 }
+
+func TestGate(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		f := &gated{fake: &fake{kept: map[int][]job.Row{}, failAt: -1}}
+		f.left.Store(3)
+		err := Local(t.Context(), theJob(), theJob().Shards(), f, f, workers, nil, f)
+		var stopped *StoppedError
+		if !errors.As(err, &stopped) || *stopped != (StoppedError{Done: 3, All: 5}) || len(f.kept) != 3 {
+			t.Errorf("%d workers, a gate that closes after three: %v, kept %d", workers, err, len(f.kept))
+		}
+	}
+}

@@ -77,6 +77,21 @@ func (r *Run) dropPlan() error {
 	return nil
 }
 
+// Coarse is the name of a run folder of its own in that of a run that is not complete: the same samples at some of the
+// elements. It is no part of the run: [Run.Finish] takes it away.
+const Coarse = ".coarse"
+
+// CoarseDir is where the coarse level of the run lies, where it has one.
+func (r *Run) CoarseDir() string { return filepath.Join(r.dir, Coarse) }
+
+// dropCoarse takes the coarse level away.
+func (r *Run) dropCoarse() error {
+	if err := os.RemoveAll(r.CoarseDir()); err != nil {
+		return writing(r.CoarseDir(), err)
+	}
+	return nil
+}
+
 // SweepBefore removes what processes have left unfinished that wrote it last before an instant: a process that shares
 // the folder may still be writing what is younger.
 func (r *Run) SweepBefore(t time.Time) error {

@@ -174,7 +174,7 @@ func Create(dir string, j *job.Job, o Options) (_ *Run, err error) {
 		}
 	}
 	if r.manifest != nil { // whoever completed the run may have died before its plan was gone
-		if err := r.dropPlan(); err != nil {
+		if err := errors.Join(r.dropPlan(), r.dropCoarse()); err != nil {
 			return nil, err
 		}
 	}
@@ -859,7 +859,8 @@ func (r *Run) Finish(ctx context.Context, versions map[string]string) error {
 	r.mu.Lock()
 	r.manifest = m
 	r.mu.Unlock()
-	return r.dropPlan() // last: who dies before has a run to finish, and its plan
+	// Last: who dies before has a run to finish, and what helps with it.
+	return errors.Join(r.dropPlan(), r.dropCoarse())
 }
 
 func (m *Manifest) list(dir, path string) error {
