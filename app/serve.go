@@ -92,6 +92,7 @@ func (a *App) Serve(ctx context.Context, paths []string, so ServeOptions) error 
 	}
 	defer m.close()
 	sho := shelf.Options{
+		Coarse:  true,
 		Version: a.Version, CacheBytes: so.CacheBytes, Log: so.Log, Now: a.Now,
 		Metrics: a.Parts.metrics(), Groups: a.Parts.Groups,
 	}

@@ -291,13 +291,13 @@ func TestSearchBound(t *testing.T) {
 		}
 	}
 	small().write(t, filepath.Join(top, "z"))
-	if all, more, err := search(top, 10); err != nil || more || len(all) != 1 {
+	if all, more, err := search(top, 10, false); err != nil || more || len(all) != 1 {
 		t.Errorf("%v, %v, %v", all, more, err)
 	}
-	if all, more, err := search(top, 9); err != nil || !more || len(all) != 0 {
+	if all, more, err := search(top, 9, false); err != nil || !more || len(all) != 0 {
 		t.Errorf("%v, %v, %v", all, more, err)
 	}
-	if all, more, err := search(top, 4); err != nil || !more || len(all) != 0 {
+	if all, more, err := search(top, 4, false); err != nil || !more || len(all) != 0 {
 		t.Errorf("%v, %v, %v", all, more, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"nero/run/beside"
 	"nero/run/remark"
+	"nero/run/store"
 	"nero/serve/api"
 )
 
@@ -60,9 +61,13 @@ func (s *source) heard() remarked {
 // title is what the run is called.
 func (s *source) title() string {
 	for _, name := range []string{s.heard().remarks.Name, s.now().run.Job().Study.Name} {
-		if strings.TrimSpace(name) != "" {
-			return name
+		if strings.TrimSpace(name) == "" {
+			continue
 		}
+		if filepath.Base(s.dir) == store.Coarse {
+			name += coarseLevel
+		}
+		return name
 	}
 	return s.name
 }

@@ -46,6 +46,8 @@ type Options struct {
 	Metrics metric.List
 	// Groups are those of runs beside those of package catalog.
 	Groups []group.Group
+	// Coarse shows the coarse levels of runs that are not complete, each as a run beside its own.
+	Coarse bool
 }
 
 // PresetCache is how many bytes of numbers are kept in memory. A server is to stay near 500 MB: of a run of 100,000
@@ -260,6 +262,8 @@ const (
 // seeker looks for runs and audits below a path.
 type seeker struct {
 	out []found
+	// coarse levels of unfinished runs count
+	coarse bool
 	// folders that may still be looked into
 	visit int
 	// there were more
@@ -267,7 +271,7 @@ type seeker struct {
 }
 
 // search lists what is at a path. It fails only for a path that cannot be looked at, or is a file of another kind.
-func search(root string, most int) (_ []found, more bool, _ error) {
+func search(root string, most int, coarse bool) (_ []found, more bool, _ error) {
 	info, err := os.Stat(root)
 	if err != nil {
 		return nil, false, err
@@ -278,7 +282,7 @@ func search(root string, most int) (_ []found, more bool, _ error) {
 		}
 		return nil, false, errors.New("it is neither a folder nor an audit.json")
 	}
-	s := seeker{visit: most}
+	s := seeker{visit: most, coarse: coarse}
 	err = s.into(root, "", 0)
 	return s.out, s.more, err
 }
@@ -299,6 +303,9 @@ func (s *seeker) into(dir, under string, depth int) error {
 				f.path = filepath.Join(dir, name)
 			}
 			s.out, is = append(s.out, f), true
+			if first := filepath.Join(dir, store.Coarse); s.coarse && !audit && unfinished(dir) && started(first) {
+				s.out = append(s.out, found{path: first, under: under})
+			}
 		}
 	}
 	if is || depth == mostDeep {
@@ -322,6 +329,17 @@ func (s *seeker) into(dir, under string, depth int) error {
 		}
 	}
 	return nil
+}
+
+// unfinished reports whether a run folder lacks its manifest, and started whether a folder holds a run.
+func unfinished(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "manifest.json"))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+func started(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "job.json"))
+	return err == nil
 }
 
 // look looks through all folders, and tells who watches what has changed. The lock of looking is held.
@@ -355,7 +373,7 @@ func (s *Shelf) look() {
 	}
 	seen := map[string]bool{}
 	for _, root := range s.roots {
-		all, more, err := search(root, mostVisited)
+		all, more, err := search(root, mostVisited, s.o.Coarse)
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				err = errors.New("there is no such file or folder")
@@ -536,6 +554,9 @@ func (s *Shelf) source(root string, f found, dir string) (*source, error) {
 // nameOf is the name of a folder, led by that of the folder around it if another one has the same. The lock is held.
 func (s *Shelf) nameOf(path, under string, taken func(string) bool) string {
 	name := filepath.Base(path)
+	if name == store.Coarse {
+		name = filepath.Base(filepath.Dir(path)) + coarseLevel
+	}
 	if taken(name) {
 		if under == "" {
 			under = filepath.Base(filepath.Dir(path))
@@ -544,6 +565,9 @@ func (s *Shelf) nameOf(path, under string, taken func(string) bool) string {
 	}
 	return name
 }
+
+// coarseLevel ends the name of a run's coarse level.
+const coarseLevel = ", coarse level"
 
 // identify makes an id from a name. The lock is held.
 func (s *Shelf) identify(name string) string {
