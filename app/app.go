@@ -11,6 +11,7 @@ import (
 	"nero/model/engine"
 	"nero/model/engine/choose"
 	"nero/model/engine/isolated"
+	"nero/model/engine/recall"
 	"nero/model/engine/remote"
 	"nero/run/job"
 	"nero/run/workload"
@@ -69,6 +70,9 @@ type Engine struct {
 	TimeLimit time.Duration
 	// MostTime bounds what a study says of that, and stands where it says nothing; 0 for no bound.
 	MostTime time.Duration
+
+	// kept are answers that need not be asked for; nil for none
+	kept *recall.Store
 }
 
 // Running reports whether a run is under way that Stop would end in good order.
@@ -127,7 +131,10 @@ func (a *App) options(e Engine) workload.Options {
 	return workload.Options{
 		OpenEngine: func(ctx context.Context) (engine.Engine, error) {
 			c, err := a.openEngine(ctx, e)
-			return c.Engine, err
+			if err != nil || e.kept == nil {
+				return c.Engine, err
+			}
+			return e.kept.Over(c.Engine, identity(c.Engine, a.host().Processor)), nil
 		},
 		Rules: a.Parts.rules(), Formats: a.Parts.Formats, Presets: a.Parts.Presets, Metrics: a.Parts.metrics(),
 		Groups: a.Parts.Groups,

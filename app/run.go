@@ -33,6 +33,9 @@ type RunOptions struct {
 	// Coarse evaluates one in eight of the elements of all samples first, where that pays: the curves of the whole data
 	// stand after an eighth of the time, which the run then takes longer. It changes no byte of the run.
 	Coarse bool
+	// Answers is how many bytes of what models answer are kept on this machine, in the user's cache folder, for other
+	// runs that ask the same; those that are there are not asked for again. 0 for none.
+	Answers int64
 	// Budget is the time after which a run ends in good order, with what is there by then, the coarse level first; 0
 	// for any time. What would not end in time is not begun.
 	Budget time.Duration
@@ -73,6 +76,12 @@ func (a *App) run(ctx context.Context, s *job.Study, o RunOptions,
 	over, err := a.budget(o)
 	if err != nil {
 		return nil, err
+	}
+	if o.Answers > 0 {
+		if o.Engine.kept, err = a.recall(o.Answers); err != nil {
+			return nil, err
+		}
+		defer a.answered(o.Engine.kept)
 	}
 	w, r, err := a.begun(ctx, s, o, store.Options{})
 	if denied, ok := errors.AsType[*deniedError](err); ok {

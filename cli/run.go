@@ -39,14 +39,19 @@ With --budget 60s it ends in good order after about a minute, with the curves of
 elements if there was time for that, and says of how many samples and elements they are; what would not end in time is
 not begun. Later the same command goes on, and ends with the same bytes as one that had all the time. --coarse
 evaluates these elements first too, for an early look by nero serve, and then goes on to the end. That look comes on
-top of the run, an eighth of its time.`,
+top of the run, an eighth of its time.
+
+With --answers 2GB a model is not asked for what it has answered in another run on this machine: another model, another
+metric or more samples are added to a study at the price of what is new. What is stored are the answers to whole
+micro-batches, byte for byte, so the run has the same bytes as without.`,
 		Example: "  nero run studies/digits/full.yaml -o run\n" +
 			"  nero run --model mine=estimator.onnx --model builtin:piv --data-format pairs --data frames " +
 			"--output field " +
 			"--group 'D4 x Time'\n" +
 			"  nero run --model original=a.onnx --model augmented=b.onnx --data photos --group 'SO(2)' --orbit 72 -o " +
 			"run\n" +
-			"  nero run studies/digits/full.yaml -o run --budget 60s",
+			"  nero run studies/digits/full.yaml -o run --budget 60s\n" +
+			"  nero run studies/digits/full.yaml -o run --answers 2GB",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := sf.study(&a.app, args)
@@ -77,7 +82,10 @@ top of the run, an eighth of its time.`,
 	c.Flags().DurationVar(&rf.Budget, "budget", 0,
 		"end after about this `time`, such as 60s, with what is there by then, coarse curves of all samples first")
 	c.Flags().BoolVar(&rf.Coarse, "coarse", false, "evaluate one in eight of the elements of all samples first")
-	ofEngine.holds(c.Flags(), "budget", "coarse")
+	c.Flags().Var((*size)(&rf.Answers), "answers",
+		"keep what models answer, up to this `size` such as 2GB, in the cache folder, and do not ask again for what "+
+			"is there")
+	ofEngine.holds(c.Flags(), "budget", "coarse", "answers")
 	inParts(c)
 	return c
 }

@@ -1,0 +1,269 @@
+package recall
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"nero/data/tensor"
+	"nero/model/engine"
+
+	"pgregory.net/rapid"
+)
+
+// echo answers its input and how often it was asked.
+type echo struct {
+	asked atomic.Int64
+	fail  bool
+}
+
+func (e *echo) Info() engine.Info { return engine.Info{Name: "echo"} }
+func (e *echo) Concurrent() bool  { return true }
+func (e *echo) Open(context.Context, []byte, engine.Options) (engine.Session, error) {
+	return &echoing{e}, nil
+}
+
+type echoing struct{ e *echo }
+
+func (s *echoing) Inputs() []string  { return []string{"x"} }
+func (s *echoing) Outputs() []string { return []string{"y", "n"} }
+func (s *echoing) Close() error      { return nil }
+func (s *echoing) Run(_ context.Context, in []tensor.Named) ([]tensor.Named, error) {
+	n := s.e.asked.Add(1)
+	if s.e.fail {
+		return nil, errors.New("broken")
+	}
+	y := in[0]
+	y.Name, y.Raw = "y", append([]byte{}, y.Raw...)
+	times := tensor.Tensor{DType: tensor.Uint8, Shape: []int{1}, Raw: []byte{byte(n)}}
+	return []tensor.Named{y, {Name: "n", Tensor: times}}, nil
+}
+
+func question(b ...byte) []tensor.Named {
+	return []tensor.Named{{Name: "x", Tensor: tensor.Tensor{DType: tensor.Uint8, Shape: []int{len(b)}, Raw: b}}}
+}
+
+// clock is a second later each time.
+func clock() func() time.Time {
+	var n atomic.Int64
+	return func() time.Time { return time.Unix(4_000_000_000+n.Add(1), 0) }
+}
+
+func opened(t *testing.T, dir string, most int64) *Store {
+	t.Helper()
+	s, err := Open(dir, most, clock())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func asking(t *testing.T, s *Store, e engine.Engine, identity, model string) func(b ...byte) []tensor.Named {
+	t.Helper()
+	m, err := s.Over(e, identity).Open(t.Context(), []byte(model), engine.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(b ...byte) []tensor.Named {
+		t.Helper()
+		out, err := m.Run(t.Context(), question(b...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+}
+
+// The same question has the same answer, also in another process; whatever decides an answer makes another question.
+func TestSameQuestion(t *testing.T) {
+	dir, e := t.TempDir(), new(echo)
+	s := opened(t, dir, 1<<30)
+	ask := asking(t, s, e, "cpu", "model")
+	first := ask(1, 2, 3)
+	if again := ask(1, 2, 3); !reflect.DeepEqual(again, first) || e.asked.Load() != 1 {
+		t.Fatalf("%v after %v, asked %d times", again, first, e.asked.Load())
+	}
+	other := opened(t, dir, 1<<30)
+	if again := asking(t, other, e, "cpu", "model")(1, 2, 3); !reflect.DeepEqual(again, first) || e.asked.Load() != 1 {
+		t.Fatalf("another process: %v after %v, asked %d times", again, first, e.asked.Load())
+	}
+	ask(1, 2)
+	ask(1, 2, 4)
+	asking(t, s, e, "another cpu", "model")(1, 2, 3)
+	asking(t, s, e, "cpu", "another model")(1, 2, 3)
+	m, err := s.Over(e, "cpu").Open(t.Context(), []byte("model"), engine.Options{Threads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := question(1, 2, 3)
+	if _, err := m.Run(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	q[0].Shape = []int{1, 3}
+	if _, err := m.Run(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	if n := e.asked.Load(); n != 7 {
+		t.Errorf("asked %d times, want 7: something that decides an answer is no part of the question", n)
+	}
+	if u := s.Use(); u != (Use{Asked: 8, Found: 1}) {
+		t.Errorf("use %+v", u)
+	}
+	drawn := asking(t, s, e, "cpu", "a model with RandomNormalLike")
+	drawn(1)
+	drawn(1)
+	if n := e.asked.Load(); n != 9 {
+		t.Errorf("asked %d times, want 9: what is drawn is asked each time", n)
+	}
+	e.fail = true
+	for range 2 {
+		if _, err := m.Run(t.Context(), question(9)); err == nil {
+			t.Error("an error is kept as an answer")
+		}
+	}
+}
+
+// Every byte that is damaged is noticed, and the question asked again; what a killed process left is read as far as it
+// is whole.
+func TestDamage(t *testing.T) {
+	for at := -1; at < 150; at++ {
+		dir, e := t.TempDir(), new(echo)
+		s := opened(t, dir, 1<<30)
+		ask := asking(t, s, e, "cpu", "model")
+		ask(1)
+		ask(2)
+		all, err := filepath.Glob(filepath.Join(dir, "*"+ending))
+		if err != nil || len(all) != 1 {
+			t.Fatalf("files %v, %v", all, err)
+		}
+		b, err := os.ReadFile(all[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at < 0 {
+			b = b[:len(b)-1]
+		} else if at < len(b) {
+			b[at]++
+		}
+		if err := os.WriteFile(all[0], b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again := asking(t, opened(t, dir, 1<<30), e, "cpu", "model")
+		for _, x := range []byte{1, 2} {
+			if out := again(x); len(out) != 2 || out[0].Raw[0] != x || out[0].Name != "y" {
+				t.Fatalf("byte %d damaged: %d is answered by %v", at, x, out)
+			}
+		}
+		if at < len(b) && e.asked.Load() == 2 {
+			t.Fatalf("byte %d damaged: nothing was asked again", at)
+		}
+	}
+}
+
+// There are never more bytes than there may be, but for the file that is written, and what was used last stays.
+func TestSize(t *testing.T) {
+	dir, e := t.TempDir(), new(echo)
+	const most = parts * smallest
+	s := opened(t, dir, most)
+	ask := asking(t, s, e, "cpu", "model")
+	large := func(i byte) []byte { b := make([]byte, smallest/2-1000); b[0] = i; return b }
+	total := func() (n int64) {
+		all, err := s.list()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range all {
+			n += f.size
+		}
+		return n
+	}
+	for i := range byte(2 * parts) { // two in each file
+		ask(large(i)...)
+		if i%8 == 0 {
+			ask(large(0)...) // in use
+		}
+	}
+	asked := e.asked.Load()
+	if asked != 2*parts {
+		t.Fatalf("asked %d times, want %d: a file was taken away before there were too many", asked, 2*parts)
+	}
+	// By now files have the time of the clock of the disk, which is before that of this test: those in use are last.
+	again := opened(t, dir, most)
+	if out := asking(t, again, e, "cpu", "model")(large(0)...); out[0].Raw[0] != 0 || e.asked.Load() != asked {
+		t.Fatal("an answer is gone")
+	}
+	for i := range byte(parts) {
+		asking(t, again, e, "cpu", "model")(large(100 + i)...)
+		if n := total(); n > most+smallest {
+			t.Fatalf("%d bytes, at most %d may be there", n, most)
+		}
+	}
+	last := opened(t, dir, most)
+	asked = e.asked.Load()
+	if asking(t, last, e, "cpu", "model")(large(0)...); e.asked.Load() != asked {
+		t.Error("what was in use is taken away before what was not")
+	}
+	if asking(t, last, e, "cpu", "model")(large(3)...); e.asked.Load() == asked {
+		t.Error("what was used longest ago is still there")
+	}
+	if n := len(opened(t, dir, 1).index); n != 0 {
+		t.Errorf("%d answers in a store of one byte", n)
+	}
+}
+
+// Processes and goroutines share a folder without a lock.
+func TestTogether(t *testing.T) {
+	dir, e := t.TempDir(), new(echo)
+	var all sync.WaitGroup
+	for range 4 {
+		ask := asking(t, opened(t, dir, 1<<20), e, "cpu", "model")
+		for range 2 {
+			all.Go(func() {
+				for i := range byte(50) {
+					if out := ask(i); out[0].Raw[0] != i {
+						t.Errorf("%d is answered by %v", i, out)
+					}
+				}
+			})
+		}
+	}
+	all.Wait()
+}
+
+// A record holds what was put into it, and no other bytes are one.
+func TestRecord(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var out []tensor.Named
+		for range rapid.IntRange(0, 3).Draw(t, "tensors") {
+			n := rapid.IntRange(0, 5).Draw(t, "n")
+			out = append(out, tensor.Named{
+				Name: rapid.String().Draw(t, "name"),
+				Tensor: tensor.Tensor{
+					DType: tensor.Int16, Shape: []int{n, 1},
+					Raw: rapid.SliceOfN(rapid.Byte(), 2*n, 2*n).Draw(t, "raw"),
+				},
+			})
+		}
+		q := sha256.Sum256(rapid.SliceOf(rapid.Byte()).Draw(t, "question"))
+		b := record(q, out)
+		got, err := open(b, q)
+		if err != nil || !reflect.DeepEqual(got, out) {
+			t.Fatalf("%v, %v; want %v", got, err, out)
+		}
+		if _, err := open(b, sha256.Sum256(q[:])); !errors.Is(err, errOther) {
+			t.Fatalf("the answer to another question: %v", err)
+		}
+		b[rapid.IntRange(len(mark), len(b)-1).Draw(t, "at")]++
+		if _, err := open(b, q); err == nil {
+			t.Fatal("a damaged record is read")
+		}
+	})
+}
