@@ -32,6 +32,10 @@ const (
 	Strace = "NERO_STRACE"
 	// Telemetry is a library of ONNX Runtime that sends telemetry unless it is told not to, as .ci/telemetry fetches.
 	Telemetry = "NERO_ORT_TELEMETRY"
+	// OpenVINO is a library of ONNX Runtime that has the provider OpenVINO, as .ci/openvino fetches, and CUDA one that
+	// has CUDA, on a machine with a graphics processor of NVIDIA.
+	OpenVINO = "NERO_ORT_OPENVINO"
+	CUDA     = "NERO_ORT_CUDA"
 	// WebModules says, when set to 1, that npm ci was run in serve/web.
 	WebModules = "NERO_WEB_MODULES"
 )

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"nero/data/tensor"
+	"nero/model/engine/provider"
 )
 
 // Options of an opened model.
@@ -17,6 +18,8 @@ type Options struct {
 	Threads int
 	// no graph optimisation
 	Plain bool
+	// where it computes; the processor where nothing is said
+	Providers provider.List
 }
 
 // Info says which body runs and why it was chosen. It is stored with every run.
@@ -29,6 +32,9 @@ type Info struct {
 	Path string `json:"path,omitempty"`
 	// why this body: "flag", "environment variable NERO_ORT_LIB", ...
 	Reason string `json:"reason"`
+	// Provider is where models run, with the options that decide numbers, as provider.Parse reads it; empty for the
+	// processor
+	Provider string `json:"provider,omitempty"`
 }
 
 // Session is an opened model.

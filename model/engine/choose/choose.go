@@ -24,6 +24,7 @@ import (
 	"nero/model/engine/isolated"
 	"nero/model/engine/library"
 	"nero/model/engine/native"
+	"nero/model/engine/provider"
 	"nero/model/engine/selftest"
 	"nero/model/engine/wasm"
 )
@@ -62,6 +63,18 @@ type Request struct {
 	Isolate bool
 	// how many bytes such a process may take; 0 for any number
 	Memory int64
+	// where models are to run: a library has to have all of these providers. The embedded engine has none
+	Providers []provider.List
+}
+
+// needs is the first list of providers that is more than the processor.
+func (r Request) needs() provider.List {
+	for _, l := range r.Providers {
+		if !l.Plain() {
+			return l
+		}
+	}
+	return provider.List{}
 }
 
 // Places is where to look. [Host] fills it for this machine.
@@ -109,6 +122,10 @@ func Candidates(r Request, p Places) ([]Candidate, error) {
 	case Wasm:
 		if r.Library != "" {
 			return nil, fmt.Errorf("the library %s and the engine %q exclude each other", r.Library, Wasm)
+		}
+		if l := r.needs(); !l.Plain() {
+			return nil, fmt.Errorf("the engine %q runs on the processor alone, and models are to run on %s: take %q "+
+				"or %q, or leave the provider out", Wasm, l.Names(), Auto, Native)
 		}
 		return nil, nil
 	default:
@@ -248,6 +265,9 @@ func Open(ctx context.Context, r Request, p Places) (Choice, error) {
 		}
 		skipped = append(skipped, fmt.Sprintf("passed over %s (%s): %v", c.Path, c.Reason, err))
 	}
+	if l := r.needs(); !l.Plain() {
+		return Choice{}, absent(l, p, skipped)
+	}
 	if r.Kind == Native {
 		if !native.Supported {
 			return Choice{}, fmt.Errorf("%w: %s", ErrNoLibrary, without)
@@ -260,6 +280,22 @@ func Open(ctx context.Context, r Request, p Places) (Choice, error) {
 			Variable, strings.Join(searched(p), ", "))
 	}
 	return embedded(ctx, r, p, skipped)
+}
+
+// absent says that no library has what models are to run on.
+func absent(l provider.List, p Places, skipped []string) error {
+	of := provider.Of(l.Choices[0])
+	switch {
+	case !native.Supported:
+		return fmt.Errorf("%w for the provider %s: %s", ErrNoLibrary, l.Names(), without)
+	case len(skipped) > 0:
+		return fmt.Errorf("%w that can run models on %s: %s", ErrNoLibrary, l.Names(), strings.Join(skipped, "; "))
+	case p.Library == None:
+		return fmt.Errorf("%w to run models on %s: the variable %s says that none is to be looked for", ErrNoLibrary,
+			l.Names(), Variable)
+	}
+	return fmt.Errorf("%w to run models on %s: looked at the variable %s, in %s; one that has it comes with: %s",
+		ErrNoLibrary, l.Names(), Variable, strings.Join(searched(p), ", "), of.Source)
 }
 
 // searched lists the folders that Candidates looks into.
@@ -280,9 +316,15 @@ func load(ctx context.Context, r Request, c Candidate, p Places) (engine.Engine,
 	if err != nil {
 		return nil, err
 	}
-	if _, err := selftest.Verify(ctx, e, selftestDir(p), p.Processor); err != nil {
-		_ = Choice{Engine: e}.Close(ctx) // the first error says more
-		return nil, err
+	for _, l := range append([]provider.List{{}}, r.Providers...) {
+		err := engine.Lacking(e, l)
+		if err == nil {
+			_, err = selftest.Verify(ctx, engine.On(e, l), selftestDir(p), p.Processor)
+		}
+		if err != nil {
+			_ = Choice{Engine: e}.Close(ctx) // the first error says more
+			return nil, err
+		}
 	}
 	return e, nil
 }

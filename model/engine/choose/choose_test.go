@@ -11,6 +11,7 @@ import (
 
 	"nero/model/engine/library"
 	"nero/model/engine/native"
+	"nero/model/engine/provider"
 )
 
 var linux = library.Platform{OS: "linux", Arch: "amd64"}
@@ -297,5 +298,44 @@ func TestModelName(t *testing.T) {
 	}
 	if first, second := processor(), processor(); first == "" || first != second {
 		t.Error("the processor has no stable name")
+	}
+}
+
+// A provider that no library has ends with what was looked at, and never with another engine in its place.
+func TestAProviderThatNobodyHas(t *testing.T) {
+	l, err := provider.Parse("rocm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Places{Platform: library.Host(), Beside: t.TempDir()}
+	wants := []string{"rocm", p.Beside, "pip install"}
+	if !native.Supported {
+		wants = []string{"rocm", without}
+	}
+	for _, kind := range []string{Auto, Native} {
+		_, err := Open(t.Context(), Request{Kind: kind, Providers: []provider.List{{}, l}}, p)
+		for _, want := range wants {
+			if !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want one that says %q", kind, err, want)
+			}
+		}
+	}
+	if _, err := Open(t.Context(), Request{Kind: Wasm, Providers: []provider.List{l}}, p); err == nil ||
+		!strings.Contains(err.Error(), "processor alone") {
+		t.Errorf("the embedded engine: %v", err)
+	}
+
+	c, err := Open(t.Context(), Request{Kind: Native}, Host())
+	if errors.Is(err, ErrNoLibrary) {
+		t.Skipf("a library without the provider is not tested: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Library = c.Info().Path
+	_, err = Open(t.Context(), Request{Providers: []provider.List{l}}, p)
+	lack, ok := errors.AsType[*provider.LackError](err)
+	if !ok || lack.Library != c.Info().Path || !strings.Contains(err.Error(), "has no provider rocm; it has ") {
+		t.Errorf("%v", err)
 	}
 }

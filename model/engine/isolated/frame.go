@@ -9,6 +9,7 @@ import (
 	"nero/data/tensor"
 	"nero/model/engine"
 	"nero/model/engine/frame"
+	"nero/model/engine/provider"
 	"nero/model/engine/remote"
 )
 
@@ -29,15 +30,18 @@ type framed struct {
 
 // message is the JSON of a frame.
 type message struct {
-	Hello   *hello  `json:"hello,omitempty"`
-	Method  string  `json:"method,omitempty"`
-	Model   string  `json:"model_name,omitempty"`
-	Threads int     `json:"threads,omitempty"`
-	Plain   bool    `json:"plain,omitempty"`
-	Call    uint32  `json:"call,omitempty"`
-	Inputs  []array `json:"inputs,omitempty"`
-	Outputs []array `json:"outputs,omitempty"`
-	Error   string  `json:"error,omitempty"`
+	Hello   *hello `json:"hello,omitempty"`
+	Method  string `json:"method,omitempty"`
+	Model   string `json:"model_name,omitempty"`
+	Threads int    `json:"threads,omitempty"`
+	Plain   bool   `json:"plain,omitempty"`
+	// where an opened model computes, and what of it runs where
+	Providers provider.List      `json:"providers,omitzero"`
+	Placement provider.Placement `json:"placement,omitzero"`
+	Call      uint32             `json:"call,omitempty"`
+	Inputs    []array            `json:"inputs,omitempty"`
+	Outputs   []array            `json:"outputs,omitempty"`
+	Error     string             `json:"error,omitempty"`
 }
 
 // hello is the first frame of either side.
@@ -50,6 +54,8 @@ type hello struct {
 	Fingerprint string      `json:"fingerprint,omitempty"`
 	Concurrent  bool        `json:"concurrent,omitempty"`
 	Note        string      `json:"note,omitempty"`
+	// those that the library has
+	Providers []string `json:"providers,omitempty"`
 }
 
 // array is a tensor of the Open Inference Protocol whose numbers lie at the end of the frame.

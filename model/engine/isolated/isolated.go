@@ -14,6 +14,7 @@ import (
 	"nero/data/tensor"
 	"nero/model/engine"
 	"nero/model/engine/frame"
+	"nero/model/engine/provider"
 )
 
 // Config says which process runs which library.
@@ -96,6 +97,9 @@ func (e *Engine) Fingerprint() string { return e.now().hello.Fingerprint }
 // Concurrent is that of the engine in the process: calls are told apart by their number.
 func (e *Engine) Concurrent() bool { return e.now().hello.Concurrent }
 
+// Providers are those that the library in the process has.
+func (e *Engine) Providers() []string { return e.now().hello.Providers }
+
 // Note is what the engine in the process has to say, such as that it can keep no compiled code.
 func (e *Engine) Note() string { return e.now().hello.Note }
 
@@ -118,6 +122,7 @@ type session struct {
 	file []byte
 	in   []string
 	out  []string
+	at   provider.Placement
 
 	mu     sync.Mutex
 	closed bool
@@ -136,7 +141,7 @@ func (e *Engine) Open(ctx context.Context, model []byte, o engine.Options) (engi
 	name := "m" + strconv.FormatInt(e.count.Add(1), 10)
 	s := &session{
 		e: e, name: name, file: model,
-		open: message{Method: "open", Model: name, Threads: o.Threads, Plain: o.Plain},
+		open: message{Method: "open", Model: name, Threads: o.Threads, Plain: o.Plain, Providers: o.Providers},
 	}
 	if _, err := e.call(ctx, s, nil); err != nil {
 		return nil, err
@@ -149,6 +154,9 @@ func (s *session) Inputs() []string { return s.in }
 
 // Outputs are the names of the model's outputs.
 func (s *session) Outputs() []string { return s.out }
+
+// Placement says what of the model runs where.
+func (s *session) Placement() provider.Placement { return s.at }
 
 // Close closes the model in its process.
 func (s *session) Close() error {
@@ -240,6 +248,7 @@ func (s *session) ensure(ctx context.Context, p *child) (n int, err error) {
 			s.mu.Lock()
 			if err == nil {
 				s.where, s.in, s.out = p.number, names(f.body.Inputs), names(f.body.Outputs)
+				s.at = f.body.Placement
 			}
 			close(s.opening)
 			s.opening = nil

@@ -86,6 +86,9 @@ func serve(in io.Reader, out io.Writer, load Load) error {
 	if n, ok := p.e.(interface{ Note() string }); ok {
 		answer.Hello.Note = n.Note()
 	}
+	if n, ok := p.e.(engine.Provided); ok {
+		answer.Hello.Providers = n.Providers()
+	}
 	if err := p.out.send(0, answer); err != nil {
 		return err
 	}
@@ -125,14 +128,20 @@ func (p *process) answer(ctx context.Context, f framed) (message, [][]byte) {
 	refuse := func(err error) (message, [][]byte) { return message{Error: err.Error()}, nil }
 	switch f.body.Method {
 	case "open":
-		s, err := p.e.Open(ctx, f.raw, engine.Options{Threads: f.body.Threads, Plain: f.body.Plain})
+		s, err := p.e.Open(ctx, f.raw, engine.Options{
+			Threads: f.body.Threads, Plain: f.body.Plain, Providers: f.body.Providers,
+		})
 		if err != nil {
 			return refuse(err)
 		}
 		p.mu.Lock()
 		p.sessions[f.body.Model] = s
 		p.mu.Unlock()
-		return message{Inputs: named(s.Inputs()), Outputs: named(s.Outputs())}, nil
+		m := message{Inputs: named(s.Inputs()), Outputs: named(s.Outputs())}
+		if at, ok := s.(engine.Placed); ok {
+			m.Placement = at.Placement()
+		}
+		return m, nil
 	case "infer":
 		s := p.session(f.body.Model)
 		if s == nil {

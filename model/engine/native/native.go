@@ -19,6 +19,7 @@ import (
 	"nero/data/tensor"
 	"nero/model/engine"
 	"nero/model/engine/library"
+	"nero/model/engine/provider"
 )
 
 // Supported reports whether libraries can be loaded on this platform.
@@ -61,7 +62,25 @@ const (
 	fReleaseInfo       = 99
 	fReleaseOptions    = 100
 
-	apiFunctions = 101
+	fProviders        = 125
+	fReleaseProviders = 126
+	fAddConfig        = 130
+	fAppendTensorRT   = 170
+	fCreateTensorRT   = 171
+	fUpdateTensorRT   = 172
+	fReleaseTensorRT  = 174
+	fAppendCUDA       = 204
+	fCreateCUDA       = 205
+	fUpdateCUDA       = 206
+	fReleaseCUDA      = 208
+	fAppendProvider   = 216
+	fAppendROCM       = 153
+	fCreateROCM       = 255
+	fUpdateROCM       = 256
+	fReleaseROCM      = 258
+	fAppendOpenVINO   = 275
+
+	apiFunctions = 276
 	apiVersion   = 17
 	logFatal     = 4 // errors come back as status; nothing of it belongs on the user's terminal
 	optimizeNone = 0
@@ -73,7 +92,9 @@ const (
 type Engine struct {
 	api             *[apiFunctions]uintptr
 	env, mem, alloc uintptr
-	info            engine.Info
+	// of the functions that say which nodes run where; nil before release 1.24
+	placing *[placingFunctions]uintptr
+	info    engine.Info
 	// of the library's file
 	size, changed int64
 }
@@ -122,6 +143,11 @@ func (e *Engine) void(f int, a ...uintptr) { purego.SyscallN(e.api[f], a...) }
 // do calls a function that returns a status.
 func (e *Engine) do(f int, a ...uintptr) error {
 	status, _, _ := purego.SyscallN(e.api[f], a...)
+	return e.status(status)
+}
+
+// status is the error of a status that C returned.
+func (e *Engine) status(status uintptr) error {
 	if status == 0 {
 		return nil
 	}
@@ -186,6 +212,9 @@ func New(path, reason string) (*Engine, error) {
 			apiVersion)
 	}
 	e.api = (*[apiFunctions]uintptr)(at(api))
+	if newer, _, _ := purego.SyscallN(entry[0], placingVersion); newer != 0 && minor(e.info.Version) >= placingVersion {
+		e.placing = (*[placingFunctions]uintptr)(at(newer))
+	}
 	if err := e.prepare(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -233,6 +262,9 @@ type session struct {
 	out    []string
 	// zero-terminated, inputs then outputs
 	cNames [][]byte
+	// it was opened on providers
+	foreign   bool
+	placement provider.Placement
 	// a run was left to itself and may never end
 	left atomic.Bool
 }
@@ -262,30 +294,16 @@ func (e *Engine) open(model []byte, o engine.Options) (_ *session, err error) {
 	if len(model) == 0 {
 		return nil, errors.New("the model is empty")
 	}
+	if err := engine.Lacking(e, o.Providers); err != nil {
+		return nil, err
+	}
 	var f frame
 	defer f.done()
-	opt, handle := f.out(), f.out()
-	if err := e.do(fCreateOptions, addr(opt)); err != nil {
-		return nil, err
+	s := &session{e: e, foreign: !o.Providers.Plain()}
+	s.guard(func() { s.handle, err = e.load(&f, model, o, !o.Providers.Fallback) })
+	if err != nil {
+		return nil, e.fallen(model, o, err)
 	}
-	defer e.void(fReleaseOptions, *opt)
-	if o.Plain {
-		if err := e.do(fSetOptimization, *opt, optimizeNone); err != nil {
-			return nil, err
-		}
-	}
-	// Releases up to 1.18 reuse memory wrongly from the second run of a shape on where a graph computes a value that
-	// nothing uses.
-	if err := e.do(fDisableMemPattern, *opt); err != nil {
-		return nil, err
-	}
-	if err := e.do(fSetIntraThreads, *opt, uintptr(min(max(o.Threads, 1), math.MaxInt16))); err != nil {
-		return nil, err
-	}
-	if err := e.do(fSessionFromArray, e.env, pin(&f, model), uintptr(len(model)), *opt, addr(handle)); err != nil {
-		return nil, err
-	}
-	s := &session{e: e, handle: *handle}
 	defer func() {
 		if err != nil {
 			_ = s.Close() // the first error says more
@@ -297,7 +315,39 @@ func (e *Engine) open(model []byte, o engine.Options) (_ *session, err error) {
 	if s.out, err = s.names(&f, fOutputCount, fOutputName); err != nil {
 		return nil, err
 	}
+	if !o.Providers.Plain() {
+		if s.placement, err = s.placed(&f); err != nil {
+			return nil, err
+		}
+	}
 	return s, nil
+}
+
+// load makes a session of a model. Strict says that nothing may run on the processor where other places are named.
+func (e *Engine) load(f *frame, model []byte, o engine.Options, strict bool) (uintptr, error) {
+	opt, handle := f.out(), f.out()
+	if err := e.do(fCreateOptions, addr(opt)); err != nil {
+		return 0, err
+	}
+	defer e.void(fReleaseOptions, *opt)
+	if o.Plain {
+		if err := e.do(fSetOptimization, *opt, optimizeNone); err != nil {
+			return 0, err
+		}
+	}
+	// Releases up to 1.18 reuse memory wrongly from the second run of a shape on where a graph computes a value that
+	// nothing uses.
+	if err := e.do(fDisableMemPattern, *opt); err != nil {
+		return 0, err
+	}
+	if err := e.do(fSetIntraThreads, *opt, uintptr(min(max(o.Threads, 1), math.MaxInt16))); err != nil {
+		return 0, err
+	}
+	if err := e.place(f, *opt, o.Providers, strict); err != nil {
+		return 0, err
+	}
+	err := e.do(fSessionFromArray, e.env, pin(f, model), uintptr(len(model)), *opt, addr(handle))
+	return *handle, err
 }
 
 // names asks for the names on one side of the model.
@@ -328,6 +378,9 @@ func (s *session) Inputs() []string { return s.in }
 // Outputs are the names of the model's outputs.
 func (s *session) Outputs() []string { return s.out }
 
+// Placement says what runs where, for a model that was opened on providers.
+func (s *session) Placement() provider.Placement { return s.placement }
+
 // Close waits for the runs that are under way and frees the session. Where a run does not end, nothing is freed.
 func (s *session) Close() error {
 	if s.left.Load() {
@@ -336,7 +389,7 @@ func (s *session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.handle != 0 {
-		s.e.void(fReleaseSession, s.handle)
+		s.guard(func() { s.e.void(fReleaseSession, s.handle) })
 		s.handle = 0
 	}
 	return nil
@@ -403,7 +456,10 @@ func (s *session) run(ctx context.Context, f *frame, in []tensor.Named) ([]tenso
 	defer release()
 	np, vp := pin(f, names), pin(f, values)
 	ni, w := uintptr(len(in)), unsafe.Sizeof(uintptr(0))
-	if err := e.do(fRun, s.handle, options, np, vp, ni, np+ni*w, uintptr(len(s.out)), vp+ni*w); err != nil {
+	s.guard(func() {
+		err = e.do(fRun, s.handle, options, np, vp, ni, np+ni*w, uintptr(len(s.out)), vp+ni*w)
+	})
+	if err != nil {
 		return nil, err
 	}
 	out := make([]tensor.Named, len(s.out))

@@ -56,8 +56,39 @@ func product(a, b []float32, m, k, n int) []float64 {
 func examples() []example {
 	return []example{
 		gemm(), gemmBias(), matMul(), conv(), maxPool(), averagePool(), softmax(), activations(), reduce(),
-		layerNorm(),
+		layerNorm(), fineMatMul(), fineConv(),
 	}
+}
+
+// fine holds n numbers that need 20 bits: rounded to the 10 or 7 of TF32, float16 or bfloat16 they are others.
+func fine(n, seed int) []float32 {
+	x := ramp(n, seed)
+	for i := range x {
+		x[i] += float32((i*29+seed)%31+1) / (1 << 17)
+	}
+	return x
+}
+
+// fineMatMul tells products of float32 from those of rounded factors.
+func fineMatMul() example {
+	const m, k, n = 16, 32, 16
+	a, b := fine(m*k, 18), fine(k*n, 19)
+	in := []tensor.Named{named("a", a, m, k)}
+	return example{
+		"MatMul of float32", one("MatMul", []int{m, n}, nil, []tensor.Named{named("b", b, k, n)}, in), in,
+		product(a, b, m, k, n),
+		[]int{m, n},
+	}
+}
+
+// fineConv is the same for a convolution, with a kernel of one pixel.
+func fineConv() example {
+	const c, o, size = 16, 16, 64
+	x, k := fine(c*size, 20), fine(o*c, 21)
+	in := []tensor.Named{named("x", x, 1, c, 8, 8)}
+	attrs := []tiny.Attr{{Name: "kernel_shape", Value: []int{1, 1}}}
+	model := one("Conv", []int{1, o, 8, 8}, attrs, []tensor.Named{named("k", k, o, c, 1, 1)}, in)
+	return example{"Conv of float32", model, in, product(k, x, o, c, size), []int{1, o, 8, 8}}
 }
 
 // gemm has two inputs and no bias: it must not add to what its output buffer held before.

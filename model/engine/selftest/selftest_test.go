@@ -3,6 +3,7 @@ package selftest
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"nero/data/tensor"
 	"nero/model/engine"
+	"nero/model/engine/provider"
 )
 
 // fake answers the self-test's model with the expected results, except where spoil changes them.
@@ -212,4 +214,97 @@ func TestVerifyWithoutAFolder(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Answers that a coarser format gives are refused: the factors of products rounded to the 10 bits of TF32.
+func TestCoarseProductsAreRefused(t *testing.T) {
+	coarse := func(x float32) float64 {
+		b := math.Float32bits(x)
+		return float64(math.Float32frombits((b + 1<<12) &^ (1<<13 - 1)))
+	}
+	for _, c := range []struct {
+		at      int
+		a, b    []float32
+		m, k, n int
+	}{
+		{10, fine(16*32, 18), fine(32*16, 19), 16, 32, 16},
+		{11, fine(16*16, 21), fine(16*64, 20), 16, 16, 64},
+	} {
+		rounded := func(x []float32) []float32 {
+			y := make([]float32, len(x))
+			for i, v := range x {
+				y[i] = float32(coarse(v))
+			}
+			return y
+		}
+		f := &fake{spoil: func(_ int, out []tensor.Named) error {
+			y, err := out[c.at].Float32s()
+			for i, v := range product(rounded(c.a), rounded(c.b), c.m, c.k, c.n) {
+				y[i] = float32(v)
+			}
+			return err
+		}}
+		if err := Run(t.Context(), f); err == nil || !strings.Contains(err.Error(), "of float32") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// On a provider every example is opened alone, and what the provider does not take is no answer of it.
+func TestOnAProvider(t *testing.T) {
+	l, err := provider.Parse("openvino+cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	takes := 0
+	e := &picky{takes: func() bool { takes++; return takes%2 == 0 }}
+	if err := Run(t.Context(), engine.On(e, l)); err != nil || takes != len(examples()) {
+		t.Errorf("%d openings: %v", takes, err)
+	}
+	e.takes = func() bool { return false }
+	if err := Run(t.Context(), engine.On(e, l)); err == nil || !strings.Contains(err.Error(), "takes none") {
+		t.Errorf("%v", err)
+	}
+	e.takes, e.wrong = func() bool { return true }, true
+	if err := Run(t.Context(), engine.On(e, l)); err == nil || !strings.Contains(err.Error(), "openvino") {
+		t.Errorf("%v", err)
+	}
+}
+
+// picky opens one example at a time, and only some, as a provider does.
+type picky struct {
+	fake
+	takes  func() bool
+	wrong  bool
+	opened int
+}
+
+func (p *picky) Open(_ context.Context, _ []byte, o engine.Options) (engine.Session, error) {
+	x := examples()[p.opened%len(examples())]
+	p.opened++
+	if o.Providers.Fallback {
+		return nil, errors.New("the processor is allowed, whose answers say nothing")
+	}
+	if !p.takes() {
+		return nil, &provider.FallbackError{List: o.Providers}
+	}
+	return &pickySession{x: x, wrong: p.wrong}, nil
+}
+
+type pickySession struct {
+	fakeSession
+	x     example
+	wrong bool
+}
+
+func (s *pickySession) Close() error { return nil }
+func (s *pickySession) Run(context.Context, []tensor.Named) ([]tensor.Named, error) {
+	y := make([]float32, len(s.x.want))
+	for i, v := range s.x.want {
+		y[i] = float32(v)
+	}
+	if s.wrong {
+		y[0]++
+	}
+	return []tensor.Named{named("y", y, s.x.shape...)}, nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // revision counts the changes to the examples: a pass of an older set does not count.
-const revision = 1
+const revision = 2
 
 // Fingerprinter is an engine that can say which bytes it consists of, such as the size and time of its library.
 type Fingerprinter interface{ Fingerprint() string }
@@ -26,6 +26,7 @@ type record struct {
 	Path        string `json:"path,omitempty"`
 	Fingerprint string `json:"fingerprint"`
 	Processor   string `json:"processor"`
+	Provider    string `json:"provider,omitempty"`
 }
 
 // Verify runs the self-test unless this engine, in this version and with these bytes, has passed it on this processor.
@@ -33,7 +34,10 @@ type record struct {
 // time. A failure is never remembered. It reports whether the test ran.
 func Verify(ctx context.Context, e engine.Engine, dir, processor string) (ran bool, err error) {
 	i := e.Info()
-	r := record{Revision: revision, Engine: i.Name, Version: i.Version, Path: i.Path, Processor: processor}
+	r := record{
+		Revision: revision, Engine: i.Name, Version: i.Version, Path: i.Path, Processor: processor,
+		Provider: i.Provider,
+	}
 	if f, ok := e.(Fingerprinter); ok {
 		r.Fingerprint = f.Fingerprint()
 	}

@@ -242,6 +242,9 @@ func (e *Engine) Close(ctx context.Context) error {
 // Open starts an instance and loads the model, which must not be changed while the session is in use: after a fatal
 // error inside ONNX Runtime the next Run starts again from it. Options.Threads is ignored.
 func (e *Engine) Open(ctx context.Context, model []byte, o engine.Options) (engine.Session, error) {
+	if err := engine.Lacking(e, o.Providers); err != nil {
+		return nil, err
+	}
 	if err := checkVersions(model); err != nil {
 		return nil, err
 	}

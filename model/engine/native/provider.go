@@ -1,0 +1,207 @@
+//go:build (darwin || linux || windows) && (amd64 || arm64) && !nonative
+
+package native
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+
+	"nero/model/engine"
+	"nero/model/engine/provider"
+)
+
+// Positions of the functions that say what runs where, which releases have from 1.24 on.
+const (
+	fAssignment   = 407
+	fAssignedTo   = 408
+	fAssigned     = 409
+	fAssignedType = 412
+
+	placingFunctions = 413
+	placingVersion   = 24
+)
+
+// Settings of a session by name.
+const (
+	noFallback = "session.disable_cpu_ep_fallback"
+	recorded   = "session.record_ep_graph_assignment_info"
+)
+
+// refusedFallback is what releases say where [noFallback] forbids a session.
+const refusedFallback = "fallback to CPU EP has been explicitly disabled"
+
+// minor is the second number of a release, 0 if there is none.
+func minor(version string) int {
+	_, rest, _ := strings.Cut(version, ".")
+	number, _, _ := strings.Cut(rest, ".")
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// own are the functions of a provider that the one for any does not know.
+type own struct {
+	// create makes options, update sets them and release frees them; 0 where append takes names and values itself
+	create, update, release int
+	append                  int
+}
+
+// owns are the providers that have functions of their own, by name.
+func owns() map[string]own {
+	return map[string]own{
+		"cuda":     {fCreateCUDA, fUpdateCUDA, fReleaseCUDA, fAppendCUDA},
+		"tensorrt": {fCreateTensorRT, fUpdateTensorRT, fReleaseTensorRT, fAppendTensorRT},
+		"rocm":     {fCreateROCM, fUpdateROCM, fReleaseROCM, fAppendROCM},
+		"openvino": {append: fAppendOpenVINO},
+	}
+}
+
+// Providers are the execution providers that the library has, by its own names.
+func (e *Engine) Providers() []string {
+	var f frame
+	defer f.done()
+	list, n := f.out(), f.out()
+	if err := e.do(fProviders, addr(list), addr(n)); err != nil {
+		return nil
+	}
+	count := int(int32(*n)) // C writes an int
+	var names []string
+	for _, p := range unsafe.Slice((*uintptr)(at(*list)), count) {
+		names = append(names, cString(p))
+	}
+	_ = e.do(fReleaseProviders, *list, uintptr(count)) // it only frees
+	return names
+}
+
+// place puts the providers of a list into the options of a session, in their order.
+func (e *Engine) place(f *frame, options uintptr, l provider.List, strict bool) error {
+	if l.Plain() {
+		return nil
+	}
+	for _, c := range l.Choices {
+		if err := e.attach(f, options, c); err != nil {
+			return fmt.Errorf("the provider %s of %s cannot be used: %w; a part of it, what it needs of the system, "+
+				"or the device is missing", c.Name, e.info.Path, err)
+		}
+	}
+	settings := []string{recorded}
+	if strict {
+		settings = append(settings, noFallback)
+	}
+	for _, s := range settings {
+		if err := e.do(fAddConfig, options, f.str(s), f.str("1")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// attach puts one provider into the options of a session.
+func (e *Engine) attach(f *frame, options uintptr, c provider.Choice) error {
+	p := provider.Of(c)
+	if p.Variable != "" {
+		if err := setenv(p.Variable, "0"); err != nil {
+			return fmt.Errorf("%s cannot be set to 0: %w", p.Variable, err)
+		}
+	}
+	var keys, values []uintptr
+	for _, s := range c.Settings {
+		keys, values = append(keys, f.str(s.Name)), append(values, f.str(s.Value))
+	}
+	n := uintptr(len(keys))
+	o, special := owns()[c.Name]
+	switch {
+	case !special:
+		return e.do(fAppendProvider, options, f.str(p.Word), pin(f, keys), pin(f, values), n)
+	case o.create == 0:
+		return e.do(o.append, options, pin(f, keys), pin(f, values), n)
+	}
+	made := f.out()
+	if err := e.do(o.create, addr(made)); err != nil {
+		return err
+	}
+	defer e.void(o.release, *made)
+	if err := e.do(o.update, *made, pin(f, keys), pin(f, values), n); err != nil {
+		return err
+	}
+	return e.do(o.append, options, *made)
+}
+
+// fallen is why a model was not opened. Where a provider does not take all of it, it is opened again with the processor
+// for what is left, to say what that is.
+func (e *Engine) fallen(model []byte, o engine.Options, err error) error {
+	if o.Providers.Plain() || !strings.Contains(err.Error(), refusedFallback) {
+		return err
+	}
+	out := &provider.FallbackError{List: o.Providers}
+	var f frame
+	defer f.done()
+	s := &session{e: e, foreign: true}
+	var again error
+	s.guard(func() { s.handle, again = e.load(&f, model, o, false) })
+	if again != nil {
+		return out
+	}
+	defer s.Close() //nolint:errcheck // it only frees
+	if p, told := s.placed(&f); told == nil {
+		out.Placement = p
+	}
+	return out
+}
+
+// guard calls C where a provider may do more to the thread than it says.
+func (s *session) guard(f func()) {
+	if s.foreign {
+		guarded(f)
+		return
+	}
+	f()
+}
+
+// ask calls one of the functions that say what runs where.
+func (e *Engine) ask(fn int, a ...uintptr) error {
+	status, _, _ := purego.SyscallN(e.placing[fn], a...)
+	return e.status(status)
+}
+
+// placed asks what runs where; nothing where the release cannot say.
+func (s *session) placed(f *frame) (p provider.Placement, err error) {
+	e := s.e
+	if e.placing == nil {
+		return p, nil
+	}
+	parts, n := f.out(), f.out()
+	if err := e.ask(fAssignment, s.handle, addr(parts), addr(n)); err != nil {
+		return p, err
+	}
+	for _, part := range pointers(*parts, *n) {
+		name, nodes, count := f.out(), f.out(), f.out()
+		err := errors.Join(e.ask(fAssignedTo, part, addr(name)), e.ask(fAssigned, part, addr(nodes), addr(count)))
+		if err != nil {
+			return p, err
+		}
+		for _, node := range pointers(*nodes, *count) {
+			op := f.out()
+			if err := e.ask(fAssignedType, node, addr(op)); err != nil {
+				return p, err
+			}
+			p.Add(cString(*name), cString(*op))
+		}
+	}
+	return p, nil
+}
+
+// pointers views a list of pointers of C.
+func pointers(list, n uintptr) []uintptr {
+	if list == 0 {
+		return nil
+	}
+	return unsafe.Slice((*uintptr)(at(list)), n)
+}
