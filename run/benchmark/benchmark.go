@@ -11,6 +11,7 @@ import (
 
 	"nero/data/space"
 	"nero/data/tensor"
+	"nero/model/engine"
 	"nero/run/eval"
 	"nero/run/exec"
 	"nero/run/job"
@@ -116,7 +117,7 @@ func Run(ctx context.Context, e *eval.Evaluation, j *job.Job, samples, workers, 
 		err := f()
 		return Cost{CPU: clock.CPU() - c, Wall: clock.Now().Sub(t)}, err
 	}
-	engine := func(w int) func() error { return func() error { return engineAlone(ctx, e, feeds, w) } }
+	bare := func(w int) func() error { return func() error { return engineAlone(ctx, e, feeds, w) } }
 	whole := func(w int) func() error {
 		return func() error {
 			c, remove, err := keep()
@@ -126,7 +127,7 @@ func Run(ctx context.Context, e *eval.Evaluation, j *job.Job, samples, workers, 
 			return errors.Join(exec.Local(ctx, &part, part.Shards(), e, c, w, nil, silent{}), remove())
 		}
 	}
-	if err := engine(workers)(); err != nil { // opens every session
+	if err := bare(workers)(); err != nil { // opens every session
 		return nil, err
 	}
 	for range rounds {
@@ -135,9 +136,9 @@ func Run(ctx context.Context, e *eval.Evaluation, j *job.Job, samples, workers, 
 			to *Cost
 			f  func() error
 		}{
-			{&o.EngineOne, engine(1)},
+			{&o.EngineOne, bare(1)},
 			{&o.RunOne, whole(1)},
-			{&o.EngineAll, engine(workers)},
+			{&o.EngineAll, bare(workers)},
 			{&o.RunAll, whole(workers)},
 		} {
 			if *step.to, err = timed(step.f); err != nil {
@@ -245,12 +246,15 @@ func engineAlone(ctx context.Context, e *eval.Evaluation, feeds []feed, workers 
 	g, ctx := errgroup.WithContext(ctx)
 	for w := range workers {
 		g.Go(func() error {
-			for m, model := range e.Models {
-				if err := alone(ctx, model, &feeds[m], w, workers); err != nil {
-					return err
+			_, _, err := engine.Watch(ctx, func(ctx context.Context) (struct{}, error) { // as a shard is
+				for m, model := range e.Models {
+					if err := alone(ctx, model, &feeds[m], w, workers); err != nil {
+						return struct{}{}, err
+					}
 				}
-			}
-			return nil
+				return struct{}{}, nil
+			})
+			return err
 		})
 	}
 	return g.Wait()

@@ -373,6 +373,11 @@ type track struct {
 // the elements and samples of the shard and are cut from the job alone. It calls progress, if not nil, with the number
 // of model evaluations done since the last call.
 func (e *Evaluation) Shard(ctx context.Context, s job.Shard, progress func(int)) ([]job.Row, error) {
+	rows, _, err := engine.Watch(ctx, func(ctx context.Context) ([]job.Row, error) { return e.shard(ctx, s, progress) })
+	return rows, err
+}
+
+func (e *Evaluation) shard(ctx context.Context, s job.Shard, progress func(int)) ([]job.Row, error) {
 	w, done, err := e.worker(ctx, progress)
 	if err != nil {
 		return nil, err
@@ -445,6 +450,9 @@ func (w *worker) sample(ctx context.Context, i int) error {
 	if err == nil {
 		w.open = append(w.open, p)
 		for _, k := range w.e.order {
+			if err := ctx.Err(); err != nil { // a large volume takes a second to move
+				return err
+			}
 			var x space.Value
 			if x, err = w.e.move(k, from, w.store[len(w.slots)]); err != nil {
 				err = &SampleError{

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
-	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -265,8 +265,9 @@ type session struct {
 	// it was opened on providers
 	foreign   bool
 	placement provider.Placement
-	// a run was left to itself and may never end
-	left atomic.Bool
+	// closed when a run is left to itself that may never end
+	left chan struct{}
+	once sync.Once
 }
 
 // Open reads the model; the bytes are not needed afterwards.
@@ -299,7 +300,7 @@ func (e *Engine) open(model []byte, o engine.Options) (_ *session, err error) {
 	}
 	var f frame
 	defer f.done()
-	s := &session{e: e, foreign: !o.Providers.Plain()}
+	s := &session{e: e, foreign: !o.Providers.Plain(), left: make(chan struct{})}
 	s.guard(func() { s.handle, err = e.load(&f, model, o, !o.Providers.Fallback) })
 	if err != nil {
 		return nil, e.fallen(model, o, err)
@@ -381,19 +382,28 @@ func (s *session) Outputs() []string { return s.out }
 // Placement says what runs where, for a model that was opened on providers.
 func (s *session) Placement() provider.Placement { return s.placement }
 
-// Close waits for the runs that are under way and frees the session. Where a run does not end, nothing is freed.
+// Close waits for the runs that are under way and frees the session. Where a run does not end, nothing is freed before
+// it does.
 func (s *session) Close() error {
-	if s.left.Load() {
-		return nil // what it holds is given back with the process
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.handle != 0 {
-		s.guard(func() { s.e.void(fReleaseSession, s.handle) })
-		s.handle = 0
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.handle != 0 {
+			s.guard(func() { s.e.void(fReleaseSession, s.handle) })
+			s.handle = 0
+		}
+	}()
+	select {
+	case <-closed:
+	case <-s.left: // what it holds is given back with the process
 	}
 	return nil
 }
+
+// leave says that a run may never end.
+func (s *session) leave() { s.once.Do(func() { close(s.left) }) }
 
 // Run may be called from many goroutines at once. When ctx ends, the model stops after the operator it is at and Run
 // returns the error of ctx; where an operator does not end, it is left to itself.
@@ -404,7 +414,7 @@ func (s *session) Run(ctx context.Context, in []tensor.Named) ([]tensor.Named, e
 	if err := engine.CheckInputs(s.in, in); err != nil {
 		return nil, err
 	}
-	out, left, err := engine.Await(ctx, func() ([]tensor.Named, error) {
+	run := func() ([]tensor.Named, error) {
 		s.mu.RLock()
 		defer s.mu.RUnlock()
 		if s.handle == 0 {
@@ -413,11 +423,19 @@ func (s *session) Run(ctx context.Context, in []tensor.Named) ([]tensor.Named, e
 		var f frame
 		defer f.done()
 		return s.run(ctx, &f, in)
-	})
+	}
+	var out []tensor.Named
+	var err error
+	if engine.Watched(ctx) {
+		out, err = run()
+	} else {
+		var left bool
+		if out, left, err = engine.Await(ctx, run); left {
+			s.leave()
+			return nil, ctx.Err()
+		}
+	}
 	switch {
-	case left:
-		s.left.Store(true)
-		return nil, ctx.Err()
 	case errors.Is(err, engine.ErrClosed):
 		return nil, err
 	case err != nil && ctx.Err() != nil:
@@ -483,13 +501,16 @@ func (s *session) terminator(ctx context.Context, f *frame) (options uintptr, re
 		return 0, nil, err
 	}
 	set := make(chan struct{})
+	var late *time.Timer
 	stop := context.AfterFunc(ctx, func() {
 		defer close(set)
 		_ = s.e.do(fSetTerminate, *p) // it cannot fail; if it did, the run would only end later
+		late = time.AfterFunc(engine.Grace, s.leave)
 	})
 	return *p, func() {
 		if !stop() {
 			<-set
+			late.Stop()
 		}
 		s.e.void(fReleaseRunOpts, *p)
 	}, nil
