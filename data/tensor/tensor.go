@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math"
 	"unsafe"
+
+	"nero/internal/lanes"
 )
 
 // DType is an ONNX element type; the numbers are those of TensorProto.DataType.
@@ -187,12 +189,15 @@ func (t Tensor) Float64s(dst []float64) ([]float64, error) {
 		dst = make([]float64, n)
 	}
 	dst = dst[:n]
+	if t.DType == Float32 {
+		x, err := t.Float32s()
+		lanes.Widen(dst, x)
+		return dst, err
+	}
 	le, w := binary.LittleEndian, t.DType.Size()
 	for i := range dst {
 		b := t.Raw[i*w:]
 		switch t.DType {
-		case Float32:
-			dst[i] = float64(math.Float32frombits(le.Uint32(b)))
 		case Float64:
 			dst[i] = math.Float64frombits(le.Uint64(b))
 		case Uint8, Bool:
@@ -215,7 +220,7 @@ func (t Tensor) Float64s(dst []float64) ([]float64, error) {
 			dst[i] = Half(le.Uint16(b))
 		case BFloat16:
 			dst[i] = float64(math.Float32frombits(uint32(le.Uint16(b)) << 16))
-		case Undefined:
+		case Float32, Undefined:
 			return nil, fmt.Errorf("%w: %s", ErrDType, t.DType)
 		}
 	}

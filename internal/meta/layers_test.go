@@ -41,6 +41,7 @@ func kit(pkg string) bool {
 		"internal/disk",         // writes files whole
 		"internal/distribution", // statistics, to the same bits on every machine
 		"internal/elementary",   // exponentials, sines and the like, to the same bits on every machine
+		"internal/lanes",        // loops over pictures, four numbers at once
 		"internal/process",      // starts programs, and ends them with all that they have started
 		"internal/seal",         // lets files say whether they are whole
 		"internal/spell":

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"nero/data/space"
 	"nero/data/tensor"
+	"nero/internal/lanes"
 )
 
 // encoder lays images, or some of the frames of each sample, out as one input.
@@ -63,10 +65,7 @@ func (n *norm) exact(v float64) float64 { return (v/n.scale - n.mean) / n.std }
 func (n *norm) float32s(dst []float32, stride int, src []float64) {
 	switch {
 	case n.plain && stride == 1:
-		dst = dst[:len(src)]
-		for i, v := range src {
-			dst[i] = float32(v)
-		}
+		lanes.Narrow(dst, src)
 	case n.plain:
 		for i, v := range src {
 			dst[i*stride] = float32(v)
@@ -76,29 +75,29 @@ func (n *norm) float32s(dst []float32, stride int, src []float64) {
 			dst[i*stride] = float32(n.exact(v))
 		}
 	case stride == 1:
-		a, b, absB := n.a, n.b, n.absB
-		dst = dst[:len(src)]
-		for i, v := range src {
-			t := float64(v * a)
-			e := float64((math.Abs(t) + absB) * slack)
-			r := t + b
-			lo := float32(r - e)
-			if math.Float32bits(lo) != math.Float32bits(float32(r+e)) { // NaN and infinities come here too
-				lo = float32(n.exact(v))
+		m := lanes.Map{A: n.a, B: n.b, AbsB: n.absB, Slack: slack}
+		for part := range slices.Chunk(src, 128) {
+			if !m.Rounded(dst, part) {
+				n.each(dst, 1, part)
 			}
-			dst[i] = lo
+			dst = dst[len(part):]
 		}
 	default:
-		for i, v := range src {
-			t := float64(v * n.a)
-			e := float64((math.Abs(t) + n.absB) * slack)
-			r := t + n.b
-			lo := float32(r - e)
-			if math.Float32bits(lo) != math.Float32bits(float32(r+e)) {
-				lo = float32(n.exact(v))
-			}
-			dst[i*stride] = lo
+		n.each(dst, stride, src)
+	}
+}
+
+// each writes normalised pixels one by one.
+func (n *norm) each(dst []float32, stride int, src []float64) {
+	for i, v := range src {
+		t := float64(v * n.a)
+		e := float64((math.Abs(t) + n.absB) * slack)
+		r := t + n.b
+		lo := float32(r - e)
+		if math.Float32bits(lo) != math.Float32bits(float32(r+e)) { // NaN and infinities come here too
+			lo = float32(n.exact(v))
 		}
+		dst[i*stride] = lo
 	}
 }
 

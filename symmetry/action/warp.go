@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync"
 
+	"nero/internal/lanes"
 	"nero/symmetry/group"
 )
 
@@ -451,22 +452,13 @@ func (w *warp) bilinear(dst, src []float64, n int, from []int) {
 func (w *warp) bilinearRow(d, s []float64, g raster, r int) {
 	in := w.reach[r]
 	bx, by, ax, ay := w.row(g, r)
-	ws := w.ws
 	clear(d[:in.o0])
 	clear(d[in.o1:])
 	for c := int(in.o0); c < int(in.i0); c++ {
 		d[c] = w.bilinearAt(s, step(bx, ax, c), step(by, ay, c))
 	}
-	for c := int(in.i0); c < int(in.i1); c++ {
-		x, y := step(bx, ax, c), step(by, ay, c)
-		ix, iy := int(x), int(y) // x and y are not negative here
-		fx, fy := x-float64(ix), y-float64(iy)
-		p := iy*ws + ix
-		q := s[p : p+ws+2]
-		top := q[0] + float64(fx*(q[1]-q[0]))
-		bot := q[ws] + float64(fx*(q[ws+1]-q[ws]))
-		d[c] = top + float64(fy*(bot-top))
-	}
+	line := lanes.Line{X: bx, StepX: ax, Y: by, StepY: ay, Stride: w.ws}
+	line.Bilinear(d[in.i0:in.i1], s, int(in.i0))
 	for c := int(in.i1); c < int(in.o1); c++ {
 		d[c] = w.bilinearAt(s, step(bx, ax, c), step(by, ay, c))
 	}

@@ -1,0 +1,104 @@
+// Package lanes does to four numbers at once what plain code does to one, to the same bits: what moves and feeds
+// pictures spends its time in these few loops. Where the processor cannot, plain code does it.
+package lanes
+
+import "math"
+
+// width is how many numbers go together.
+const width = 4
+
+// Narrow rounds src to float32.
+func Narrow(dst []float32, src []float64) {
+	dst = dst[:len(src)]
+	n := 0
+	if wide() && len(src) >= width {
+		n = len(src) - len(src)%width
+		narrow(&dst[0], &src[0], n)
+	}
+	for i, v := range src[n:] {
+		dst[n+i] = float32(v)
+	}
+}
+
+// Widen is src in float64.
+func Widen(dst []float64, src []float32) {
+	dst = dst[:len(src)]
+	n := 0
+	if wide() && len(src) >= width {
+		n = len(src) - len(src)%width
+		widen(&dst[0], &src[0], n)
+	}
+	for i, v := range src[n:] {
+		dst[n+i] = float64(v)
+	}
+}
+
+// Map is the map v·A + B with a bound on what it may be off: (|v·A| + |B|)·Slack.
+type Map struct{ A, B, AbsB, Slack float64 }
+
+// Rounded writes the map of src as float32 where all numbers within the bound round alike; it reports whether that is
+// so everywhere, NaN apart. Where it is not, some of dst is wrong.
+func (m Map) Rounded(dst []float32, src []float64) bool {
+	dst = dst[:len(src)]
+	n := len(src)
+	if wide() && n >= width {
+		some := n - n%width
+		ok := rounded(&dst[0], &src[0], some, &m)
+		if some < n { // the last ones once more, together with those before
+			ok = rounded(&dst[n-width], &src[n-width], width, &m) && ok
+		}
+		return ok
+	}
+	for i, v := range src {
+		t := float64(v * m.A)
+		e := float64((math.Abs(t) + m.AbsB) * m.Slack)
+		r := t + m.B
+		lo, hi := float32(r-e), float32(r+e)
+		if math.Float32bits(lo) != math.Float32bits(hi) || lo != lo { //nolint:gocritic,staticcheck // NaN
+			return false
+		}
+		dst[i] = lo
+	}
+	return true
+}
+
+// Line is a straight line over a plane of samples, Stride of which lie in a row: number c of it is read at column
+// X + StepX·c and row Y + StepY·c.
+type Line struct {
+	X, StepX, Y, StepY float64
+	Stride             int
+}
+
+// at is where number c is read.
+func (l *Line) at(c int) (x, y float64) {
+	return l.X + float64(l.StepX*float64(c)), l.Y + float64(l.StepY*float64(c))
+}
+
+// Bilinear writes numbers c, c+1, ... of a line, interpolated between four samples of s each. All of them have to lie
+// in s, none of their coordinates may be negative, and s has fewer than 2³¹ samples.
+func (l *Line) Bilinear(dst, s []float64, c int) {
+	n := len(dst)
+	if wide() && n >= width {
+		// Coordinates are monotone, so that the first and the last sample are read at an end of each axis.
+		x0, y0 := l.at(c)
+		x1, y1 := l.at(c + n - 1)
+		_ = s[int(min(y0, y1))*l.Stride+int(min(x0, x1))]
+		_ = s[(int(max(y0, y1))+1)*l.Stride+int(max(x0, x1))+1]
+		some := n - n%width
+		bilinear(&dst[0], &s[0], some, c, l)
+		if some < n {
+			bilinear(&dst[n-width], &s[0], width, c+n-width, l)
+		}
+		return
+	}
+	for i := range dst {
+		x, y := l.at(c + i)
+		ix, iy := int(x), int(y)
+		fx, fy := x-float64(ix), y-float64(iy)
+		p := iy*l.Stride + ix
+		q := s[p : p+l.Stride+2]
+		top := q[0] + float64(fx*(q[1]-q[0]))
+		bot := q[l.Stride] + float64(fx*(q[l.Stride+1]-q[l.Stride]))
+		dst[i] = top + float64(fy*(bot-top))
+	}
+}
