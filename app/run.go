@@ -212,7 +212,7 @@ func (a *App) summarize(r *store.Run, w *workload.Workload) (*fold.Summary, erro
 		Classes: w.Classes, Rows: func(m, i int) iter.Seq2[job.Row, error] {
 			return r.Rows(store.Filter{
 				Models: []int{m}, Metrics: w.Job.Metrics[i : i+1],
-				Boxes: w.Eval.Metrics[i].OfHits, Pixels: w.Eval.Metrics[i].OfPixels,
+				Boxes: w.Eval.Metrics[i].OfHits, Pixels: w.Eval.Metrics[i].OfPixels, NoTop: true,
 			})
 		},
 		Confidence: w.Study.Audit.Confidence,

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -190,16 +191,20 @@ func TestPooledInBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		j := &job.Job{Models: []job.ModelRef{{Name: "A"}}, Metrics: names, Elements: elements, Classes: 2, Count: 5}
-		passes := 0
+		var passes atomic.Int64
 		s, err := Fold(Input{
 			Job: j, Group: g,
-			Rows: Columns(func() iter.Seq2[job.Row, error] { passes++; return given(rows...) }), budget: budget,
+			Rows: Columns(func() iter.Seq2[job.Row, error] {
+				passes.Add(1)
+				return given(rows...)
+			}), budget: budget,
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := 2 * (1 + (len(elements)+max(1, budget/5)-1)/max(1, budget/5)); budget < 1000 && passes != want {
-			t.Errorf("budget %d: %d passes, want %d", budget, passes, want)
+		want := int64(2 * (1 + (len(elements)+max(1, budget/5)-1)/max(1, budget/5)))
+		if got := passes.Load(); budget < 1000 && got != want {
+			t.Errorf("budget %d: %d passes, want %d", budget, got, want)
 		}
 		b, err := json.Marshal(s)
 		if err != nil {

@@ -5,8 +5,13 @@ import (
 	"iter"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"nero/data/space"
 	"nero/measure/aggregate"
@@ -34,8 +39,8 @@ type Input struct {
 	// names of the classes; nil for numbers
 	Classes []string
 	// Rows gives the rows of one model, in sample order, with the curve of one metric in each, by their indexes in the
-	// job, and with boxes if the metric is of hits. It is called for every pair in turn: only the sketches of one are
-	// in memory.
+	// job, and with boxes if the metric is of hits. It is called for several pairs at once: of each only the sketches
+	// are in memory.
 	Rows func(model, metric int) iter.Seq2[job.Row, error]
 	// Confidence of the intervals, in (0,1); 0 means 0.95.
 	Confidence float64
@@ -113,17 +118,8 @@ func Fold(in Input) (*Summary, error) {
 			f.identity = k
 		}
 	}
-	for m := range in.Job.Models {
-		for i := range metrics {
-			if err := f.fold(m, i); err != nil {
-				return nil, err
-			}
-		}
-		if i := slices.IndexFunc(metrics, func(m *metric.Metric) bool { return m.Ref == metric.Consensus }); i >= 0 {
-			if err := f.consensus(m, i); err != nil {
-				return nil, err
-			}
-		}
+	if err := f.fold(); err != nil {
+		return nil, err
 	}
 	s := f.summary()
 	s.KnowMetrics(known)
@@ -131,6 +127,56 @@ func Fold(in Input) (*Summary, error) {
 		s.Know(in.Group) // no name leads to it
 	}
 	return s, nil
+}
+
+// fold makes the curves of all models and metrics, as many at once as there are processors: each from its own rows in
+// their own order, so that nothing depends on which is ready first.
+func (f *folder) fold() error {
+	var all []*pair
+	for m := range f.in.Job.Models {
+		for i := range f.metrics {
+			all = append(all, &pair{folder: f, model: m, metric: i})
+		}
+	}
+	rests := slices.IndexFunc(f.metrics, func(m *metric.Metric) bool { return m.Ref == metric.Consensus })
+	f.agreements = make([]Consensus, len(f.in.Job.Models))
+	if rests < 0 {
+		f.agreements = nil
+	}
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	var broken atomic.Bool
+	for _, p := range all {
+		g.Go(func() error {
+			if broken.Load() {
+				return nil
+			}
+			p.err = p.fold()
+			if p.err == nil && p.metric == rests {
+				f.agreements[p.model], p.err = f.consensus(p.model, p.metric)
+			}
+			if p.err != nil {
+				broken.Store(true)
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // each has its own error, and the first counts
+	first := all[0]
+	for _, p := range all {
+		if p.err != nil {
+			return p.err
+		}
+	}
+	f.labels, f.count, f.failed = first.labels, first.count, first.failed
+	for _, p := range all {
+		if !maps.Equal(p.count, f.count) || p.failed != f.failed {
+			return fmt.Errorf("model %d, metric %s: other samples than under the first model and metric", p.model,
+				f.metrics[p.metric].Name)
+		}
+		f.curves = append(f.curves, p.curves...)
+	}
+	return nil
 }
 
 // Columns serves rows that are in memory as [Input].Rows wants them.
@@ -161,7 +207,7 @@ const all = -1
 type folder struct {
 	in      Input
 	metrics []*metric.Metric
-	// of the slices, all first; known after the first pass
+	// of the slices, all first
 	labels []int
 	count  map[int]int
 	failed int
@@ -171,6 +217,22 @@ type folder struct {
 
 	// index among the elements, -1 if it is not there
 	identity int
+	// held while a set of samples is in memory for one pair
+	pooling sync.Mutex
+}
+
+// pair is one metric of one model.
+type pair struct {
+	*folder
+
+	model, metric int
+
+	// of the slices of its rows, all first
+	labels []int
+	count  map[int]int
+	failed int
+	curves []Curve
+	err    error
 }
 
 func (f *folder) cell() *cell {
@@ -181,8 +243,9 @@ func (f *folder) cell() *cell {
 	}
 }
 
-// fold makes the curves of one model and metric.
-func (f *folder) fold(model, i int) error {
+// fold makes the curves of the pair.
+func (p *pair) fold() error {
+	f, model, i := p.folder, p.model, p.metric
 	cells := map[int]*cell{all: f.cell()}
 	count, failed := map[int]int{}, 0
 	for r, err := range f.in.Rows(model, i) {
@@ -218,25 +281,18 @@ func (f *folder) fold(model, i int) error {
 			cells[all].sketches[k].Merge(&c.sketches[k])
 		}
 	}
-	if f.labels == nil {
-		f.labels = slices.Sorted(maps.Keys(cells)) // all is -1, so it comes first
-		f.count, f.failed = count, failed
-	}
-	if !maps.Equal(count, f.count) || failed != f.failed {
-		return fmt.Errorf("model %d, metric %s: other samples than under the first model and metric", model,
-			f.metrics[i].Name)
-	}
-	at := len(f.curves)
-	for k, l := range f.labels {
-		f.curves = append(f.curves, f.curve(cells[l], model, i, k))
+	p.labels = slices.Sorted(maps.Keys(cells)) // all is -1, so it comes first
+	p.count, p.failed = count, failed
+	for k, l := range p.labels {
+		p.curves = append(p.curves, f.curve(cells[l], model, i, k))
 	}
 	if f.metrics[i].Pooled != nil {
-		if err := f.pooled(model, i, f.curves[at:]); err != nil {
+		if err := p.pooled(); err != nil {
 			return err
 		}
 	}
-	for k := range f.curves[at:] {
-		c := &f.curves[at+k]
+	for k := range p.curves {
+		c := &p.curves[k]
 		c.Widths = widths(f.in.Group.Chart(), f.in.Job.Elements, f.metrics[i], c.Mean)
 	}
 	return nil

@@ -25,10 +25,13 @@ const (
 // pooled replaces the means over samples of a metric that is computed of a whole set, such as an average precision, by
 // its values of the slices, with intervals from resamples of the samples, each of which is drawn with its whole orbit;
 // see [aggregate.Resample].
-func (f *folder) pooled(model, i int, curves []Curve) error {
-	j, m := f.in.Job, f.metrics[i]
+func (p *pair) pooled() error {
+	f := p.folder
+	f.pooling.Lock()
+	defer f.pooling.Unlock()
+	j, m := f.in.Job, f.metrics[p.metric]
 	n := 0
-	for _, c := range f.count {
+	for _, c := range p.count {
 		n = max(n, c)
 	}
 	if n == 0 {
@@ -40,35 +43,36 @@ func (f *folder) pooled(model, i int, curves []Curve) error {
 		budget = evidenceBudget
 	}
 	block := min(elements, max(1, budget/n))
-	pools := make([]pool, len(f.labels))
-	for k, l := range f.labels {
-		pools[k] = newPool(f.count[l], elements, f.in.Confidence)
+	pools := make([]pool, len(p.labels))
+	for k, l := range p.labels {
+		pools[k] = newPool(p.count[l], elements, f.in.Confidence)
 	}
 	for lo := 0; lo < elements; lo += block {
 		hi := min(lo+block, elements)
-		sets, err := f.evidence(model, i, lo, hi)
+		sets, err := p.evidence(lo, hi)
 		if err != nil {
 			return err
 		}
-		for k := range f.labels {
+		for k := range p.labels {
 			for e := lo; e < hi; e++ {
 				pools[k].element(e, m, sets[k][e-lo])
 			}
 		}
 	}
 	for k := range pools {
-		pools[k].fill(&curves[k], m, j.Weights, f.identity)
+		pools[k].fill(&p.curves[k], m, j.Weights, f.identity)
 	}
 	return nil
 }
 
 // evidence reads what every sample adds at the elements lo to hi, by slice and element.
-func (f *folder) evidence(model, i, lo, hi int) ([][][]metric.Evidence, error) {
-	sets := make([][][]metric.Evidence, len(f.labels))
+func (p *pair) evidence(lo, hi int) ([][][]metric.Evidence, error) {
+	f, i := p.folder, p.metric
+	sets := make([][][]metric.Evidence, len(p.labels))
 	for k := range sets {
 		sets[k] = make([][]metric.Evidence, hi-lo)
 	}
-	for r, err := range f.in.Rows(model, i) {
+	for r, err := range f.in.Rows(p.model, i) {
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +85,7 @@ func (f *folder) evidence(model, i, lo, hi int) ([][][]metric.Evidence, error) {
 		if f.metrics[i].OfHits && (r.Boxes == nil || r.Truths == nil) {
 			return nil, fmt.Errorf("metric %s: the row of sample %s has no boxes to pool", f.metrics[i].Name, r.Sample)
 		}
-		for k, l := range f.labels {
+		for k, l := range p.labels {
 			if l != all && l != r.Label {
 				continue
 			}

@@ -117,7 +117,7 @@ type Consensus struct {
 }
 
 // consensus sums up what the rows of a model say of their consensus.
-func (f *folder) consensus(model, i int) error {
+func (f *folder) consensus(model, i int) (Consensus, error) {
 	c := Consensus{Model: model}
 	limit := f.in.Job.Study.Consensus.Weak
 	if limit == 0 {
@@ -126,7 +126,7 @@ func (f *folder) consensus(model, i int) error {
 	var support, agreement []float64
 	for r, err := range f.in.Rows(model, i) {
 		if err != nil {
-			return err
+			return c, err
 		}
 		if r.Err != "" {
 			continue
@@ -144,8 +144,7 @@ func (f *folder) consensus(model, i int) error {
 		}
 	}
 	c.Support, c.Agreement, c.Agreed = Number(median(support)), Number(median(agreement)), len(agreement)
-	f.agreements = append(f.agreements, c)
-	return nil
+	return c, nil
 }
 
 // median is the middle of the numbers, NaN of none.
