@@ -14,6 +14,7 @@ import (
 	"nero/model/engine/recall"
 	"nero/model/engine/remote"
 	"nero/run/job"
+	"nero/run/store/object"
 	"nero/run/workload"
 )
 
@@ -46,6 +47,8 @@ type App struct {
 	Named []string
 	// Speech is how options are written where the program was started from; nil for flags of a command line.
 	Speech Speech
+	// Bucket reaches the storage of a run in a bucket; nil for [object.Open], with what the environment says.
+	Bucket func(context.Context, object.Address) (object.Store, error)
 	// Parts are the lists of what there is: metrics, checks and the like. The zero Parts are those of nero.
 	Parts Parts
 
@@ -151,6 +154,9 @@ func (a *App) options(e Engine) workload.Options {
 
 // open opens a study and passes on what was chosen for the user.
 func (a *App) open(ctx context.Context, s *job.Study, o workload.Options) (*workload.Workload, error) {
+	if err := onPaths(s); err != nil {
+		return nil, err
+	}
 	w, err := workload.Open(ctx, s, o)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"nero/present/words"
 	"nero/run/fold"
 	"nero/run/store"
+	"nero/run/store/object"
 )
 
 // MergeOptions say how a planned run is completed.
@@ -16,6 +17,11 @@ type MergeOptions struct {
 	Engine Engine
 	// Workers is how many goroutines measure what the plan does not say, at least 1.
 	Workers int
+	// To is the folder into which a run in a bucket is fetched, to be completed there; empty for a run in a folder,
+	// which is completed where it is.
+	To string
+	// Push puts the summary and the manifest of a run in a bucket back there.
+	Push bool
 }
 
 // MissingError is the error of a run that cannot be completed yet.
@@ -51,6 +57,26 @@ func (a *App) merge(ctx context.Context, dir string, o MergeOptions) (*RunResult
 	if err := a.someWorkers(o.Workers); err != nil {
 		return nil, err
 	}
+	if !object.Is(dir) {
+		if o.To != "" || o.Push {
+			return nil, fmt.Errorf("%s is a folder, which is completed where it is; %s and %s are for runs in buckets",
+				dir, a.option("out"), a.option("push"))
+		}
+		return a.mergeIn(ctx, dir, o)
+	}
+	at, err := a.brought(ctx, dir, o.To)
+	if err != nil {
+		return nil, err
+	}
+	out, err := a.mergeIn(ctx, o.To, o)
+	if err == nil && o.Push {
+		err = at.Push(ctx, o.To)
+	}
+	return out, err
+}
+
+// mergeIn completes the run in a folder.
+func (a *App) mergeIn(ctx context.Context, dir string, o MergeOptions) (*RunResult, error) {
 	j, err := store.Planned(dir)
 	if err != nil {
 		return nil, unplanned(dir, err)
@@ -67,7 +93,7 @@ func (a *App) merge(ctx context.Context, dir string, o MergeOptions) (*RunResult
 		return nil, &MissingError{dir, len(j.Shards()), len(missing), store.Indexes(missing)}
 	}
 	p, _ := planOf(dir, held.Hash())
-	w, r, err := a.joined(ctx, dir, j, o.Engine, o.Workers, true)
+	w, r, err := a.joined(ctx, &place{dir: dir, near: dir}, j, o.Engine, o.Workers, true)
 	if err != nil {
 		return nil, err
 	}

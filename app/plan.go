@@ -19,6 +19,7 @@ import (
 	"nero/run/fold"
 	"nero/run/job"
 	"nero/run/store"
+	"nero/run/store/object"
 	"nero/run/workload"
 )
 
@@ -38,12 +39,12 @@ type PlanResult struct {
 // WriteText says in sentences what is planned and how it goes on.
 func (r *PlanResult) WriteText(to io.Writer) error {
 	if r.Todo == "" {
-		_, err := fmt.Fprintf(to, "%s: %s, all kept; complete it with: nero merge %s\n", r.Dir,
-			shardsOf(r.Shards, r.Samples), r.Dir)
+		_, err := fmt.Fprintf(to, "%s: %s, all kept; complete it with: %s\n", r.Dir,
+			shardsOf(r.Shards, r.Samples), merging(r.Dir))
 		return err
 	}
 	_, err := fmt.Fprintf(to, "%s: %s, to do: %s\nwork on it anywhere with: nero shard %s --index %s\n"+
-		"and when all are kept: nero merge %s\n", r.Dir, shardsOf(r.Shards, r.Samples), r.Todo, r.Dir, r.Todo, r.Dir)
+		"and when all are kept: %s\n", r.Dir, shardsOf(r.Shards, r.Samples), r.Todo, r.Dir, r.Todo, merging(r.Dir))
 	return err
 }
 
@@ -54,10 +55,42 @@ func shardsOf(shards, samples int) string {
 // WriteJSON writes the result as one line of JSON.
 func (r *PlanResult) WriteJSON(to io.Writer) error { return json.NewEncoder(to).Encode(r) }
 
-// Plan writes the job of a study into a run folder, with what every worker would else have to measure by itself, so
-// that [App.Shard] works on it on any number of machines, [App.Merge] completes it and [App.Run] goes on with it.
-// Nothing is evaluated but for that measurement. Workers is how many goroutines it takes.
+// Plan writes the job of a study into a run folder, or to a place in a bucket such as s3://BUCKET/PREFIX, with what
+// every worker would else have to measure by itself, so that [App.Shard] works on it on any number of machines,
+// [App.Merge] completes it and, in a folder, [App.Run] goes on with it. Nothing is evaluated but for that measurement.
+// Workers is how many goroutines it takes.
 func (a *App) Plan(ctx context.Context, s *job.Study, o RunOptions) (*PlanResult, error) {
+	if !object.Is(o.Dir) {
+		return a.plan(ctx, s, o)
+	}
+	at, err := a.place(ctx, o.Dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, again(err)
+	}
+	defer at.close()
+	out, err := a.planAt(ctx, s, o, at)
+	return out, again(at.named(err))
+}
+
+// planAt plans in the scratch folder of a bucket, and puts there what came of it.
+func (a *App) planAt(ctx context.Context, s *job.Study, o RunOptions, at *place) (*PlanResult, error) {
+	o.Dir = at.dir
+	out, err := a.plan(ctx, s, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := at.bucket.Publish(ctx, at.dir); err != nil {
+		return nil, err
+	}
+	missing, err := at.missing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out.Dir, out.Todo = at.bucket.String(), store.Indexes(missing)
+	return out, nil
+}
+
+func (a *App) plan(ctx context.Context, s *job.Study, o RunOptions) (*PlanResult, error) {
 	w, r, err := a.begun(ctx, s, o, store.Options{Shared: true})
 	if denied, ok := errors.AsType[*deniedError](err); ok {
 		_ = denied.w.Close() // the error says more

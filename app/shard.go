@@ -24,6 +24,7 @@ import (
 	"nero/run/job"
 	"nero/run/probe"
 	"nero/run/store"
+	"nero/run/store/object"
 	"nero/run/workload"
 )
 
@@ -90,7 +91,9 @@ func again(err error) error {
 	}
 	_, stopped := errors.AsType[*exec.StoppedError](err)
 	away, asked := errors.AsType[*remote.Error](err)
-	if stopped || asked && away.Unavailable() || errors.Is(err, context.Canceled) || errors.Is(err, store.ErrBusy) ||
+	_, storage := errors.AsType[*object.AwayError](err)
+	if stopped || storage || asked && away.Unavailable() || errors.Is(err, context.Canceled) ||
+		errors.Is(err, store.ErrBusy) ||
 		slices.ContainsFunc(passing(), func(no syscall.Errno) bool { return errors.Is(err, no) }) {
 		return &AgainError{err}
 	}
@@ -106,9 +109,9 @@ func passing() []syscall.Errno {
 	}
 }
 
-// Shard evaluates shards of a planned run and keeps them in its folder, beside other processes that do the same. What
-// is kept already is skipped. The job of the folder says what is computed; a machine on which something else would be
-// is refused. An error is an [AgainError] where the same call may succeed later.
+// Shard evaluates shards of a planned run and keeps them in its folder or bucket, beside other processes that do the
+// same. What is kept already is skipped. The run's job says what is computed; a machine on which something else would
+// be is refused. An error is an [AgainError] where the same call may succeed later.
 func (a *App) Shard(ctx context.Context, dir string, o ShardOptions) error {
 	err := a.shard(ctx, dir, o)
 	if err != nil && ctx.Err() != nil {
@@ -121,6 +124,16 @@ func (a *App) shard(ctx context.Context, dir string, o ShardOptions) error {
 	if err := a.someWorkers(o.Workers); err != nil {
 		return err
 	}
+	at, err := a.place(ctx, dir)
+	defer at.close()
+	if err != nil {
+		return unplanned(dir, err)
+	}
+	return at.named(a.shardAt(ctx, at, o))
+}
+
+func (a *App) shardAt(ctx context.Context, at *place, o ShardOptions) error {
+	dir := at.dir
 	j, err := store.Planned(dir)
 	if err != nil {
 		return unplanned(dir, err)
@@ -135,18 +148,22 @@ func (a *App) shard(ctx context.Context, dir string, o ShardOptions) error {
 		return fmt.Errorf("%s reads the shards from its input: leave %s and %s out", a.option("stdin"),
 			a.option("index"), a.option("block"))
 	}
-	w, r, err := a.joined(ctx, dir, j, o.Engine, o.Workers, false)
+	w, r, err := a.joined(ctx, at, j, o.Engine, o.Workers, false)
 	if err != nil {
 		return err
 	}
 	defer w.Close() //nolint:errcheck // the models are not needed any more; the work's own error counts
 	defer r.Close() //nolint:errcheck // gives the lock back; what was committed is safe already
 	t := &shardWork{
-		Evaluator: w.Eval, committer: committer{r}, now: a.Now, to: o.Kept, began: map[int]time.Time{},
+		Evaluator: w.Eval, Committer: committer{r}, now: a.Now, to: o.Kept, began: map[int]time.Time{},
 		runWork: &runWork{work: a.begin(TaskShard, "", "evaluations")},
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if at.bucket != nil {
+		b := &inBucket{Evaluator: w.Eval, local: committer{r}, bucket: at.bucket, ctx: ctx, unknown: map[int]error{}}
+		t.Evaluator, t.Committer = b, b
+	}
 	ended := make(chan struct{})
 	defer close(ended)
 	go func() {
@@ -193,9 +210,9 @@ func unplanned(dir string, err error) error {
 
 // joined opens the work of a folder from its own job, and the folder beside others that write it. Where nothing is left
 // to be computed any engine will do.
-func (a *App) joined(ctx context.Context, dir string, j *job.Job, e Engine, workers int, computed bool,
+func (a *App) joined(ctx context.Context, at *place, j *job.Job, e Engine, workers int, computed bool,
 ) (*workload.Workload, *store.Run, error) {
-	dir, err := filepath.Abs(dir)
+	dir, err := filepath.Abs(at.dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -206,7 +223,7 @@ func (a *App) joined(ctx context.Context, dir string, j *job.Job, e Engine, work
 	p, _ := planOf(dir, hash)
 	study := j.Study
 	if !there(&study) {
-		study = probe.Study(j, dir, nil)
+		study = probe.Study(j, at.near, nil)
 	}
 	study.Audit.Confidence = p.Confidence
 	if computed = computed && len(p.Scales) > 0; !computed {
@@ -400,7 +417,7 @@ func (a *App) streamed(ctx context.Context, j *job.Job, o ShardOptions, t *shard
 // shardWork is told how far the work on shards is, and tells who asked for them.
 type shardWork struct {
 	exec.Evaluator
-	committer
+	exec.Committer
 	*runWork
 	now func() time.Time
 	to  func(KeptShard)
@@ -421,7 +438,7 @@ func (t *shardWork) Shard(ctx context.Context, s job.Shard, progress func(int)) 
 
 // Done reports whether a shard is kept, and tells of one that is.
 func (t *shardWork) Done(s job.Shard) bool {
-	done := t.committer.Done(s)
+	done := t.Committer.Done(s)
 	if done {
 		t.keep(s, false)
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"nero/present/words"
 	"nero/run/job"
 	"nero/run/store"
+	"nero/run/store/object"
 )
 
 // Status is how far a run is, read from its folder: whoever works on it, and wherever.
@@ -51,10 +53,16 @@ type Watch struct {
 	kept  []store.Kept
 	// of the coarse level, nil where there is none
 	coarse *Watch
+	// nil for a folder
+	bucket *object.Run
 }
 
-// Watch opens a run folder to be looked at.
-func (a *App) Watch(dir string) (*Watch, error) {
+// Watch opens a run, in a folder or a bucket, to be looked at.
+func (a *App) Watch(ctx context.Context, dir string) (*Watch, error) {
+	if object.Is(dir) {
+		w, err := a.watchBucket(ctx, dir)
+		return w, again(err)
+	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -67,25 +75,45 @@ func (a *App) Watch(dir string) (*Watch, error) {
 	return &Watch{dir: abs, now: a.Now, job: j, hash: hash, known: map[int]bool{}}, err
 }
 
-// Status is how far the run is now. Markers of shards are believed, and the rows of none are read.
-func (w *Watch) Status() (*Status, error) {
+// look reads which shards are kept beside those that are known, and whether the run is complete.
+func (w *Watch) look(ctx context.Context) (complete bool, err error) {
+	if w.bucket != nil {
+		now, err := w.bucket.State(ctx, w.job, w.hash)
+		if err != nil {
+			return false, again(err)
+		}
+		w.kept = now.Kept
+		for _, k := range now.Kept {
+			w.known[k.Index] = true
+		}
+		return now.Complete, nil
+	}
 	r, err := store.Open(w.dir)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	if r.Hash() != w.hash {
-		return nil, fmt.Errorf("%s is the folder of another run now", w.dir)
+		return false, fmt.Errorf("%s is the folder of another run now", w.dir)
 	}
 	for _, k := range r.Kept(w.known) {
 		w.known[k.Index], w.kept = true, append(w.kept, k)
 	}
+	return r.Complete(), nil
+}
+
+// Status is how far the run is now. Markers of shards are believed, and the rows of none are read.
+func (w *Watch) Status(ctx context.Context) (*Status, error) {
+	complete, err := w.look(ctx)
+	if err != nil {
+		return nil, err
+	}
 	slices.SortFunc(w.kept, func(a, b store.Kept) int { return a.At.Compare(b.At) })
 	s := &Status{
-		Job: w.hash, Kept: len(w.kept), Samples: w.job.Count, Complete: r.Complete(), Dir: w.dir,
+		Job: w.hash, Kept: len(w.kept), Samples: w.job.Count, Complete: complete, Dir: w.dir,
 		Elements: len(w.job.Elements),
 	}
-	if !s.Complete {
-		s.Coarse = w.first(r)
+	if !s.Complete && w.bucket == nil {
+		s.Coarse = w.first(ctx)
 	}
 	var todo []job.Shard
 	all := w.job.Shards()
@@ -115,9 +143,9 @@ func (w *Watch) Status() (*Status, error) {
 }
 
 // first is how far the coarse level of a run is, nil where there is none.
-func (w *Watch) first(r *store.Run) *Status {
+func (w *Watch) first(ctx context.Context) *Status {
 	if w.coarse == nil {
-		j, err := store.Planned(r.CoarseDir())
+		j, err := store.Planned(filepath.Join(w.dir, store.Coarse))
 		if err != nil {
 			return nil
 		}
@@ -125,9 +153,9 @@ func (w *Watch) first(r *store.Run) *Status {
 		if err != nil {
 			return nil
 		}
-		w.coarse = &Watch{dir: r.CoarseDir(), now: w.now, job: j, hash: hash, known: map[int]bool{}}
+		w.coarse = &Watch{dir: filepath.Join(w.dir, store.Coarse), now: w.now, job: j, hash: hash, known: map[int]bool{}}
 	}
-	s, err := w.coarse.Status()
+	s, err := w.coarse.Status(ctx)
 	if err != nil { // it is gone, or another one
 		w.coarse = nil
 		return nil
@@ -173,7 +201,7 @@ func (s *Status) WriteText(to io.Writer) error {
 	case s.Complete:
 		line += "; complete"
 	case s.Kept == s.Shards:
-		line += "; complete it with: nero merge " + s.Dir
+		line += "; complete it with: " + merging(s.Dir)
 	case s.Left != nil:
 		line += fmt.Sprintf("; %.3g samples/s, about %s left", s.Rate, seconds(*s.Left))
 	}

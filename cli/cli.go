@@ -184,12 +184,14 @@ resampling.`,
 		SilenceErrors: true,
 		Version:       a.Version,
 	}
+	root.PersistentPreRunE = onDisk
 	root.DisableSuggestions = true // cobra's take four lines
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress")
 	root.PersistentFlags().Var(&choice{&a.color, []string{colorAuto, colorAlways, colorNever}}, "color",
 		"verdicts in colour: auto is on a terminal, unless NO_COLOR is set")
-	root.AddCommand(a.demo(), a.run(), a.plan(), a.shard(), a.merge(), a.status(), a.submit(), a.audit(), a.repair(),
+	root.AddCommand(a.demo(), a.run(), worksInBucket(a.plan(), byOut), worksInBucket(a.shard(), byArgument),
+		worksInBucket(a.merge(), byArgument), worksInBucket(a.status(), byArgument), a.submit(), a.audit(), a.repair(),
 		a.read(a.compare()), a.report(), a.serve(), a.export(), a.read(a.inspect()), a.read(a.engine()),
 		a.read(a.groups()), a.read(a.metrics()), a.read(a.presets()), a.read(a.checks()), a.bench(), a.schema())
 	help := root.HelpFunc()

@@ -20,9 +20,12 @@ func (a *App) plan() *cobra.Command {
 		Short: "Write the job of a run, for many machines to work on",
 		Long: `plan writes what a run computes into a run folder, and computes nothing of it: nero shard works on its shards, on
 this machine and on any that reaches the folder, nero status says how far they are, and nero merge completes the run.
-nero run goes on with it as well. The folder that comes out has the same bytes whoever did the work.`,
+nero run goes on with it as well. The folder that comes out has the same bytes whoever did the work.
+
+RUN may be in a bucket of object storage, s3://BUCKET/PREFIX; see docs/CLUSTERS.md.`,
 		Example: "  nero plan studies/digits/full.yaml -o run\n" +
-			"  nero plan model.onnx --data photos --group C4 --engine wasm -o run --json",
+			"  nero plan model.onnx --data photos --group C4 --engine wasm -o run --json\n" +
+			"  nero plan studies/digits/full.yaml -o s3://runs/digits",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := sf.study(&a.app, args)
@@ -61,6 +64,9 @@ func (a *App) shard() *cobra.Command {
 processes that do the same. What is kept already is skipped. Which shards: those of --index; those of --block, which
 cuts all of them into tasks and takes the one that the scheduler names; or those that lines of the input name, with
 --stdin. The task is in the first of these variables that is set: ` + strings.Join(app.TaskVariables(), ", ") + `.
+
+RUN is a folder, or s3://BUCKET/PREFIX; credentials and the storage are named by AWS_ACCESS_KEY_ID,
+AWS_SECRET_ACCESS_KEY, AWS_PROFILE, AWS_REGION and AWS_ENDPOINT_URL, see docs/CLUSTERS.md.
 
 A line of JSON is printed for every shard that is kept. Exit codes: 0 all are kept; 2 it would fail again (study, model,
 data, engine); 75 try again (storage, endpoint, signal).`,
@@ -105,11 +111,12 @@ func (a *App) merge() *cobra.Command {
 		Use:   "merge RUN",
 		Short: "Complete a planned run whose shards are all kept",
 		Long: `merge sums up the shards of a run and completes its folder, as nero run does at its end. It computes nothing, so it
-runs anywhere; others may work on the folder or merge it at the same time.
+runs anywhere; others may work on the folder or merge it at the same time. A run in a bucket, s3://BUCKET/PREFIX, is
+fetched into the folder of -o and completed there; --push puts its summary and manifest back.
 
 Exit codes: 0 the run is complete; 2 it cannot be; 3 shards are missing, whose indexes are printed as --index and
 schedulers take them; 75 try again (storage, signal).`,
-		Example: "  nero merge run\n  nero merge run --json | jq .curves",
+		Example: "  nero merge run\n  nero merge run --json | jq .curves\n  nero merge s3://runs/mine -o mine --push",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := a.app.Merge(cmd.Context(), args[0], o)
@@ -129,6 +136,8 @@ schedulers take them; 75 try again (storage, signal).`,
 	}
 	addEngine(c, &o.Engine)
 	c.Flags().IntVarP(&o.Workers, "workers", "w", workers(), "workers; their number changes no byte of the result")
+	c.Flags().StringVarP(&o.To, "out", "o", "", "the `folder` into which a run in a bucket is fetched")
+	c.Flags().BoolVar(&o.Push, "push", false, "put the summary and the manifest of a run in a bucket back there")
 	c.Flags().BoolVar(&json, "json", false, "print the summary as JSON")
 	a.addPrograms(c)
 	return c
@@ -147,13 +156,13 @@ takes at that rate, and how many rows have an error. It does not matter who work
 		Example: "  nero status run\n  nero status run --watch\n  nero status run --json | jq -r .todo",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			w, err := a.app.Watch(args[0])
+			w, err := a.app.Watch(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			before := ""
 			for {
-				s, err := w.Status()
+				s, err := w.Status(cmd.Context())
 				if err != nil {
 					return err
 				}
