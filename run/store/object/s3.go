@@ -208,7 +208,8 @@ func (b *bucket) Put(ctx context.Context, key string, data []byte, once bool) er
 	switch {
 	case err == nil:
 		return nil
-	case once && (r.StatusCode == http.StatusPreconditionFailed || r.Code == "PreconditionFailed"):
+	case once && (r.StatusCode == http.StatusPreconditionFailed || r.Code == "PreconditionFailed" ||
+		r.StatusCode == http.StatusNotModified): // which MinIO answered in former days
 		return fmt.Errorf("%s/%s: %w", b.Address, key, fs.ErrExist)
 	case once && (r.StatusCode == http.StatusNotImplemented || r.Code == "NotImplemented" ||
 		r.StatusCode == http.StatusBadRequest && slices.Contains(unknownHeader, r.Code)):
