@@ -255,3 +255,25 @@ func (b *inBucket) Commit(ctx context.Context, s job.Shard, rows []job.Row) erro
 	}
 	return b.local.r.Release(s.Index)
 }
+
+// submissionOf names a submission after a run in a bucket, and says how many shards it has, and which are missing. Logs
+// and the merged run are in the current folder.
+func (a *App) submissionOf(ctx context.Context, s *Submission, address string) (int, []job.Shard, error) {
+	w, err := a.watchBucket(ctx, address)
+	if err != nil {
+		return 0, nil, again(err)
+	}
+	if s.Complete, err = w.look(ctx); err != nil {
+		return 0, nil, err
+	}
+	at, err := object.Parse(address)
+	if err != nil {
+		return 0, nil, err
+	}
+	to, err := filepath.Abs(at.Name())
+	if err != nil {
+		return 0, nil, err
+	}
+	s.Dir, s.To, s.Logs, s.Name = w.dir, to, to+".slurm", jobName(at.Name(), w.hash)
+	return len(w.job.Shards()), w.todo(), nil
+}

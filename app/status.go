@@ -101,6 +101,16 @@ func (w *Watch) look(ctx context.Context) (complete bool, err error) {
 	return r.Complete(), nil
 }
 
+// todo are the shards that were not kept when it was looked last.
+func (w *Watch) todo() (todo []job.Shard) {
+	for _, x := range w.job.Shards() {
+		if !w.known[x.Index] {
+			todo = append(todo, x)
+		}
+	}
+	return todo
+}
+
 // Status is how far the run is now. Markers of shards are believed, and the rows of none are read.
 func (w *Watch) Status(ctx context.Context) (*Status, error) {
 	complete, err := w.look(ctx)
@@ -115,14 +125,7 @@ func (w *Watch) Status(ctx context.Context) (*Status, error) {
 	if !s.Complete && w.bucket == nil {
 		s.Coarse = w.first(ctx)
 	}
-	var todo []job.Shard
-	all := w.job.Shards()
-	for _, x := range all {
-		if !w.known[x.Index] {
-			todo = append(todo, x)
-		}
-	}
-	s.Shards, s.Todo = len(all), store.Indexes(todo)
+	s.Shards, s.Todo = len(w.job.Shards()), store.Indexes(w.todo())
 	for _, k := range w.kept {
 		s.Done += k.Hi - k.Lo
 		s.Failed += k.Failed

@@ -19,6 +19,7 @@ import (
 	"nero/present/words"
 	"nero/run/job"
 	"nero/run/store"
+	"nero/run/store/object"
 )
 
 //go:embed submit
@@ -47,6 +48,9 @@ type SubmitOptions struct {
 	// Image is that of the containers, Claim the claim of the volume with the run, its data and models, and Mount where
 	// containers find it; empty for the folder that holds the run.
 	Image, Claim, Mount string
+	// Secret is that of Kubernetes whose keys become variables of the containers, such as the credentials of a storage;
+	// empty for none.
+	Secret string
 }
 
 // Submission is a planned run as tasks of a scheduler.
@@ -54,8 +58,11 @@ type Submission struct {
 	SubmitOptions
 	// Name is that of the job, made of the folder's and the job's hash.
 	Name string
-	// Dir is the absolute path of the run, and Logs the folder of scripts and logs beside it.
+	// Dir is the absolute path of the run, or its address in a bucket, and Logs the folder of scripts and logs beside
+	// it.
 	Dir, Logs string
+	// To is the folder into which a run in a bucket is merged; empty for a run in a folder.
+	To string
 	// Program is the path of nero.
 	Program string
 	// Block is how many shards a task has, and Array the tasks of which something is missing, as "0-4,7"; empty for
@@ -67,7 +74,7 @@ type Submission struct {
 }
 
 // Submission cuts the shards of a planned run into tasks.
-func (a *App) Submission(dir string, o SubmitOptions) (*Submission, error) {
+func (a *App) Submission(ctx context.Context, dir string, o SubmitOptions) (*Submission, error) {
 	for _, n := range []struct {
 		name  string
 		value int
@@ -84,40 +91,53 @@ func (a *App) Submission(dir string, o SubmitOptions) (*Submission, error) {
 			return nil, fmt.Errorf("the flag %q has an end of line, and stands in a line of a script", f)
 		}
 	}
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
-	if strings.ContainsAny(abs, "\n\r") {
-		return nil, fmt.Errorf("%q: a path with an end of line cannot stand in a script; rename the folder", abs)
-	}
-	if _, err := store.Planned(abs); err != nil {
-		return nil, unplanned(dir, err)
-	}
-	r, err := store.Open(abs)
-	if err != nil {
-		return nil, err
-	}
-	s := &Submission{SubmitOptions: o, Dir: abs, Logs: abs + ".slurm", Program: "nero", Complete: r.Complete()}
+	s := &Submission{SubmitOptions: o, Program: "nero"}
 	if self, err := os.Executable(); err == nil {
 		s.Program = self
 	}
-	s.Name = jobName(filepath.Base(abs), r.Hash())
+	of := s.of
+	if object.Is(dir) {
+		of = func(dir string) (int, []job.Shard, error) { return a.submissionOf(ctx, s, dir) }
+	}
+	all, missing, err := of(dir)
+	if err != nil {
+		return nil, err
+	}
 	s.Workers = max(1, o.Workers)
-	all := len(r.Job().Shards())
 	if s.Tasks == 0 {
 		s.Tasks = MostTasks
 	}
 	s.Block = max(1, (all+s.Tasks-1)/s.Tasks)
 	s.Tasks = (all + s.Block - 1) / s.Block
 	var todo []job.Shard // tasks, written as shards are
-	for _, m := range r.Missing() {
+	for _, m := range missing {
 		if t := m.Index / s.Block; len(todo) == 0 || todo[len(todo)-1].Index != t {
 			todo = append(todo, job.Shard{Index: t})
 		}
 	}
 	s.Array = store.Indexes(todo)
 	return s, nil
+}
+
+// of names a submission after the run in a folder, and says how many shards it has, and which are missing.
+func (s *Submission) of(dir string) (shards int, missing []job.Shard, err error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return 0, nil, err
+	}
+	if strings.ContainsAny(abs, "\n\r") {
+		return 0, nil, fmt.Errorf("%q: a path with an end of line cannot stand in a script; rename the folder", abs)
+	}
+	if _, err := store.Planned(abs); err != nil {
+		return 0, nil, unplanned(dir, err)
+	}
+	r, err := store.Open(abs)
+	if err != nil {
+		return 0, nil, err
+	}
+	s.Dir, s.Logs, s.Complete = abs, abs+".slurm", r.Complete()
+	s.Name = jobName(filepath.Base(abs), r.Hash())
+	return len(r.Job().Shards()), r.Missing(), nil
 }
 
 // jobName is a name that every scheduler takes: that of the folder and the beginning of the job's hash.
@@ -163,14 +183,20 @@ func (s *Submission) Kubernetes() (string, error) {
 	switch {
 	case s.Image == "":
 		return "", errors.New("which image? name one that holds nero with --image")
-	case s.Claim == "":
+	case s.Claim == "" && s.To == "":
 		return "", errors.New("which volume? name the claim of the one that holds the run, its data and models with " +
 			"--claim")
 	case len(s.Flags) > 0:
 		return "", fmt.Errorf("%s: flags behind -- are for sbatch; change the manifest instead", s.Flags[0])
 	}
+	if s.To != "" && s.Claim != "" && s.Mount == "" {
+		return "", fmt.Errorf("where do containers find the volume of %s? name the folder with --mount", s.Claim)
+	}
 	if s.Mount == "" {
 		s.Mount = filepath.Dir(s.Dir)
+	}
+	if s.To != "" {
+		return s.render("kubernetes.yaml.tmpl")
 	}
 	if in, err := filepath.Rel(s.Mount, s.Dir); err != nil || !filepath.IsLocal(in) {
 		return "", fmt.Errorf("--mount %s does not hold %s: containers find the run at the path that it has here",

@@ -25,9 +25,20 @@ func TestSubmission(t *testing.T) {
 				Mount: "/runs",
 			},
 		},
+		"bucket": {
+			SubmitOptions: app.SubmitOptions{Workers: 1, Tasks: 12, Image: "nero:1", Secret: "storage"},
+			Dir:           "s3://team/a 100% run", To: "/home/me/a 100% run",
+		},
+		"bucket-claim": {
+			SubmitOptions: app.SubmitOptions{Workers: 1, Tasks: 12, Image: "nero:1", Claim: "data", Mount: "/data"},
+			Dir:           "s3://team/a 100% run", To: "/home/me/a 100% run",
+		},
 	} {
 		s.Name, s.Program = "nero-run-01234567", "/opt/nero"
-		s.Dir, s.Logs = "/runs/a 100% run", "/runs/a 100% run.slurm"
+		s.Logs = "/runs/a 100% run.slurm"
+		if s.Dir == "" {
+			s.Dir = "/runs/a 100% run"
+		}
 		s.Block, s.Array = 3, "0,2-3"
 		array, merge, err := s.Slurm()
 		if err != nil {
@@ -71,6 +82,7 @@ func TestSubmission(t *testing.T) {
 							Command      []string
 							Resources    any
 							VolumeMounts any `yaml:"volumeMounts"`
+							EnvFrom      any `yaml:"envFrom"`
 						}
 						Volumes any
 					}

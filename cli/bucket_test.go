@@ -126,6 +126,11 @@ func TestBucket(t *testing.T) {
 		t.Errorf("%+v, %v", state, err)
 	}
 
+	holds(run(0, "submit", "slurm", at, "--tasks", "6", "--dry-run"), "#SBATCH --array=0-5",
+		" -q shard "+at+" --block 4", " -q merge "+at+" -o "+filepath.Join(dir, "one")+" --push")
+	holds(run(0, "submit", "kubernetes", at, "--image", "nero", "--secret", "keys"), `"`+at+`"`, `name: "keys"`)
+	holds(run(2, "submit", "kubernetes", at, "--image", "nero", "--claim", "data"), "--mount")
+
 	r := rand.New(rand.NewPCG(17, 3))
 	left, killed := 8, 0
 	var mu sync.Mutex

@@ -20,7 +20,7 @@ computed again, so the same command goes on with what is missing. See docs/CLUST
 		Example: "  nero submit slurm run --time 1h -- --partition=short\n" +
 			"  nero submit kubernetes run --image IMAGE --claim CLAIM | kubectl apply -f -",
 	}
-	c.AddCommand(a.submitSlurm(), a.submitKubernetes())
+	c.AddCommand(worksInBucket(a.submitSlurm(), byArgument), worksInBucket(a.submitKubernetes(), byArgument))
 	return c
 }
 
@@ -43,7 +43,8 @@ func (a *App) submitSlurm() *cobra.Command {
 		Short: "As an array of Slurm, with the merge behind it",
 		Long: `slurm hands an array of tasks in, and the merge of the run behind it. Scripts and logs are in RUN.slurm, beside the
 run. A task that fails by a storage, an endpoint or a signal is queued again, three times at most; one that would fail
-again is not. The machines have to see the run, its data and models, and nero at the same paths as this one.`,
+again is not. The machines have to see the run, its data and models, and nero at the same paths as this one. A run in a
+bucket is merged into a folder of its name here; credentials go along as variables of the environment.`,
 		Example: "  nero submit slurm run --time 1h -- --partition=short --mem=4G\n" +
 			"  nero submit slurm run --tasks 100 --at-once 20 --dry-run",
 		Args: cobra.MinimumNArgs(1),
@@ -52,7 +53,7 @@ again is not. The machines have to see the run, its data and models, and nero at
 				return errors.New("one run at a time; flags for sbatch stand behind --")
 			}
 			o.Flags = args[1:]
-			s, err := a.app.Submission(args[0], o)
+			s, err := a.app.Submission(cmd.Context(), args[0], o)
 			if err != nil {
 				return err
 			}
@@ -90,11 +91,12 @@ func (a *App) submitKubernetes() *cobra.Command {
 		Short: "As the manifest of an Indexed Job",
 		Long: `kubernetes prints a manifest. Its containers find the run, its data and models at the paths that they have here, on
 the volume of a claim. A lost node or an eviction does not count as a failure, exit code 2 ends the job at once, and
-another is tried again, three times at most for each task.`,
+another is tried again, three times at most for each task. A run in a bucket needs no claim, unless data and models are
+on one, and gets its credentials from a secret.`,
 		Example: "  nero submit kubernetes run --image IMAGE --claim CLAIM | kubectl apply -f -",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			s, err := a.app.Submission(args[0], o)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.app.Submission(cmd.Context(), args[0], o)
 			if err != nil {
 				return err
 			}
@@ -106,6 +108,8 @@ another is tried again, three times at most for each task.`,
 	addTasks(c, &o)
 	c.Flags().StringVar(&o.Image, "image", "", "the `image` of a container that holds nero")
 	c.Flags().StringVar(&o.Claim, "claim", "", "the `claim` of the volume that holds the run, its data and models")
+	c.Flags().StringVar(&o.Secret, "secret", "",
+		"the `secret` whose keys become variables, such as the credentials of a run in a bucket")
 	c.Flags().StringVar(&o.Mount, "mount", "",
 		"the `folder` at which that volume is mounted (default: that which holds the run)")
 	return c
