@@ -156,7 +156,10 @@ func (w *Watch) first(ctx context.Context) *Status {
 		if err != nil {
 			return nil
 		}
-		w.coarse = &Watch{dir: filepath.Join(w.dir, store.Coarse), now: w.now, job: j, hash: hash, known: map[int]bool{}}
+		w.coarse = &Watch{
+			dir: filepath.Join(w.dir, store.Coarse), now: w.now, job: j, hash: hash,
+			known: map[int]bool{},
+		}
 	}
 	s, err := w.coarse.Status(ctx)
 	if err != nil { // it is gone, or another one

@@ -26,7 +26,7 @@ func (a *App) repair() *cobra.Command {
 			"Exit code: 0 each model passes as it is or in a file that was written; 1 for one of them nothing " +
 			"passes; 2 it could not run.",
 		Example: "  nero repair model.onnx --data photos --group C4 --invariant --method select -o repaired.onnx\n" +
-			"  nero repair studies/digits/demo.yaml --group C4 --method average:of=probabilities --method select -o repaired",
+			"  nero repair studies/digits/demo.yaml --group C4 --method select --method average -o repaired",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sf.claim = func(s *job.Study) error { return a.app.Claim(s, a.command()) }
