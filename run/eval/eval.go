@@ -61,6 +61,8 @@ type Evaluation struct {
 	fed []*Model
 	// all of fed lay a batch out to the same bytes under the same name
 	alike bool
+	// of each element, where moved samples go straight into batches; else nil
+	floats []func(to, from []float32)
 	// of a moved value; its numbers are never read
 	shape space.Value
 	// shape of the samples that the movers are for
@@ -77,6 +79,8 @@ type Evaluation struct {
 	order []int
 	// moved values held at once
 	chunk int
+	// samples that are worth taking together where they are not moved
+	most int
 }
 
 const (
@@ -165,6 +169,8 @@ func (e *Evaluation) Prepare() error {
 	if err := e.ahead(s.Value); err != nil {
 		return err
 	}
+	e.compareInputs()
+	e.straight()
 	_, e.plain = e.Plan.Out.(action.Trivial)
 	if _, torus := e.Plan.Group.(group.Torus); torus && !e.plain {
 		// A box beyond a seam and the same box on this side are one: moved targets lie on this side.
@@ -188,7 +194,10 @@ func (e *Evaluation) Prepare() error {
 			e.order = append(e.order, k)
 		}
 	}
-	e.chunk = chunk(e.Models, 8*size(e.shape))
+	e.most = chunk(e.Models, 8*size(e.shape))
+	if e.chunk = e.most; e.alike { // a batch is there for all models as long as no other is laid out
+		e.chunk = e.fed[0].Batch
+	}
 	return nil
 }
 
@@ -241,34 +250,15 @@ func (e *Evaluation) ahead(x space.Value) error {
 		}
 	}
 	e.scaler, e.fed = scaler, fed
-	return e.compareInputs()
+	return nil
 }
 
 // compareInputs finds out whether a batch that is laid out for one model will do for all.
-func (e *Evaluation) compareInputs() error {
-	x := e.shape.Clone()
-	m, ok := x.(*space.Image)
-	if !ok {
-		return nil
-	}
-	for i := range m.Pix {
-		m.Pix[i] = float64(i) // no two pixels alike
-	}
+func (e *Evaluation) compareInputs() {
 	first := e.fed[0]
-	a, err := first.Codec.Encode(slices.Repeat([]space.Value{x}, first.Batch), nil)
-	if err != nil {
-		return nil //nolint:nilerr // said where the sample is used
-	}
-	for _, m := range e.fed[1:] {
-		b, err := m.Codec.Encode(slices.Repeat([]space.Value{x}, m.Batch), nil)
-		if err != nil || m.Batch != first.Batch || m.Fixed != first.Fixed || len(a) != 1 || len(b) != 1 ||
-			a[0].Name != b[0].Name ||
-			a[0].DType != b[0].DType || !slices.Equal(a[0].Shape, b[0].Shape) || !slices.Equal(a[0].Raw, b[0].Raw) {
-			return nil //nolint:nilerr // as above
-		}
-	}
-	e.alike = len(e.fed) > 1
-	return nil
+	e.alike = decode.Alike(first.Codec, first.Codec) && !slices.ContainsFunc(e.fed, func(m *Model) bool {
+		return m.Batch != first.Batch || m.Fixed != first.Fixed || !decode.Alike(first.Codec, m.Codec)
+	})
 }
 
 // First is the first sample that can be used: the first of all, unless the run keeps going without those that cannot.
@@ -320,6 +310,10 @@ func (e *Evaluation) move(k int, x, to space.Value) (space.Value, error) {
 			return e.scaler.Scale(y)
 		}
 		return y, err
+	case e.floats != nil:
+		c, of := to.(*cut), x.(*ready) //nolint:errcheck,forcetypeassert // as worker and scaled make them
+		c.of, c.mover, c.move = of, e.mover[k], e.floats[k]
+		return c, nil
 	case k < len(e.mover):
 		return to, e.mover[k].Move(to, x)
 	}
@@ -336,7 +330,11 @@ func (e *Evaluation) scaled(x space.Value) (space.Value, error) {
 	if e.scaler == nil || !slices.Equal(x.Dims(), e.from) {
 		return x, nil
 	}
-	return e.scaler.Scale(x)
+	y, err := e.scaler.Scale(x)
+	if err == nil && e.floats != nil {
+		return readied(y), nil
+	}
+	return y, err
 }
 
 // pending is a sample whose orbit is being evaluated. Of its predictions it keeps those that later ones are compared
@@ -412,6 +410,10 @@ func (e *Evaluation) worker(ctx context.Context, progress func(int)) (*worker, f
 	}
 	if e.prepare != nil {
 		for i := range w.store {
+			if e.floats != nil {
+				w.store[i] = &cut{Value: e.shape}
+				continue
+			}
 			w.store[i] = e.shape.Clone()
 		}
 	}
@@ -583,7 +585,7 @@ func (w *worker) answer(ctx context.Context, m int) error {
 			rest = append(rest, i)
 		}
 	}
-	if m > 0 && e.alike && len(rest) == len(w.slots) && len(w.slots) <= e.fed[0].Batch {
+	if m > 0 && e.alike && len(rest) == len(w.slots) && w.sessions[0].held == len(w.slots) {
 		s.given = w.sessions[0].in
 	}
 	for len(rest) > 0 {

@@ -124,6 +124,8 @@ type predictor struct {
 	in    []tensor.Named
 	n     int
 	shape []int
+	// held is how many values that is, without those that fill a batch up.
+	held int
 	// given is the next batch if another model has laid it out already; it is used once.
 	given []tensor.Named
 }
@@ -153,10 +155,10 @@ func (p *predictor) run(ctx context.Context, values []space.Value, give func(spa
 		in := p.given
 		if p.given = nil; in == nil {
 			var err error
-			if in, err = p.m.Codec.Encode(batch, p.in); err != nil {
+			if in, err = p.encode(batch); err != nil {
 				return fmt.Errorf("model %s: input: %w", p.m.Name, err)
 			}
-			p.in = in
+			p.in, p.held = in, n
 		}
 		raw, err := p.s.Run(ctx, in)
 		if err != nil {

@@ -293,8 +293,8 @@ func (e *Evaluation) Consensus(ctx context.Context, model int, s dataset.Sample)
 	if err != nil {
 		return consensus.Result{}, err
 	}
-	elements := make([]int, 0, e.chunk)
-	values := make([]space.Value, 0, e.chunk)
+	elements := make([]int, 0, e.most)
+	values := make([]space.Value, 0, e.most)
 	flush := func() error {
 		ys, err := m.Predict(ctx, values, 1)
 		if err != nil {

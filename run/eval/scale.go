@@ -125,7 +125,7 @@ func (e *Evaluation) Calibrate(ctx context.Context, workers int) error {
 			sums[k][f] = &spread{}
 		}
 	}
-	for part := range slices.Chunk(chosen, e.chunk) {
+	for part := range slices.Chunk(chosen, e.most) {
 		xs, ids := make([]space.Value, 0, len(part)), make([]string, 0, len(part))
 		for _, i := range part {
 			s, err := e.At(i)
