@@ -50,6 +50,26 @@ class Runs(unittest.TestCase):
         assert isinstance(opened, nero.Run)
         self.assertEqual((again.data, opened.data), (r.data, r.data))
 
+    def test_with_a_budget_the_coarse_level_comes_first(self) -> None:
+        def run(**more: Any) -> nero.Run:
+            return nero.run(EXACT, digits(12), "SO(2)", orbit=32, out=self.dir, progress=False, **more)
+
+        with self.assertRaisesRegex(nero.NeroError, "not complete"):
+            run(budget=1e-6)
+        coarse = self.dir / "run" / ".coarse"
+        subprocess.run([nero.find_nero(), "shard", "-q", str(coarse), "--index", "0-11"], check=True, stdout=subprocess.PIPE)
+        subprocess.run([nero.find_nero(), "merge", "-q", str(coarse)], check=True, stdout=subprocess.PIPE)
+        first = run(budget=1e-6)
+        self.assertEqual((first.elements.tolist(), len(first.samples)), ([[90.0 * k] for k in range(4)], 12))
+        self.assertRegex(first.text, r"PART of the run, .* 4 of\s+32 elements, 12 of 12\s+samples")
+        early = first.curves()
+        whole = run(budget=3600)
+        self.assertEqual((len(whole.elements), whole.folder), (32, self.dir / "run"))
+        self.assertTrue(np.allclose(whole.curves()[:, ::8], early, rtol=1e-5, atol=1e-6))
+        self.assertFalse(coarse.exists())
+        with self.assertRaisesRegex(nero.NeroError, "budget"):
+            run(budget=-1)
+
     def test_goes_on_after_an_interrupt(self) -> None:
         calls = [0]
 

@@ -40,8 +40,10 @@ class Run:
 
     @staticmethod
     def read(folder: PathLike, of: Optional[Study] = None, text: str = "") -> "Run":
-        """The run in a folder."""
+        """The run in a folder, or its coarse level if that alone is complete."""
         at = Path(folder)
+        if not Path(at, "manifest.json").is_file() and Path(at, ".coarse", "manifest.json").is_file():
+            at = at / ".coarse"
         if not Path(at, "manifest.json").is_file():
             raise NeroError(f"{at}: the run is not complete; what is there is kept, and the call or command that began it goes on from there")
         return Run(at, _read(Path(at, "summary.json")), _read(Path(at, "job.json")), text, of)
@@ -207,6 +209,8 @@ def run(
     keep_going: bool = False,
     allow_program: bool = False,
     progress: Progress = True,
+    budget: Optional[float] = None,
+    answers: Optional[str] = None,
     **study_keys: Any,
 ) -> Run:
     """Evaluates the orbit of every sample.
@@ -215,11 +219,15 @@ def run(
     >>> r.curves("confidence", "b").shape  # samples, elements  # doctest: +SKIP
 
     Models, data and keywords are those of `nero.audit`. With out the folder is kept, and the same call goes on where it was stopped.
+
+    With budget it ends after about so many seconds. If not all is there by then, the result is the coarse level of the run: all samples at one in eight of the
+    elements, which `elements` lists. The same call goes on later, and the numbers of that level are to be read before. With answers, a size such as "2GB",
+    models that are files are not asked again for what they have answered on this machine, in whichever run.
     """
     s = study(
         model, data, group, labels=labels, output=output, equivariant=equivariant, out=out, export=export, batch=batch, **study_keys,
     )  # fmt: skip
-    return s.run(engine=engine, workers=workers, keep_going=keep_going, allow_program=allow_program, progress=progress)
+    return s.run(engine=engine, workers=workers, keep_going=keep_going, allow_program=allow_program, progress=progress, budget=budget, answers=answers)
 
 
 def _read(file: Path) -> Dict[str, Any]:

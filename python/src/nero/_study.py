@@ -139,12 +139,18 @@ class Study:
         keep_going: bool = False,
         allow_program: bool = False,
         progress: Progress = True,
+        budget: Optional[float] = None,
+        answers: Optional[str] = None,
     ) -> "Run":
-        """Runs it, or goes on where an earlier run of it was stopped."""
+        """Runs it, or goes on where an earlier run of it was stopped; `nero.run` says what the keywords are."""
         from nero._run import Run
 
         out = self.folder / "run"
         args = ["-o", str(out)] + (["--keep-going"] if keep_going else [])
+        if budget is not None:
+            args.append(f"--budget={budget:f}s")
+        if answers is not None:
+            args.append(f"--answers={answers}")
         ended = self._start("run", args, engine, workers, allow_program, progress)
         self._check(ended)
         return Run.read(out, self, ended.out)
