@@ -160,7 +160,7 @@ func Nearest(a, b Value) Value {
 	}
 	x, ok := a.(typed)
 	y, too := b.(typed)
-	if !ok || !too || a.Form() != b.Form() || x.Count() == 0 {
+	if !ok || !too || x.Count() == 0 {
 		return a
 	}
 	_, how, ok := aliased(a)
@@ -168,6 +168,9 @@ func Nearest(a, b Value) Value {
 		if _, how, ok = aliased(b); !ok {
 			return a
 		}
+	}
+	if !Alike(a, b) {
+		return a
 	}
 	var out typed
 	row := make([]float64, x.Columns())

@@ -45,6 +45,11 @@ func (l *Links) Dims() []int { return []int{2, len(l.From)} }
 // Form is such as "links 12 of 7 nodes".
 func (l *Links) Form() string { return fmt.Sprintf("links %d of %d nodes", len(l.From), l.Nodes) }
 
+func (l *Links) alike(v Value) bool {
+	o, ok := v.(*Links)
+	return ok && l.Nodes == o.Nodes && len(l.From) == len(o.From)
+}
+
 // Style is the form without numbers.
 func (l *Links) Style() string { return "links" }
 

@@ -40,6 +40,11 @@ func (p *Pairs) Dims() []int { return []int{p.N, p.N, p.W} }
 // Form is such as "pairs 7x7x1".
 func (p *Pairs) Form() string { return fmt.Sprintf("pairs %dx%dx%d", p.N, p.N, p.W) }
 
+func (p *Pairs) alike(v Value) bool {
+	o, ok := v.(*Pairs)
+	return ok && p.N == o.N && p.W == o.W
+}
+
 // Style is the form without the number of nodes.
 func (p *Pairs) Style() string { return fmt.Sprintf("pairs *x*x%d", p.W) }
 

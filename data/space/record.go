@@ -16,7 +16,8 @@ var recordKind = Info{
 }
 
 // Record is several values that belong to one sample or one answer and move together: positions, charges, edges and
-// gravity; energy and forces. Names are distinct, and Values[i] is called Names[i].
+// gravity; energy and forces. Names are distinct, and Values[i] is called Names[i]. Records share their names, which
+// nobody changes.
 type Record struct {
 	Names  []string
 	Values []Value
@@ -61,6 +62,19 @@ func (r *Record) Dims() []int {
 // Form lists the forms of the fields: "record {positions: rows 21x3, charge: rows 1x1}".
 func (r *Record) Form() string { return r.words(Value.Form) }
 
+func (r *Record) alike(v Value) bool {
+	o, ok := v.(*Record)
+	if !ok || !slices.Equal(r.Names, o.Names) || len(r.Values) != len(o.Values) {
+		return false
+	}
+	for i, f := range r.Values {
+		if !Alike(f, o.Values[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 // Style lists the styles of the fields.
 func (r *Record) Style() string { return r.words(Style) }
 
@@ -74,7 +88,7 @@ func (r *Record) words(of func(Value) string) string {
 
 // each is the record with every value changed by f.
 func (r *Record) each(f func(Value) Value) *Record {
-	c := &Record{Names: slices.Clone(r.Names), Values: make([]Value, len(r.Values))}
+	c := &Record{Names: r.Names, Values: make([]Value, len(r.Values))}
 	for i, v := range r.Values {
 		c.Values[i] = f(v)
 	}
@@ -128,10 +142,17 @@ func (r *Record) common(v Value) (Value, Value) {
 	if !ok || r == nil || o == nil || len(r.Values) != len(o.Values) {
 		return r, v
 	}
-	p, q := &Record{Names: r.Names, Values: make([]Value, len(r.Values))},
-		&Record{Names: o.Names, Values: make([]Value, len(o.Values))}
+	p, q := r, o
 	for i := range r.Values {
-		p.Values[i], q.Values[i] = Common(r.Values[i], o.Values[i])
+		a, b := Common(r.Values[i], o.Values[i])
+		if a == r.Values[i] && b == o.Values[i] {
+			continue
+		}
+		if p == r {
+			p = &Record{Names: r.Names, Values: slices.Clone(r.Values)}
+			q = &Record{Names: o.Names, Values: slices.Clone(o.Values)}
+		}
+		p.Values[i], q.Values[i] = a, b
 	}
 	return p, q
 }

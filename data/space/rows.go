@@ -45,6 +45,11 @@ func (r *Rows) Dims() []int { return []int{r.N, r.W} }
 // Form is such as "rows 21x3".
 func (r *Rows) Form() string { return fmt.Sprintf("rows %dx%d", r.N, r.W) }
 
+func (r *Rows) alike(v Value) bool {
+	o, ok := v.(*Rows)
+	return ok && r.N == o.N && r.W == o.W
+}
+
 // Style is the form without the number of rows, unless there is one.
 func (r *Rows) Style() string {
 	if r.N == 1 {

@@ -174,6 +174,14 @@ func Style(v Value) string {
 	return v.Form()
 }
 
+// Alike reports whether two values have one form.
+func Alike(a, b Value) bool {
+	if s, ok := a.(interface{ alike(v Value) bool }); ok { // without making words
+		return s.alike(b)
+	}
+	return a.Form() == b.Form()
+}
+
 // Common is what two values can be compared by: themselves, but for signals of which some times are not known, also as
 // fields of records. Those are cut to the times that are known of both.
 func Common(a, b Value) (Value, Value) {

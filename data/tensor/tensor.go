@@ -33,7 +33,7 @@ const (
 	BFloat16  DType = 16
 )
 
-var dtypes = map[DType]struct {
+var dtypes = [...]struct {
 	name string
 	size int
 }{
@@ -44,14 +44,19 @@ var dtypes = map[DType]struct {
 
 // String is the name in lower case, such as "float32"; an unknown type prints its number.
 func (d DType) String() string {
-	if t, ok := dtypes[d]; ok {
-		return t.name
+	if d.Size() > 0 {
+		return dtypes[d].name
 	}
 	return fmt.Sprintf("type %d", int32(d))
 }
 
 // Size is the number of bytes of one element; 0 for a type that this package does not hold.
-func (d DType) Size() int { return dtypes[d].size }
+func (d DType) Size() int {
+	if d < 0 || int(d) >= len(dtypes) {
+		return 0
+	}
+	return dtypes[d].size
+}
 
 // Tensor is a dense array. The zero Tensor has no type and no elements.
 type Tensor struct {

@@ -96,6 +96,8 @@ type Metric struct {
 	Binary bool
 	// Scaled says that Measure reads the centred scale of the output, see [Case].
 	Scaled bool
+	// OfNodes says that Measure reads how many nodes a case has.
+	OfNodes bool
 	// OfOutput says that values are in the unit of the output, which stands for the %, such as "%²"; "" for metrics
 	// with a unit of their own. See [Metric.Of].
 	OfOutput string

@@ -24,7 +24,7 @@ func OfField(field string, m *Metric) *Metric {
 		n.Unit = map[string]string{"px": "output", "px²": "output²"}[n.Unit]
 	}
 	within := func(c Case) Case {
-		if c.Nodes == 0 {
+		if m.OfNodes && c.Nodes == 0 {
 			c.Nodes = nodes(c)
 		}
 		c.Scale = scaleIn(c.Scales, field)

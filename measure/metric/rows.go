@@ -218,7 +218,7 @@ var (
 func perAtom() *Metric {
 	m := ofRows(Metric{
 		Title: "mean absolute error per atom",
-		Name:  "mae_per_atom", Unit: "output", OfOutput: "%/atom",
+		Name:  "mae_per_atom", Unit: "output", OfOutput: "%/atom", OfNodes: true,
 		Doc: "mean |difference| over the number of atoms; undefined where nothing says how many there are",
 	}, rowed[:1],
 		diff.mae)

@@ -216,23 +216,21 @@ func (c *record) decode(out []tensor.Named, n int, batch []space.Value) ([]space
 	if len(c.answers) == 1 {
 		return c.answers[0].decode(out, n, rows, batch)
 	}
-	all, records := make([]space.Value, n), make([]space.Record, n)
-	for i := range all {
-		records[i] = space.Record{
-			Names:  make([]string, 0, len(c.answers)),
-			Values: make([]space.Value, 0, len(c.answers)),
-		}
-		all[i] = &records[i]
-	}
-	for _, a := range c.answers {
+	all, records, fields := make([]space.Value, n), make([]space.Record, n), len(c.answers)
+	names, values := make([]string, fields), make([]space.Value, n*fields)
+	for k, a := range c.answers {
 		v, err := a.decode(out, n, rows, batch)
 		if err != nil {
 			return nil, err
 		}
+		names[k] = a.name
 		for i := range v {
-			r := &records[i]
-			r.Names, r.Values = append(r.Names, a.name), append(r.Values, v[i])
+			values[i*fields+k] = v[i]
 		}
+	}
+	for i := range all {
+		records[i] = space.Record{Names: names, Values: values[i*fields : (i+1)*fields : (i+1)*fields]}
+		all[i] = &records[i]
 	}
 	return all, nil
 }
@@ -251,21 +249,22 @@ func (a *answer) decode(out []tensor.Named, n, rows int, batch []space.Value) ([
 		return nil, fmt.Errorf("%d predictions out of a batch of %d", n, rows)
 	}
 	s := t.Shape
-	what := fmt.Sprintf("output %q of shape %v", a.x.Name, s)
+	what := func() string { return fmt.Sprintf("output %q of shape %v", a.x.Name, t.Shape) }
 	if a.x.Ranked && !agrees(a.x.Sizes(), s) {
-		return nil, fmt.Errorf("%s is not what the model declares, %s", what, sizes(a.x.Sizes()))
+		return nil, fmt.Errorf("%s is not what the model declares, %s", what(), sizes(a.x.Sizes()))
 	}
 	if a.batched {
 		if len(s) == 0 || s[0] != rows {
-			return nil, fmt.Errorf("%s for a batch of %d; its first axis should count the samples", what, rows)
+			return nil, fmt.Errorf("%s for a batch of %d; its first axis should count the samples", what(), rows)
 		}
 		s = s[1:]
 	}
 	if slices.Contains(s, 0) {
-		return nil, fmt.Errorf("%s has no numbers", what)
+		return nil, fmt.Errorf("%s has no numbers", what())
 	}
-	e, err := a.k.laid.extent(a, s, what)
+	e, err := a.k.laid.extent(a, s, "")
 	if err != nil {
+		_, err = a.k.laid.extent(a, s, what()) // in words
 		return nil, err
 	}
 	val, err := t.Float64s(nil)
@@ -282,7 +281,7 @@ func (a *answer) decode(out []tensor.Named, n, rows int, batch []space.Value) ([
 		keep := -1
 		if a.padded != nil && batch != nil {
 			if keep, err = a.count(batch[i], e[0]); err != nil {
-				return nil, fmt.Errorf("%s, sample %d: %w", what, i, err)
+				return nil, fmt.Errorf("%s, sample %d: %w", what(), i, err)
 			}
 		}
 		values[i] = a.k.laid.value(a, v, e, keep)

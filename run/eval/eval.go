@@ -55,6 +55,10 @@ type Evaluation struct {
 	// of the first elements, if the action prepares
 	mover   []action.Mover
 	prepare action.Preparer
+	// the movers take values of any size
+	ragged bool
+	// answers at the elements of the plan back to the identity, answers and targets from there to the elements
+	backs, forths, truths *carrier
 	// pixels are scaled before they are moved, once for all elements; nil if that is not the same
 	scaler *decode.Scaler
 	// the models as the worker feeds them: without scaling if scaler is there
@@ -194,6 +198,10 @@ func (e *Evaluation) Prepare() error {
 			e.order = append(e.order, k)
 		}
 	}
+	e.backs, e.forths = newCarrier(e.Plan.Out, e.inv), newCarrier(e.Plan.Out, e.Plan.Elements)
+	if e.Target != nil {
+		e.truths = newCarrier(e.Target, e.Plan.Elements)
+	}
 	e.most = chunk(e.Models, 8*size(e.shape))
 	if e.chunk = e.most; e.alike { // a batch is there for all models as long as no other is laid out
 		e.chunk = e.fed[0].Batch
@@ -214,7 +222,7 @@ func (e *Evaluation) movers(x space.Value) error {
 		if err != nil {
 			return fmt.Errorf("element %s: %w", group.Format(e.Plan.Group, g), err)
 		}
-		e.mover = append(e.mover, m)
+		e.mover, e.ragged = append(e.mover, m), action.Ragged(m)
 		if held += action.Bytes(m); held > moverBytes {
 			break
 		}
@@ -304,7 +312,7 @@ func count(shape []int) int {
 // then what scaled made of it.
 func (e *Evaluation) move(k int, x, to space.Value) (space.Value, error) {
 	switch {
-	case to == nil || !slices.Equal(x.Dims(), e.from):
+	case to == nil || !e.ragged && !slices.Equal(x.Dims(), e.from):
 		y, err := e.Plan.In.Apply(e.Plan.Elements[k], x)
 		if err == nil && e.scaler != nil {
 			return e.scaler.Scale(y)
@@ -394,7 +402,10 @@ func (e *Evaluation) shard(ctx context.Context, s job.Shard, progress func(int))
 
 // worker makes the state of a shard's evaluation. The function gives its sessions back.
 func (e *Evaluation) worker(ctx context.Context, progress func(int)) (*worker, func(), error) {
-	w := &worker{e: e, progress: progress, slots: make([]space.Value, 0, e.chunk), store: make([]space.Value, e.chunk)}
+	w := &worker{
+		e: e, progress: progress, slots: make([]space.Value, 0, e.chunk), store: make([]space.Value, e.chunk),
+		scales: map[string]float64{},
+	}
 	done := func() {
 		for k := range w.sessions {
 			w.sessions[k].close()
@@ -431,6 +442,8 @@ type worker struct {
 	slots []space.Value
 	// of each slot
 	owner []*pending
+	// of the fields of one answer; used again and again
+	scales map[string]float64
 	// samples in order whose rows are not complete yet
 	open []*pending
 	rows []job.Row
@@ -456,7 +469,7 @@ func (w *worker) sample(ctx context.Context, i int) error {
 				return err
 			}
 			var x space.Value
-			if x, err = w.e.move(k, from, w.store[len(w.slots)]); err != nil {
+			if x, err = w.e.move(k, from, w.room(from)); err != nil {
 				err = &SampleError{
 					smp.ID,
 					fmt.Errorf("element %s: %w", group.Format(w.e.Plan.Group, w.e.Plan.Elements[k]), err),
@@ -485,6 +498,15 @@ func (w *worker) sample(ctx context.Context, i int) error {
 	}
 	w.fail(p, err)
 	return nil
+}
+
+// room is where the next moved value goes: of a set or a graph it is made anew where the last one had another size.
+func (w *worker) room(x space.Value) space.Value {
+	to := &w.store[len(w.slots)]
+	if w.e.ragged && !space.Alike(*to, x) {
+		*to = x.Like()
+	}
+	return *to
 }
 
 // begin makes the empty rows of a sample.
@@ -647,11 +669,11 @@ func Failed(err error) bool {
 func (w *worker) measure(ctx context.Context, p *pending, m int, at space.Value) error {
 	e, t := w.e, &p.tracks[m]
 	k, n := e.order[t.n], len(e.order)
-	y, err := e.back(m, e.Plan.Elements[k], e.inv[k], at)
+	y, err := e.backAt(m, k, at)
 	if err != nil {
 		return err
 	}
-	if t.row.Top == nil && classified(at) {
+	if t.n == 0 && classified(at) {
 		t.row.Top = make([]int32, n)
 	}
 	if t.row.Top != nil {
@@ -734,12 +756,12 @@ func (w *worker) compare(ctx context.Context, p *pending, m, k int, c metric.Cas
 		return err
 	}
 	if e.refs.self {
-		if r.Self, err = e.Forth(m, e.Plan.Elements[k], t.want); err != nil {
+		if r.Self, err = e.forthAt(m, k, t.want); err != nil {
 			return err
 		}
 	}
 	c.Label = p.sample.Label
-	err = e.each(ctx, m, c, r, func(m *metric.Metric) bool { return m.Ref != metric.Consensus },
+	err = e.each(ctx, m, c, r, w.scales, func(m *metric.Metric) bool { return m.Ref != metric.Consensus },
 		func(i int, v float64) { t.row.Curves[i][k] = float32(v) })
 	if err != nil {
 		return w.asked(p, k, err)
@@ -753,8 +775,8 @@ func (w *worker) asked(p *pending, k int, err error) error {
 }
 
 // each measures one comparison under a model by every metric that is wanted. The error is that of a metric that
-// somebody else computes.
-func (e *Evaluation) each(ctx context.Context, model int, c metric.Case, r References,
+// somebody else computes. Scales of fields go into a map that may be used again, nil for a new one.
+func (e *Evaluation) each(ctx context.Context, model int, c metric.Case, r References, scales map[string]float64,
 	wanted func(*metric.Metric) bool, give func(metric int, v float64),
 ) error {
 	c.Scale, c.Scales = math.NaN(), nil
@@ -762,7 +784,9 @@ func (e *Evaluation) each(ctx context.Context, model int, c metric.Case, r Refer
 		c.Scale = scaleOf(e.Scales[model], c.Got)
 	}
 	if e.FieldScales != nil && e.FieldScales[model] != nil {
-		c.Scales = make(map[string]float64, len(e.FieldScales[model]))
+		if c.Scales = scales; scales == nil {
+			c.Scales = make(map[string]float64, len(e.FieldScales[model]))
+		}
 		for f, s := range e.FieldScales[model] {
 			c.Scales[f] = scaleOf(s, space.FieldOf(c.Got, f))
 		}
@@ -813,23 +837,32 @@ func (e *Evaluation) each(ctx context.Context, model int, c metric.Case, r Refer
 	return nil
 }
 
-// back carries the prediction at g to the frame of the identity.
-func (e *Evaluation) back(model int, g, inv group.Element, y space.Value) (space.Value, error) {
+// backAt carries the prediction at element k to the frame of the identity.
+func (e *Evaluation) backAt(model, k int, y space.Value) (space.Value, error) {
 	if e.plain || broken(y) {
 		return y, nil
 	}
-	z, err := e.Plan.Out.Apply(inv, y)
-	if err != nil {
-		return nil, fmt.Errorf("model %s: output: pulling back element %s: %w", e.Models[model].Name,
-			group.Format(e.Plan.Group, g), err)
+	z, err := e.backs.apply(k, y)
+	return z, e.pulling(model, e.Plan.Elements[k], err)
+}
+
+// pulling says where an answer could not be pulled back.
+func (e *Evaluation) pulling(model int, g group.Element, err error) error {
+	if err == nil {
+		return nil
 	}
-	return z, nil
+	return fmt.Errorf("model %s: output: pulling back element %s: %w", e.Models[model].Name,
+		group.Format(e.Plan.Group, g), err)
 }
 
 // Back is the prediction y of a model at any element g, on the plan or not, carried back to the frame of the identity:
 // g⁻¹·y. It is y itself if the output is claimed to be invariant.
 func (e *Evaluation) Back(model int, g group.Element, y space.Value) (space.Value, error) {
-	return e.back(model, g, e.Plan.Group.Inv(g), y)
+	if e.plain || broken(y) {
+		return y, nil
+	}
+	z, err := e.Plan.Out.Apply(e.Plan.Group.Inv(g), y)
+	return z, e.pulling(model, g, err)
 }
 
 // Compare is the value of every metric, in the order of Metrics, for one comparison under a model with references in
@@ -841,7 +874,7 @@ func (e *Evaluation) Compare(ctx context.Context, model int, c metric.Case, r Re
 	if r.Consensus == nil {
 		r.Label = -1
 	}
-	err := e.each(ctx, model, c, r, func(*metric.Metric) bool { return true }, func(i int, v float64) {
+	err := e.each(ctx, model, c, r, nil, func(*metric.Metric) bool { return true }, func(i int, v float64) {
 		if out[i] = v; e.Metrics[i].Round {
 			out[i] = math.NaN() // one element does not say what the worst is
 		}

@@ -54,10 +54,15 @@ func (e *Evaluation) Truth(g group.Element, s dataset.Sample) (space.Value, erro
 		return nil, nil //nolint:nilnil // a sample without target is no fault
 	}
 	v, err := e.Target.Apply(g, s.Target)
-	if err != nil {
-		return nil, &SampleError{s.ID, fmt.Errorf("target: element %s: %w", group.Format(e.Plan.Group, g), err)}
+	return v, e.aiming(s, g, err)
+}
+
+// aiming says where a target could not be moved.
+func (e *Evaluation) aiming(s dataset.Sample, g group.Element, err error) error {
+	if err == nil {
+		return nil
 	}
-	return v, nil
+	return &SampleError{s.ID, fmt.Errorf("target: element %s: %w", group.Format(e.Plan.Group, g), err)}
 }
 
 // truth is [Evaluation.Truth] at element k, kept for the next model.
@@ -71,7 +76,8 @@ func (w *worker) truth(p *pending, k int) (space.Value, error) {
 	if p.truths != nil && p.truths[k] != nil {
 		return p.truths[k], nil
 	}
-	v, err := w.e.Truth(w.e.Plan.Elements[k], p.sample)
+	v, err := w.e.truths.apply(k, p.sample.Target)
+	err = w.e.aiming(p.sample, w.e.Plan.Elements[k], err)
 	if p.truths != nil {
 		p.truths[k] = v
 	}
@@ -81,10 +87,21 @@ func (w *worker) truth(p *pending, k int) (space.Value, error) {
 // Forth carries a value of the frame of the identity to that of g: g·y, cut to the window if they are boxes. It is y
 // itself if the output is claimed to be invariant.
 func (e *Evaluation) Forth(model int, g group.Element, y space.Value) (space.Value, error) {
+	return e.forth(model, g, y, func() (space.Value, error) { return e.Plan.Out.Apply(g, y) })
+}
+
+// forthAt is [Evaluation.Forth] to element k.
+func (e *Evaluation) forthAt(model, k int, y space.Value) (space.Value, error) {
+	return e.forth(model, e.Plan.Elements[k], y, func() (space.Value, error) { return e.forths.apply(k, y) })
+}
+
+func (e *Evaluation) forth(model int, g group.Element, y space.Value, move func() (space.Value, error)) (space.Value,
+	error,
+) {
 	z := y
 	if !e.plain && !broken(y) {
 		var err error
-		if z, err = e.Plan.Out.Apply(g, y); err != nil {
+		if z, err = move(); err != nil {
 			return nil, fmt.Errorf("model %s: output: moving by element %s: %w", e.Models[model].Name,
 				group.Format(e.Plan.Group, g), err)
 		}
@@ -244,7 +261,7 @@ func (w *worker) settle(ctx context.Context, p *pending, m int) error {
 	whole := t.mean.Result()
 	t.row.Support = float32(whole.Share)
 	for k, g := range e.Plan.Elements {
-		got, err := e.back(m, g, e.inv[k], t.at[k])
+		got, err := e.backAt(m, k, t.at[k])
 		if err != nil {
 			return err
 		}
@@ -254,12 +271,12 @@ func (w *worker) settle(ctx context.Context, p *pending, m int) error {
 		}
 		r := References{Label: res.Label}
 		if res.Value != nil {
-			if r.Consensus, err = e.Forth(m, g, res.Value); err != nil {
+			if r.Consensus, err = e.forthAt(m, k, res.Value); err != nil {
 				return err
 			}
 		}
 		c := metric.Case{Got: got, At: t.at[k], Want: t.want, Label: res.Label, Element: g}
-		err = e.each(ctx, m, c, r, func(m *metric.Metric) bool { return m.Ref == metric.Consensus },
+		err = e.each(ctx, m, c, r, w.scales, func(m *metric.Metric) bool { return m.Ref == metric.Consensus },
 			func(i int, v float64) { t.row.Curves[i][k] = float32(v) })
 		if err != nil {
 			return w.asked(p, k, err)
@@ -302,7 +319,7 @@ func (e *Evaluation) Consensus(ctx context.Context, model int, s dataset.Sample)
 		}
 		for i, y := range ys {
 			k := elements[i]
-			z, err := e.back(model, e.Plan.Elements[k], e.inv[k], y)
+			z, err := e.backAt(model, k, y)
 			if err != nil {
 				return err
 			}

@@ -34,6 +34,13 @@ type Mover interface {
 	Move(to, from space.Value) error
 }
 
+// Ragged reports whether a mover takes values of other sizes than that which it was prepared for: other numbers of
+// rows, edges or nodes. Sets and graphs differ in them from one sample to the next.
+func Ragged(m Mover) bool {
+	r, ok := m.(interface{ ragged() bool })
+	return ok && r.ragged()
+}
+
 // Exact reports whether g acts through a without resampling. An action that does not say resamples.
 func Exact(a Action, g group.Element) bool {
 	e, ok := a.(Exacter)

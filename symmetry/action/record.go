@@ -16,6 +16,8 @@ type Record struct {
 	fields []Action
 	// fields that permute must have one length
 	nodes bool
+	// of the chart
+	axes int
 }
 
 // NewRecord is the action on a record, field by field: positions and charges, edges and their vectors, gravity, or the
@@ -39,7 +41,7 @@ func newRecord(g group.Group, s space.Spec, o Options, target bool) (*Record, er
 	if err != nil {
 		return nil, err
 	}
-	a := &Record{group: g, specs: slices.Clone(s.Fields), nodes: m.rows >= 0}
+	a := &Record{group: g, specs: slices.Clone(s.Fields), nodes: m.rows >= 0, axes: m.axes}
 	var idle error // why a field does not move
 	moved := false
 	for i, f := range a.specs {
@@ -118,7 +120,7 @@ func (a *Record) Apply(g group.Element, v space.Value) (space.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkElement(a.group, g); err != nil {
+	if err := finiteElement(a.group, a.axes, g); err != nil {
 		return nil, err
 	}
 	to := &space.Record{Names: slices.Clone(x.Names), Values: make([]space.Value, len(x.Values))}
@@ -139,7 +141,7 @@ func (a *Record) Prepare(g group.Element, v space.Value) (Mover, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkElement(a.group, g); err != nil {
+	if err := finiteElement(a.group, a.axes, g); err != nil {
 		return nil, err
 	}
 	m := &recordMover{of: a, moves: make([]Mover, len(a.fields))}
@@ -233,6 +235,16 @@ func (l *common) see(name string, n int) error {
 type recordMover struct {
 	of    *Record
 	moves []Mover
+}
+
+// ragged is true if all fields move values of any size.
+func (m *recordMover) ragged() bool {
+	for _, f := range m.moves {
+		if !Ragged(f) {
+			return false
+		}
+	}
+	return true
 }
 
 // Move writes the moved record.

@@ -3,6 +3,7 @@ package action
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"nero/data/space"
 	"nero/symmetry/group"
@@ -174,7 +175,7 @@ func (a *Rows) mover(g group.Element, v space.Value) (*rowsMover, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &rowsMover{width: x.W, typ: a.typing.name}
+	o := &rowsMover{width: x.W, typ: a.typing.name, any: a.count < 0}
 	if o.row, err = a.typing.at(m, parts, x.W); err != nil {
 		return nil, err
 	}
@@ -198,12 +199,17 @@ func asRows(v space.Value) (*space.Rows, error) {
 	return x, nil
 }
 
-// places is a prepared permutation.
+// places is a prepared permutation, of as many rows as it was prepared for and, as they are asked for, of others.
 type places struct {
 	moves *moves
 	parts []group.Element
 	to    []int
+	// by the number of rows; a map that is there is never changed
+	others atomic.Pointer[map[int][]int]
 }
+
+// othersKept bounds the rows of all permutations of [places] but the first, 8 KiB.
+const othersKept = 1024
 
 func (p *places) of(n int) (err error) {
 	p.to, err = p.moves.permutation(p.parts, n)
@@ -218,14 +224,39 @@ func (p *places) at(n int) ([]int, error) {
 	if n == len(p.to) {
 		return p.to, nil
 	}
-	return p.moves.permutation(p.parts, n)
+	known := p.others.Load()
+	if known != nil {
+		if to, ok := (*known)[n]; ok {
+			return to, nil
+		}
+	}
+	to, err := p.moves.permutation(p.parts, n)
+	if err != nil || to == nil {
+		return to, err
+	}
+	more, rows := map[int][]int{n: to}, n
+	if known != nil {
+		for k, o := range *known {
+			more[k], rows = o, rows+k
+		}
+	}
+	if rows <= othersKept {
+		p.others.CompareAndSwap(known, &more) // who comes second asks again
+	}
+	return to, nil
 }
 
 func (p *places) bytes() int {
 	if p == nil {
 		return 0
 	}
-	return 64 + 8*len(p.to)
+	n := 64 + 8*len(p.to)
+	if known := p.others.Load(); known != nil {
+		for k := range *known {
+			n += 8 * k
+		}
+	}
+	return n
 }
 
 type rowsMover struct {
@@ -233,7 +264,11 @@ type rowsMover struct {
 	typ    string
 	row    *rowMap
 	places *places
+	// the action is of rows of any number
+	any bool
 }
+
+func (m *rowsMover) ragged() bool { return m.any }
 
 // Move writes the moved rows.
 func (m *rowsMover) Move(to, from space.Value) error {
@@ -350,6 +385,8 @@ func asLinks(v space.Value) (*space.Links, error) {
 }
 
 type linksMover struct{ places *places }
+
+func (*linksMover) ragged() bool { return true }
 
 // Move writes the renumbered edges.
 func (m *linksMover) Move(to, from space.Value) error {
@@ -478,7 +515,7 @@ func (a *Pairs) mover(g group.Element, v space.Value) (*pairsMover, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &pairsMover{width: x.W}
+	o := &pairsMover{width: x.W, any: a.count < 0}
 	if o.row, err = a.typing.at(m, parts, x.W); err != nil {
 		return nil, err
 	}
@@ -506,7 +543,11 @@ type pairsMover struct {
 	width  int
 	row    *rowMap
 	places *places
+	// the action is of pairs of any number of nodes
+	any bool
 }
+
+func (m *pairsMover) ragged() bool { return m.any }
 
 // Move writes the moved pairs.
 func (m *pairsMover) Move(to, from space.Value) error {

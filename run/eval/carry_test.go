@@ -1,0 +1,52 @@
+package eval
+
+import (
+	"fmt"
+	"testing"
+
+	"nero/data/space"
+	"nero/symmetry/action"
+	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
+)
+
+// What is prepared once for all sizes moves answers as the action itself does, and refuses them in the same words.
+func TestCarrierMovesAsItsAction(t *testing.T) {
+	g, err := catalog.Parse("E(3) x S(6)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := action.NewRecord(g, space.Spec{Kind: space.KindRecord, Fields: []space.Spec{
+		{Name: "energy", Kind: space.KindRows, Type: space.TypeUnchanged, Per: space.PerSample},
+		{Name: "forces", Kind: space.KindRows, Type: space.TypeVectors},
+	}}, action.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	elements := []group.Element{
+		{120, 0, 0, 1, 1, 2, 3, 5, 0, 2, 4, 1, 3}, g.Identity(), {0, 0, 90, -1, 0, 0, 0, 1, 0, 3, 2, 5, 4},
+	}
+	answer := func(n int) *space.Record {
+		e, f := space.NewRows(1, 1), space.NewRows(n, 3)
+		for i := range f.Val {
+			f.Val[i] = float64(i * i)
+		}
+		return &space.Record{Names: []string{"energy", "forces"}, Values: []space.Value{e, f}}
+	}
+	c := newCarrier(a, elements)
+	for _, n := range []int{4, 6, 2, 4, 7, 1} {
+		for k, g := range elements {
+			got, err := c.apply(k, answer(n))
+			want, err2 := a.Apply(g, answer(n))
+			if fmt.Sprint(err) != fmt.Sprint(err2) || (err == nil) != (n < 7) {
+				t.Errorf("element %d of %d atoms: error %v, want %v", k, n, err, err2)
+			}
+			if err == nil && fmt.Sprint(got.Numbers()) != fmt.Sprint(want.Numbers()) {
+				t.Errorf("element %d of %d atoms: %v, want %v", k, n, got.Numbers(), want.Numbers())
+			}
+		}
+	}
+	if c.movers[0].Load() == nil {
+		t.Error("nothing was prepared")
+	}
+}
