@@ -3,6 +3,8 @@
 package decode
 
 import (
+	"slices"
+
 	"nero/data/space"
 	"nero/data/tensor"
 )
@@ -17,4 +19,13 @@ type Codec interface {
 	Encode(batch []space.Value, buf []tensor.Named) ([]tensor.Named, error)
 	// Decode splits the outputs of a batch of n into n predictions.
 	Decode(out []tensor.Named, n int) ([]space.Value, error)
+}
+
+// Together reports whether two values go through a model in one batch: what they are fed as has one shape. Molecules of
+// different numbers of atoms have, if their rows are padded.
+func Together(c Codec, a, b space.Value) bool {
+	if t, ok := c.(interface{ together(a, b space.Value) bool }); ok {
+		return t.together(a, b)
+	}
+	return slices.Equal(a.Dims(), b.Dims())
 }

@@ -87,6 +87,9 @@ type fed struct {
 	floats bool
 	// check refuses a value whose numbers contradict each other; nil for none.
 	check func(space.Value) error
+	// put writes a value into the bytes of an input without taking its numbers out of it; it says no where the element
+	// type asks for that. nil for values whose numbers lie there.
+	put func(dst []byte, d tensor.DType, v space.Value, swap bool) bool
 	// have says what the data has, for messages; nil for the shape.
 	have func(e extent, batched bool) string
 	// remedy says what else could help where it does not fit; "" for the usual words.

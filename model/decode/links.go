@@ -1,9 +1,11 @@
 package decode
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"nero/data/space"
+	"nero/data/tensor"
 )
 
 // linksKind is the edges of a graph. No model answers them.
@@ -13,8 +15,8 @@ var linksKind = kind{
 		forms: []form{{axes: "2e"}, {axes: "e2", swap: true}},
 		axes:  2, first: 2, whole: true,
 		check: func(v space.Value) error {
-			l, ok := v.(*space.Links)
-			if !ok {
+			l := edges(v)
+			if l == nil {
 				return nil
 			}
 			if n := len(l.From); len(l.To) != n {
@@ -29,6 +31,7 @@ var linksKind = kind{
 			}
 			return nil
 		},
+		put: putLinks,
 		have: func(_ extent, batched bool) string {
 			if batched {
 				return "links with an axis of samples"
@@ -36,4 +39,28 @@ var linksKind = kind{
 			return "links"
 		},
 	},
+}
+
+// edges is v as links, nil if it is another kind.
+func edges(v space.Value) *space.Links {
+	l, _ := v.(*space.Links)
+	return l
+}
+
+// putLinks writes the numbers of nodes as nearly all models read them.
+func putLinks(dst []byte, d tensor.DType, v space.Value, swap bool) bool {
+	l := edges(v)
+	if l == nil || d != tensor.Int64 || len(dst) != 16*len(l.From) {
+		return false
+	}
+	n := len(l.From)
+	next, side := 1, n // of an edge to the next, of where it begins to where it ends
+	if swap {
+		next, side = 2, 1
+	}
+	for k := range n {
+		binary.LittleEndian.PutUint64(dst[8*next*k:], uint64(l.From[k]))
+		binary.LittleEndian.PutUint64(dst[8*(next*k+side):], uint64(l.To[k]))
+	}
+	return true
 }

@@ -146,6 +146,10 @@ func TestRecordLayouts(t *testing.T) {
 			x: out("x", tensor.Int32, -1, 2), v: links, shape: []int{2, 2},
 			want: []float64{0, 1, 1, 2}, single: true, note: "transposed",
 		},
+		"long links in rows": {
+			x: out("x", tensor.Int64, -1, 2), v: links, shape: []int{2, 2},
+			want: []float64{0, 1, 1, 2}, single: true, note: "transposed",
+		},
 		"batched links": {
 			x: out("x", tensor.Int64, -1, 2, -1), v: links, shape: []int{1, 2, 2},
 			want: []float64{0, 1, 1, 2},
@@ -287,6 +291,12 @@ func TestRecordPads(t *testing.T) {
 		Values: []space.Value{counting(2, 3), &space.Rows{N: 2, W: 1, Val: []float64{1, 1}}},
 	}
 	batch := []space.Value{molecule(0), small}
+	if !decode.Together(c, batch[0], small) || decode.Together(c, small, &space.Record{}) {
+		t.Error("padded molecules of different sizes are one batch, and nothing else is")
+	}
+	if free := record(t, moleculeModel(-1), moleculeFields(0)); decode.Together(free, batch[0], small) {
+		t.Error("molecules of different sizes share a batch without padding")
+	}
 	x, err := c.Encode(batch, nil)
 	if err != nil {
 		t.Fatal(err)

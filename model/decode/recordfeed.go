@@ -114,20 +114,52 @@ func (f *feed) value(v space.Value) (space.Value, error) {
 	return v, nil
 }
 
+// together tells whether all inputs have one shape for two samples; where one is refused it says no.
+func (c *record) together(a, b space.Value) bool {
+	for _, f := range c.feeds {
+		if f.constant() {
+			continue
+		}
+		x, err := f.value(a)
+		y, err2 := f.value(b)
+		if err != nil || err2 != nil || x == nil || y == nil {
+			return false
+		}
+		d, e := x.Dims(), y.Dims()
+		if f.Pad > 0 { // so many of the first lengths become one
+			n := min(f.k.fed.nodes, len(d), len(e))
+			d, e = d[n:], e[n:]
+		}
+		if !slices.Equal(d, e) {
+			return false
+		}
+	}
+	return true
+}
+
+// lengths are those of a value of the right kind.
+func (f *feed) lengths(v space.Value) (extent, error) {
+	if v == nil || v.Kind() != f.Kind {
+		return extent{}, fmt.Errorf("field %q: is %s, want %s", cmpName(f.InputField), kindOf(v), f.Kind)
+	}
+	if f.k.fed.check != nil {
+		if err := f.k.fed.check(v); err != nil {
+			return extent{}, fmt.Errorf("field %q: %w", cmpName(f.InputField), err)
+		}
+	}
+	return extent{v.Dims()}, nil
+}
+
 // content is the numbers of a value and its lengths.
 func (f *feed) content(v space.Value) ([]float64, extent, error) {
 	bad := func(form string, a ...any) ([]float64, extent, error) {
 		return nil, extent{}, fmt.Errorf("field %q: %w", cmpName(f.InputField), fmt.Errorf(form, a...))
 	}
-	if v == nil || v.Kind() != f.Kind {
-		return bad("is %s, want %s", kindOf(v), f.Kind)
+	e, err := f.lengths(v)
+	if err != nil {
+		return nil, e, err
 	}
-	if f.k.fed.check != nil {
-		if err := f.k.fed.check(v); err != nil {
-			return bad("%w", err)
-		}
-	}
-	x, e := v.Numbers(), extent{v.Dims()}
+	x := v.Numbers()
 	if n := tensor.Count(e.shape); n != len(x) {
 		return bad("%d numbers for the shape %v", len(x), e.shape)
 	}
@@ -285,7 +317,13 @@ func (f *feed) encode(batch []space.Value, rows int, batched bool, d tensor.DTyp
 		if err != nil {
 			return buf, fmt.Errorf("sample %d of the batch %w", i, err)
 		}
-		x, e, err := f.content(v)
+		var x []float64
+		var e extent
+		if f.k.fed.put != nil {
+			e, err = f.lengths(v)
+		} else {
+			x, e, err = f.content(v)
+		}
 		if err == nil && f.Pad > 0 {
 			x, e, err = f.pad(x, e)
 		}
@@ -300,7 +338,7 @@ func (f *feed) encode(batch []space.Value, rows int, batched bool, d tensor.DTyp
 			if batched {
 				shape = append([]int{rows}, shape...)
 			}
-			one = len(x) * d.Size()
+			one = tensor.Count(e.shape) * d.Size()
 			if buf.Name != f.x.Name || buf.DType != d || !slices.Equal(buf.Shape, shape) || len(buf.Raw) != rows*one {
 				buf = tensor.Named{Name: f.x.Name, Tensor: tensor.New(d, shape...)}
 			}
@@ -308,6 +346,14 @@ func (f *feed) encode(batch []space.Value, rows int, batched bool, d tensor.DTyp
 			return buf, fmt.Errorf(
 				"sample %d of the batch has the shape %v, the first %v; one batch has values of one shape", i, e.shape,
 				first.shape)
+		}
+		if f.k.fed.put != nil {
+			if f.k.fed.put(buf.Raw[i*one:(i+1)*one], d, v, f.form.transposes()) {
+				continue
+			}
+			if x, _, err = f.content(v); err != nil {
+				return buf, fmt.Errorf("sample %d of the batch: %w", i, err)
+			}
 		}
 		p, q := f.lead(e)
 		if err := put(buf.Raw[i*one:(i+1)*one], d, x, p, q, f.form.transposes()); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"nero/data/space"
 	"nero/data/tensor"
+	"nero/model/decode"
 	"nero/model/engine"
 	"nero/run/eval"
 	"nero/run/exec"
@@ -75,21 +76,21 @@ type Report struct {
 // engine takes depends on the shapes, and memory must not grow with the inputs.
 type feed struct {
 	batches [][]tensor.Named
-	// the shorter batch at the end of a pass, nil if there is none
+	// the batch at the end of a pass, which may be shorter and is none of those
 	last []tensor.Named
-	// batches of a pass beside the last one
-	full int
+	// batches of a pass
+	count int
 }
 
 // at is batch i of a pass, nil beyond its end.
 func (f *feed) at(i int) []tensor.Named {
 	switch {
-	case i < f.full:
-		return f.batches[i%len(f.batches)]
-	case i == f.full:
+	case i >= f.count:
+		return nil
+	case i == f.count-1:
 		return f.last
 	}
-	return nil
+	return f.batches[i%len(f.batches)]
 }
 
 // feedBytes bounds the ready-made batches of a model.
@@ -174,59 +175,49 @@ func Run(ctx context.Context, e *eval.Evaluation, j *job.Job, samples, workers, 
 // of a real run hold more samples than this, so what a shard costs to keep is not made smaller here than it is there.
 func Shard(samples, workers int) int { return max(1, (samples+workers-1)/workers) }
 
-// encode makes the batches that a run over the first samples would make.
+// encode makes the batches that a run over the first samples would make: as full as their shapes allow.
 func encode(e *eval.Evaluation, samples int) ([]feed, error) {
 	feeds := make([]feed, len(e.Models))
 	for m, model := range e.Models {
-		f := &feeds[m]
-		total := samples * len(e.Plan.Elements)
-		f.full = total / model.Batch
-		rest := total % model.Batch
-		if rest > 0 && model.Fixed { // the run fills it up
-			f.full, rest = f.full+1, 0
-		}
-		bytes := 0
+		f, bytes := &feeds[m], 0
 		var wait []space.Value
-		// Moved samples, again from the first one should a single batch take more than there are.
-		for i := 0; ; i = (i + 1) % samples {
-			if len(f.batches) == f.full || len(f.batches) > 0 && bytes > feedBytes {
-				break
+		cut := func(end bool) error {
+			if f.count++; bytes > feedBytes && !end {
+				wait = wait[:0]
+				return nil
 			}
+			if model.Fixed {
+				wait = append(wait, slices.Repeat(wait[len(wait)-1:], model.Batch-len(wait))...)
+			}
+			in, err := model.Codec.Encode(wait, nil)
+			if wait = wait[:0]; end {
+				f.last = in
+			} else {
+				f.batches, bytes = append(f.batches, in), bytes+size(in)
+			}
+			return err
+		}
+		for i := range samples {
 			s, err := e.At(i)
 			if err != nil {
 				return nil, err
 			}
+			var x space.Value
 			for _, g := range e.Plan.Elements {
-				x, err := e.Plan.In.Apply(g, s.Value)
-				if err != nil {
-					return nil, fmt.Errorf("sample %s: %w", s.ID, err)
+				if x == nil || bytes <= feedBytes { // later ones are there for their shape
+					if x, err = e.Plan.In.Apply(g, s.Value); err != nil {
+						return nil, fmt.Errorf("sample %s: %w", s.ID, err)
+					}
 				}
-				if wait = append(wait, x); len(wait) < model.Batch {
-					continue
+				if n := len(wait); n > 0 && (n == model.Batch || !decode.Together(model.Codec, wait[0], x)) {
+					if err := cut(false); err != nil {
+						return nil, err
+					}
 				}
-				in, err := model.Codec.Encode(wait, nil)
-				if err != nil {
-					return nil, err
-				}
-				f.batches, wait = append(f.batches, in), wait[:0]
-				bytes += size(in)
-				if len(f.batches) == f.full || bytes > feedBytes {
-					break
-				}
+				wait = append(wait, x)
 			}
 		}
-		if rest == 0 {
-			continue
-		}
-		s, err := e.At(0)
-		if err != nil {
-			return nil, err
-		}
-		x, err := e.Plan.In.Apply(e.Plan.Group.Identity(), s.Value)
-		if err != nil {
-			return nil, fmt.Errorf("sample %s: %w", s.ID, err)
-		}
-		if f.last, err = model.Codec.Encode(slices.Repeat([]space.Value{x}, rest), nil); err != nil {
+		if err := cut(true); err != nil {
 			return nil, err
 		}
 	}

@@ -27,10 +27,14 @@ import (
 // shard two.
 type world struct {
 	n, edge int
+	// every other sample is larger by so much
+	odd int
 	// nanoseconds
 	spent atomic.Int64
 	// that went through the engine
 	inputs atomic.Int64
+	// in so many calls
+	calls atomic.Int64
 	// sessions lent and not closed
 	out     atomic.Int64
 	kept    atomic.Int64
@@ -45,7 +49,8 @@ func (w *world) Labels() []int   { return nil }
 func (w *world) Files() []string { return nil }
 func (w *world) IDs() []string   { return make([]string, w.n) }
 func (w *world) Sample(i int) (dataset.Sample, error) {
-	return dataset.Sample{ID: strconv.Itoa(i), Label: -1, Value: space.NewImage(1, w.edge, w.edge)}, nil
+	side := w.edge + i%2*w.odd
+	return dataset.Sample{ID: strconv.Itoa(i), Label: -1, Value: space.NewImage(1, side, side)}, nil
 }
 
 // samples are the world as a data set: an engine has an Info of its own.
@@ -71,6 +76,7 @@ func (s session) Run(_ context.Context, in []tensor.Named) ([]tensor.Named, erro
 	}
 	n := in[0].Shape[0]
 	s.w.inputs.Add(int64(n))
+	s.w.calls.Add(1)
 	if !s.w.still {
 		s.w.spent.Add(int64(n) * int64(time.Millisecond))
 	}
@@ -117,7 +123,11 @@ func (w *world) evaluation(t *testing.T, batch int, fixed bool) (*eval.Evaluatio
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := action.Rules().For(g, space.Spec{Kind: space.KindImage, Shape: []int{1, w.edge, w.edge}},
+	side := w.edge
+	if w.odd > 0 {
+		side = -1
+	}
+	in, err := action.Rules().For(g, space.Spec{Kind: space.KindImage, Shape: []int{1, side, side}},
 		action.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -212,6 +222,22 @@ func TestEngineAlone(t *testing.T) {
 	}
 }
 
+// Samples of different sizes share no batch, neither in a run nor alone.
+func TestEngineAloneOfSizes(t *testing.T) {
+	w := &world{n: 9, edge: 4, odd: 1}
+	e, _ := w.evaluation(t, 3, false)
+	feeds, err := encode(e, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := engineAlone(t.Context(), e, feeds, 1); err != nil || w.inputs.Load() != 24 || w.calls.Swap(0) != 12 {
+		t.Errorf("%d inputs alone, %v", w.inputs.Load(), err)
+	}
+	if _, err := e.Shard(t.Context(), job.Shard{Hi: 6}, nil); err != nil || w.calls.Load() != 12 {
+		t.Errorf("%d calls in a run, %v", w.calls.Load(), err)
+	}
+}
+
 func TestBatchesAreBounded(t *testing.T) {
 	w := &world{n: 40, edge: 512} // 1 MiB each as float32
 	e, _ := w.evaluation(t, 8, false)
@@ -219,8 +245,8 @@ func TestBatchesAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(feeds[0].batches); n != 9 || feeds[0].full != 20 { // the ninth of 8 MiB passes 64 MiB
-		t.Errorf("%d batches are held for %d of a pass", n, feeds[0].full)
+	if n := len(feeds[0].batches); n != 9 || feeds[0].count != 20 { // the ninth of 8 MiB passes 64 MiB
+		t.Errorf("%d batches are held for %d of a pass", n, feeds[0].count)
 	}
 	if err := engineAlone(t.Context(), e, feeds, 2); err != nil || w.inputs.Load() != 160 {
 		t.Errorf("%d inputs went through the engine, %v", w.inputs.Load(), err)

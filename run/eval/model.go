@@ -120,10 +120,9 @@ type predictor struct {
 	m      *Model
 	s      engine.Session
 	failed bool
-	// in is the last encoded batch; it is reused by batches of as many values of the same shape.
-	in    []tensor.Named
-	n     int
-	shape []int
+	// in is the last encoded batch; it is reused by batches of as many values.
+	in []tensor.Named
+	n  int
 	// held is how many values that is, without those that fill a batch up.
 	held int
 	// given is the next batch if another model has laid it out already; it is used once.
@@ -140,17 +139,18 @@ func (p *predictor) close() {
 }
 
 // run calls give with the prediction for each of values, in order. No more than a micro-batch of predictions is held at
-// a time. What goes through the model together has one shape: a molecule of another size begins another batch.
+// a time. What goes through the model together has one shape: a molecule of another size begins another batch, unless
+// its rows are padded.
 func (p *predictor) run(ctx context.Context, values []space.Value, give func(space.Value) error) error {
 	for len(values) > 0 {
-		n, shape := alike(values, p.m.Batch)
+		n := p.together(values)
 		batch := values[:n]
 		values = values[n:]
 		if p.m.Fixed && n < p.m.Batch {
 			batch = append(slices.Clone(batch), slices.Repeat(batch[n-1:], p.m.Batch-n)...)
 		}
-		if p.n != len(batch) || !slices.Equal(p.shape, shape) {
-			p.in, p.n, p.shape = nil, len(batch), shape
+		if p.n != len(batch) {
+			p.in, p.n = nil, len(batch)
 		}
 		in := p.given
 		if p.given = nil; in == nil {
@@ -186,7 +186,7 @@ func (p *predictor) run(ctx context.Context, values []space.Value, give func(spa
 // culprit finds the value that is to blame for a fatal error of the batch that values begin with, and what it does when
 // it is asked alone; -1 and the error itself where none does.
 func (p *predictor) culprit(ctx context.Context, values []space.Value, err error) (int, error) {
-	n, _ := alike(values, p.m.Batch)
+	n := p.together(values)
 	if n == 1 {
 		return 0, err
 	}
@@ -199,14 +199,13 @@ func (p *predictor) culprit(ctx context.Context, values []space.Value, err error
 	return -1, err
 }
 
-// alike is how many of the first values, at most n, have the shape of the first one, and that shape.
-func alike(values []space.Value, n int) (int, []int) {
-	shape := values[0].Dims()
+// together is how many of the first values, at most a micro-batch, go through the model in one batch.
+func (p *predictor) together(values []space.Value) int {
 	k := 1
-	for k < min(n, len(values)) && slices.Equal(values[k].Dims(), shape) {
+	for k < min(p.m.Batch, len(values)) && decode.Together(p.m.Codec, values[0], values[k]) {
 		k++
 	}
-	return k, shape
+	return k
 }
 
 // Predict runs the model on values, cut into its micro-batches in order, on up to workers goroutines. The cut does not

@@ -14,7 +14,10 @@ import (
 // BenchmarkShard runs the first samples of the built-in studies, engine and all; with -cpuprofile it shows what the
 // rest costs beside the engine.
 func BenchmarkShard(b *testing.B) {
-	for _, name := range []string{"digits/demo", "cells/demo", "flow/demo"} {
+	for _, name := range []string{
+		"digits/demo", "cells/demo", "flow/demo", "molecules/demo", "graphs/graphs",
+		"graphs/sets", "clouds/demo",
+	} {
 		b.Run(name, func(b *testing.B) {
 			b.Chdir(filepath.Join("..", "..", "studies", filepath.Dir(name))) // where the paths of the study begin
 			file := filepath.Base(name) + ".yaml"
