@@ -125,12 +125,15 @@ func (c *record) together(a, b space.Value) bool {
 		if err != nil || err2 != nil || x == nil || y == nil {
 			return false
 		}
-		d, e := x.Dims(), y.Dims()
-		if f.Pad > 0 { // so many of the first lengths become one
-			n := min(f.k.fed.nodes, len(d), len(e))
-			d, e = d[n:], e[n:]
+		if f.Pad > 0 { // whatever has nodes has as many
+			p, ok := x.(space.Counted)
+			q, too := y.(space.Counted)
+			if !ok || !too || p.Columns() != q.Columns() {
+				return false
+			}
+			continue
 		}
-		if !slices.Equal(d, e) {
+		if !slices.Equal(x.Dims(), y.Dims()) {
 			return false
 		}
 	}
@@ -253,6 +256,12 @@ func put(dst []byte, d tensor.DType, v []float64, p, q int, swap bool) error {
 	if swap {
 		v = transposed(v, p, q)
 	}
+	if d == tensor.Int64 { // whole numbers, by what fitsType says
+		for i, x := range v {
+			le.PutUint64(dst[8*i:], uint64(int64(x)))
+		}
+		return nil
+	}
 	t, err := Rounded(d, v, len(v))
 	if err != nil {
 		return err
@@ -324,8 +333,13 @@ func (f *feed) encode(batch []space.Value, rows int, batched bool, d tensor.DTyp
 		} else {
 			x, e, err = f.content(v)
 		}
+		tail := false // zeros follow the numbers
 		if err == nil && f.Pad > 0 {
-			x, e, err = f.pad(x, e)
+			if tail = f.k.fed.nodes == 1 && e.shape[0] < f.Pad && !f.form.transposes(); tail {
+				e.shape[0] = f.Pad
+			} else {
+				x, e, err = f.pad(x, e)
+			}
 		}
 		if err != nil {
 			return buf, fmt.Errorf("sample %d of the batch: %w", i, err)
@@ -356,7 +370,11 @@ func (f *feed) encode(batch []space.Value, rows int, batched bool, d tensor.DTyp
 			}
 		}
 		p, q := f.lead(e)
-		if err := put(buf.Raw[i*one:(i+1)*one], d, x, p, q, f.form.transposes()); err != nil {
+		to := buf.Raw[i*one : (i+1)*one]
+		if tail {
+			clear(to[len(x)*d.Size():])
+		}
+		if err := put(to, d, x, p, q, f.form.transposes()); err != nil {
 			return buf, fmt.Errorf("sample %d of the batch: field %q: %w", i, cmpName(f.InputField), err)
 		}
 	}

@@ -17,7 +17,7 @@ func TestCarrierMovesAsItsAction(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, err := action.NewRecord(g, space.Spec{Kind: space.KindRecord, Fields: []space.Spec{
-		{Name: "energy", Kind: space.KindRows, Type: space.TypeUnchanged, Per: space.PerSample},
+		{Name: "energy", Kind: space.KindRows, Type: space.TypeUnchanged, Per: space.PerSample, Shape: []int{1, 1}},
 		{Name: "forces", Kind: space.KindRows, Type: space.TypeVectors},
 	}}, action.Options{})
 	if err != nil {

@@ -165,8 +165,8 @@ func (a *Rows) mover(g group.Element, v space.Value) (*rowsMover, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.count >= 0 && x.N != a.count {
-		return nil, fmt.Errorf("port %q: %d rows, the action was made for %d", a.port, x.N, a.count)
+	if err := a.admits(x.N); err != nil {
+		return nil, err
 	}
 	if a.typing.width >= 0 && x.W != a.typing.width {
 		return nil, fmt.Errorf("port %q: rows of %d numbers, the action was made for %d", a.port, x.W, a.typing.width)
@@ -175,7 +175,7 @@ func (a *Rows) mover(g group.Element, v space.Value) (*rowsMover, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &rowsMover{width: x.W, typ: a.typing.name, any: a.count < 0}
+	o := &rowsMover{width: x.W, typ: a.typing.name, of: a}
 	if o.row, err = a.typing.at(m, parts, x.W); err != nil {
 		return nil, err
 	}
@@ -186,6 +186,14 @@ func (a *Rows) mover(g group.Element, v space.Value) (*rowsMover, error) {
 		}
 	}
 	return o, nil
+}
+
+// admits refuses numbers of rows that the action was not made for.
+func (a *Rows) admits(n int) error {
+	if a.count >= 0 && n != a.count {
+		return fmt.Errorf("port %q: %d rows, the action was made for %d", a.port, n, a.count)
+	}
+	return nil
 }
 
 func asRows(v space.Value) (*space.Rows, error) {
@@ -264,11 +272,10 @@ type rowsMover struct {
 	typ    string
 	row    *rowMap
 	places *places
-	// the action is of rows of any number
-	any bool
+	of     *Rows
 }
 
-func (m *rowsMover) ragged() bool { return m.any }
+func (*rowsMover) ragged() bool { return true }
 
 // Move writes the moved rows.
 func (m *rowsMover) Move(to, from space.Value) error {
@@ -278,6 +285,9 @@ func (m *rowsMover) Move(to, from space.Value) error {
 	}
 	s, err := asRows(from)
 	if err != nil {
+		return err
+	}
+	if err := m.of.admits(s.N); err != nil {
 		return err
 	}
 	if s.W != m.width {
@@ -504,8 +514,8 @@ func (a *Pairs) mover(g group.Element, v space.Value) (*pairsMover, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.count >= 0 && x.N != a.count {
-		return nil, fmt.Errorf("port %q: pairs of %d nodes, the action was made for %d", a.port, x.N, a.count)
+	if err := a.admits(x.N); err != nil {
+		return nil, err
 	}
 	if a.typing.width >= 0 && x.W != a.typing.width {
 		return nil, fmt.Errorf("port %q: %d numbers for every pair, the action was made for %d", a.port, x.W,
@@ -515,7 +525,7 @@ func (a *Pairs) mover(g group.Element, v space.Value) (*pairsMover, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &pairsMover{width: x.W, any: a.count < 0}
+	o := &pairsMover{width: x.W, of: a}
 	if o.row, err = a.typing.at(m, parts, x.W); err != nil {
 		return nil, err
 	}
@@ -526,6 +536,14 @@ func (a *Pairs) mover(g group.Element, v space.Value) (*pairsMover, error) {
 		}
 	}
 	return o, nil
+}
+
+// admits refuses numbers of nodes that the action was not made for.
+func (a *Pairs) admits(n int) error {
+	if a.count >= 0 && n != a.count {
+		return fmt.Errorf("port %q: pairs of %d nodes, the action was made for %d", a.port, n, a.count)
+	}
+	return nil
 }
 
 func asPairs(v space.Value) (*space.Pairs, error) {
@@ -543,11 +561,10 @@ type pairsMover struct {
 	width  int
 	row    *rowMap
 	places *places
-	// the action is of pairs of any number of nodes
-	any bool
+	of     *Pairs
 }
 
-func (m *pairsMover) ragged() bool { return m.any }
+func (*pairsMover) ragged() bool { return true }
 
 // Move writes the moved pairs.
 func (m *pairsMover) Move(to, from space.Value) error {
@@ -557,6 +574,9 @@ func (m *pairsMover) Move(to, from space.Value) error {
 	}
 	s, err := asPairs(from)
 	if err != nil {
+		return err
+	}
+	if err := m.of.admits(s.N); err != nil {
 		return err
 	}
 	if s.W != m.width {
