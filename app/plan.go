@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"nero/internal/disk"
+	"nero/model/engine/choose"
 	"nero/present/words"
 	"nero/run/eval"
 	"nero/run/fold"
@@ -140,6 +141,7 @@ func (a *App) begun(ctx context.Context, s *job.Study, o RunOptions, so store.Op
 	if err == nil {
 		err = a.ready(ctx, w, r, o.Workers, plan{
 			KeepGoing: o.KeepGoing, Confidence: w.Study.Audit.Confidence, Limit: fold.Number(limitOf(w.Study)),
+			Processor: a.host().Processor,
 		})
 	}
 	if err != nil {
@@ -160,6 +162,8 @@ type plan struct {
 	Confidence float64 `json:"confidence"`
 	// the relative error that the study's audit allows
 	Limit fold.Number `json:"limit"`
+	// what the processor is on which the run was planned; empty where nobody said so
+	Processor string `json:"processor,omitempty"`
 	// the centred scales of the models' outputs, and of their fields, which are measured once; null of what needs none
 	Scales      []fold.Number            `json:"scales"`
 	FieldScales []map[string]fold.Number `json:"field_scales"`
@@ -187,6 +191,7 @@ func planOf(dir, hash string) (p plan, known bool) {
 func (a *App) ready(ctx context.Context, w *workload.Workload, r *store.Run, workers int, p plan) error {
 	old, known := planOf(r.Dir(), r.Hash())
 	if known && old.KeepGoing == p.KeepGoing && old.give(w) {
+		p.Processor = old.Processor
 		p.Scales, p.FieldScales = old.Scales, old.FieldScales
 	} else {
 		if err := w.Eval.Calibrate(ctx, workers); err != nil {
@@ -258,6 +263,18 @@ func (p plan) give(w *workload.Workload) bool {
 	}
 	w.Eval.Scales, w.Eval.FieldScales = scales, fields
 	return true
+}
+
+// elsewhere says of a worker on another kind of processor than the plan was made on what comes of it: nothing where the
+// engine computes alike on all of them.
+func (a *App) elsewhere(p plan, j *job.Job) {
+	here := a.host().Processor
+	if j.Engine.Name != choose.Native || p.Processor == "" || here == "" || p.Processor == here {
+		return
+	}
+	a.notef("the run was planned on another processor (%s) than this one (%s), and between them the last digits of a "+
+		"native engine may differ; keep the work on machines of one kind, or plan anew with --engine %s", p.Processor,
+		here, choose.Wasm)
 }
 
 // asPlanned is what helps where something is not as it was planned.

@@ -221,6 +221,9 @@ func (a *App) joined(ctx context.Context, at *place, j *job.Job, e Engine, worke
 		return nil, nil, err
 	}
 	p, _ := planOf(dir, hash)
+	if !computed {
+		a.elsewhere(p, j)
+	}
 	study := j.Study
 	if !there(&study) {
 		study = probe.Study(j, at.near, nil)

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"nero/model/engine/choose"
 	"nero/run/exec"
 	"nero/run/job"
 	"nero/run/store"
@@ -85,6 +87,31 @@ func TestJobName(t *testing.T) {
 	} {
 		if got := jobName(folder, hash); got != want {
 			t.Errorf("%s: %s, want %s", folder, got, want)
+		}
+	}
+}
+
+// A worker on another kind of processor than the plan says so, where the engine may differ there.
+func TestElsewhere(t *testing.T) {
+	for _, c := range []struct {
+		planned, here, engine string
+		said                  int
+	}{
+		{"amd64 a", "amd64 b", choose.Native, 1},
+		{"amd64 a", "amd64 a", choose.Native, 0},
+		{"amd64 a", "amd64 b", choose.Wasm, 0},
+		{"", "amd64 b", choose.Native, 0},
+		{"amd64 a", "", choose.Native, 0},
+	} {
+		var said []string
+		a := App{
+			Host:   &choose.Places{Processor: c.here},
+			Events: func(e Event) { said = append(said, e.Text) },
+		}
+		a.elsewhere(plan{Processor: c.planned}, &job.Job{Engine: job.Engine{Name: c.engine}})
+		if len(said) != c.said || len(said) > 0 &&
+			!strings.Contains(said[0], "another processor (amd64 a) than this one (amd64 b)") {
+			t.Errorf("%+v: %q", c, said)
 		}
 	}
 }
