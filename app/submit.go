@@ -231,13 +231,31 @@ func (s *Submission) SubmitSlurm(ctx context.Context, wait bool) (array, merge s
 		if array, err = s.sbatch(ctx, "array.sh", tasks, "--parsable"); err != nil {
 			return "", "", err
 		}
-		last = append(last, "--dependency=afterok:"+array, "--kill-on-invalid-dep=yes")
+		// Whatever became of the tasks: if something is missing, the merge says what.
+		last = append(last, "--dependency=afterany:"+array)
 	}
 	if wait {
 		last = append(last, "--wait")
 	}
 	merge, err = s.sbatch(ctx, "merge.sh", behind, last...)
 	return array, merge, err
+}
+
+// CancelSlurm takes the tasks of a run, and the merge behind them, back from Slurm. What is kept stays, and what was
+// not handed in is no mistake.
+func (s *Submission) CancelSlurm(ctx context.Context) error {
+	// The merge first, which else would begin.
+	for _, name := range []string{s.Name + "-merge", s.Name} {
+		c := exec.CommandContext(ctx, "scancel", fmt.Sprintf("--user=%d", os.Getuid()), "--name="+name)
+		out, err := c.CombinedOutput()
+		if errors.Is(err, exec.ErrNotFound) {
+			return errors.New("there is no scancel here: cancel from a machine of the cluster")
+		}
+		if err != nil {
+			return fmt.Errorf("scancel --name=%s: %w: %s", name, err, words.Line(string(out)))
+		}
+	}
+	return nil
 }
 
 // sbatch writes a script and hands it in.

@@ -93,8 +93,8 @@ func TestSubmission(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		c := m.Spec.Template.Spec.Containers
-		if m.Kind != "Job" || m.Spec.Completions != s.Tasks || len(c) != 1 || c[0].Command[3] != s.Dir ||
-			c[0].Command[5] != "3" {
+		if m.Kind != "Job" || m.Spec.Completions != s.Tasks || len(c) != 1 || c[0].Command[2] != s.Dir ||
+			c[0].Command[4] != "3" {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}

@@ -37,7 +37,7 @@ func addTasks(c *cobra.Command, o *app.SubmitOptions) {
 
 func (a *App) submitSlurm() *cobra.Command {
 	var o app.SubmitOptions
-	dry, wait := false, false
+	dry, wait, cancel := false, false, false
 	c := &cobra.Command{
 		Use:   "slurm RUN [-- FLAGS OF SBATCH]",
 		Short: "As an array of Slurm, with the merge behind it",
@@ -46,7 +46,8 @@ run. A task that fails by a storage, an endpoint or a signal is queued again, th
 again is not. The machines have to see the run, its data and models, and nero at the same paths as this one. A run in a
 bucket is merged into a folder of its name here; credentials go along as variables of the environment.`,
 		Example: "  nero submit slurm run --time 1h -- --partition=short --mem=4G\n" +
-			"  nero submit slurm run --tasks 100 --at-once 20 --dry-run",
+			"  nero submit slurm run --tasks 100 --at-once 20 --dry-run\n" +
+			"  nero submit slurm run --cancel",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if n := cmd.ArgsLenAtDash(); n > 1 || n < 0 && len(args) > 1 {
@@ -56,6 +57,17 @@ bucket is merged into a folder of its name here; credentials go along as variabl
 			s, err := a.app.Submission(cmd.Context(), args[0], o)
 			if err != nil {
 				return err
+			}
+			if cancel && (dry || wait) {
+				return errors.New("--cancel takes back what was handed in: leave --dry-run and --wait out")
+			}
+			if cancel {
+				if err := s.CancelSlurm(cmd.Context()); err != nil {
+					return err
+				}
+				fmt.Fprintf(a.Out, "cancelled what Slurm had of %s; nero submit slurm goes on with what is missing\n",
+					s.Dir)
+				return nil
 			}
 			if dry {
 				array, merge, err := s.Slurm()
@@ -81,6 +93,7 @@ bucket is merged into a folder of its name here; credentials go along as variabl
 	addTasks(c, &o)
 	c.Flags().BoolVar(&dry, "dry-run", false, "print the scripts, and hand nothing in")
 	c.Flags().BoolVar(&wait, "wait", false, "wait until the run is merged")
+	c.Flags().BoolVar(&cancel, "cancel", false, "take the tasks of the run, and its merge, back")
 	return c
 }
 

@@ -9,7 +9,7 @@
 #SBATCH --gres=gpu:1
 #SBATCH --time=01:30:01
 #SBATCH --partition=short --comment 'it'\''s'
-/opt/nero -q shard '/runs/a 100% run' --block 3 --workers 2 --allow-program
+/opt/nero shard '/runs/a 100% run' --block 3 --workers 2 --allow-program
 code=$?
 [ "$code" = 0 ] && exit 0
 [ "$code" = 2 ] && exit 2 # it would fail again: study, model, data
