@@ -11,6 +11,7 @@ import (
 	"nero/model/engine"
 	"nero/model/engine/choose"
 	"nero/model/engine/isolated"
+	"nero/model/engine/provider"
 	"nero/model/engine/recall"
 	"nero/model/engine/remote"
 	"nero/run/job"
@@ -62,6 +63,9 @@ type Engine struct {
 	Kind string
 	// Library is the path of ONNX Runtime's shared library; empty to look for one.
 	Library string
+	// Providers are where models in files run, whatever the study says: execution providers of a native library, as
+	// provider.Parse reads them; nil for what the study says.
+	Providers []string
 	// Isolate runs a library in a process of its own, where [App.Process] can start one: a model that crashes it ends
 	// with an error, and not with the program. Serve always does, and the embedded engine always runs so.
 	Isolate bool
@@ -101,6 +105,9 @@ func Itself() *exec.Cmd { return isolated.Itself() }
 // EngineKinds are what [Engine] may name, the preset first.
 func EngineKinds() []string { return choose.Kinds() }
 
+// Providers are what [Engine] may name to run models on.
+func Providers() []string { return provider.Names() }
+
 // request is what package choose is asked for.
 func (a *App) request(e Engine) choose.Request {
 	return choose.Request{
@@ -110,13 +117,20 @@ func (a *App) request(e Engine) choose.Request {
 }
 
 // openEngine chooses and opens the engine and says what the user should know about it.
-func (a *App) openEngine(ctx context.Context, e Engine) (choose.Choice, error) {
-	c, err := choose.Open(ctx, a.request(e), a.host())
+func (a *App) openEngine(ctx context.Context, e Engine, on []provider.List) (choose.Choice, error) {
+	r := a.request(e)
+	r.Providers = on
+	c, err := choose.Open(ctx, r, a.host())
 	if err != nil {
 		return c, err
 	}
 	a.note(c.Notes...)
-	a.tell(Event{Kind: Opened, Text: describe(c.Info()), Hint: c.Hint()})
+	if len(on) == 0 {
+		on = []provider.List{{}}
+	}
+	for _, l := range on {
+		a.tell(Event{Kind: Opened, Text: describe(engine.On(c.Engine, l).Info()), Hint: c.Hint()})
+	}
 	return c, nil
 }
 
@@ -126,20 +140,25 @@ func describe(i engine.Info) string {
 	if i.Path != "" {
 		s += ", " + i.Path
 	}
-	return s + " (" + i.Reason + ")"
+	s += " (" + i.Reason + ")"
+	if i.Provider != "" {
+		s += ", on " + i.Provider
+	}
+	return s
 }
 
 // options are those with which studies are opened. The engine is opened when it is needed.
 func (a *App) options(e Engine) workload.Options {
 	return workload.Options{
-		OpenEngine: func(ctx context.Context) (engine.Engine, error) {
-			c, err := a.openEngine(ctx, e)
+		OpenEngine: func(ctx context.Context, on []provider.List) (engine.Engine, error) {
+			c, err := a.openEngine(ctx, e, on)
 			if err != nil || e.kept == nil {
 				return c.Engine, err
 			}
 			return e.kept.Over(c.Engine, identity(c.Engine, a.host().Processor)), nil
 		},
-		Rules: a.Parts.rules(), Formats: a.Parts.Formats, Presets: a.Parts.Presets, Metrics: a.Parts.metrics(),
+		Providers: e.Providers,
+		Rules:     a.Parts.rules(), Formats: a.Parts.Formats, Presets: a.Parts.Presets, Metrics: a.Parts.metrics(),
 		Groups: a.Parts.Groups,
 		Kinds:  a.Parts.Kinds, Codec: a.Parts.Codec, Retry: remote.Retry{Jitter: a.Jitter}, Start: a.program,
 		Program: a.modelProgram,

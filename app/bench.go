@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"nero/model/engine"
+	"nero/model/engine/provider"
 	"nero/run/benchmark"
 	"nero/run/exec"
 	"nero/run/job"
@@ -59,12 +60,12 @@ func (a *App) Bench(ctx context.Context, s *job.Study, o BenchOptions) (_ *Bench
 			return nil, err
 		}
 	}
-	e, err := a.openEngine(ctx, o.Engine)
-	if err != nil {
-		return nil, err
-	}
 	w, err := workload.Open(ctx, s, workload.Options{
-		Engine: e, Rules: a.Parts.rules(), Start: a.program, Program: a.modelProgram,
+		OpenEngine: func(ctx context.Context, on []provider.List) (engine.Engine, error) {
+			c, err := a.openEngine(ctx, o.Engine, on)
+			return c.Engine, err
+		},
+		Providers: o.Engine.Providers, Rules: a.Parts.rules(), Start: a.program, Program: a.modelProgram,
 	})
 	if err != nil {
 		return nil, err
@@ -98,7 +99,7 @@ func (a *App) Bench(ctx context.Context, s *job.Study, o BenchOptions) (_ *Bench
 	if err != nil {
 		return nil, err
 	}
-	return &Benchmark{Engine: e.Info(), Warp: warp, Report: b, rounds: o.Rounds}, nil
+	return &Benchmark{Engine: w.Engine().Info(), Warp: warp, Report: b, rounds: o.Rounds}, nil
 }
 
 // WriteText writes the benchmark for people.

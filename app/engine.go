@@ -8,6 +8,7 @@ import (
 
 	"nero/model/engine"
 	"nero/model/engine/choose"
+	"nero/model/engine/provider"
 	"nero/model/onnx"
 	"nero/run/workload"
 )
@@ -17,6 +18,9 @@ type EngineReport struct {
 	engine.Info
 	// Limits are the operator sets and file formats that it takes.
 	Limits onnx.Limits `json:"limits"`
+	// Has are the execution providers that the library was built with, the processor last; each may need more than the
+	// library. Empty for the embedded engine.
+	Has []string `json:"providers,omitempty"`
 	// Notes are sentences on how it was chosen.
 	Notes []string `json:"notes,omitempty"`
 	// Hint says how to get a faster one; empty if there is none.
@@ -25,7 +29,13 @@ type EngineReport struct {
 
 // ChooseEngine chooses the engine as every other method does, tests it, and says which one it is.
 func (a *App) ChooseEngine(ctx context.Context, e Engine) (*EngineReport, error) {
-	c, err := choose.Open(ctx, a.request(e), a.host())
+	on, err := provider.Parse(e.Providers...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.option("provider"), err)
+	}
+	r := a.request(e)
+	r.Providers = []provider.List{on}
+	c, err := choose.Open(ctx, r, a.host())
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +43,11 @@ func (a *App) ChooseEngine(ctx context.Context, e Engine) (*EngineReport, error)
 	if err != nil {
 		return nil, err
 	}
-	return &EngineReport{c.Info(), limits, c.Notes, c.Hint()}, nil
+	report := &EngineReport{Info: engine.On(c.Engine, on).Info(), Limits: limits, Notes: c.Notes, Hint: c.Hint()}
+	if p, ok := c.Engine.(engine.Provided); ok {
+		report.Has = provider.Short(p.Providers())
+	}
+	return report, nil
 }
 
 // WriteText writes it for people.
@@ -42,6 +56,12 @@ func (r *EngineReport) WriteText(to io.Writer) error {
 	fmt.Fprintf(out, "engine:  %s, ONNX Runtime %s\n", r.Name, r.Version)
 	if r.Path != "" {
 		fmt.Fprintf(out, "library: %s\n", r.Path)
+	}
+	if len(r.Has) > 0 {
+		fmt.Fprintf(out, "has:     %s\n", strings.Join(r.Has, ", "))
+	}
+	if r.Provider != "" {
+		fmt.Fprintf(out, "on:      %s\n", r.Provider)
 	}
 	fmt.Fprintf(out, "reason:  %s\ntakes:   operator sets %d to %d, file formats up to IR %d\nself-test: passed\n",
 		r.Reason, r.Limits.MinOpset, r.Limits.MaxOpset, r.Limits.MaxIR)

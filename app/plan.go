@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 
 	"nero/internal/disk"
 	"nero/model/engine/choose"
+	"nero/model/engine/provider"
 	"nero/present/words"
 	"nero/run/eval"
 	"nero/run/fold"
@@ -280,17 +282,29 @@ func (a *App) elsewhere(p plan, j *job.Job) {
 // asPlanned is what helps where something is not as it was planned.
 const asPlanned = "put back what was planned with, or plan anew into another folder with nero plan"
 
+// placeOf says where a model of a job runs.
+func placeOf(j *job.Job, i int) string {
+	return cmp.Or(j.Models[i].Provider, j.Engine.Provider, provider.CPU)
+}
+
 // differing says why what this machine would compute is not what was planned.
 func differing(dir string, planned, here *job.Job) error {
 	if planned.Engine != here.Engine {
-		return fmt.Errorf("%s was planned for the engine %s %s, and here models would run on %s %s, whose last digits "+
-			"may differ; choose that engine with --engine and --ort-lib, or plan anew into another folder", dir,
-			planned.Engine.Name, planned.Engine.Version, here.Engine.Name, here.Engine.Version)
+		return fmt.Errorf("%s was planned for the engine %s, and here models would run on %s, whose last digits may "+
+			"differ; choose that engine with --engine and --ort-lib, its place with --provider, or plan anew into "+
+			"another folder", dir, planned.Engine, here.Engine)
 	}
 	for i, m := range planned.Models {
 		if i < len(here.Models) && here.Models[i].SHA256 != m.SHA256 {
 			return fmt.Errorf("model %s is another than when %s was planned: %s has SHA-256 %.12s, and the plan says "+
 				"%.12s; %s", m.Name, dir, here.Models[i].Path, here.Models[i].SHA256, m.SHA256, asPlanned)
+		}
+	}
+	for i, m := range planned.Models {
+		if i < len(here.Models) && here.Models[i].Provider != m.Provider {
+			return fmt.Errorf("%s was planned for model %s on %s, and here it would run on %s, whose last digits may "+
+				"differ; leave --provider out, or plan anew into another folder", dir, m.Name,
+				placeOf(planned, i), placeOf(here, i))
 		}
 	}
 	if len(planned.Files) != len(here.Files) {

@@ -9,6 +9,7 @@ import (
 
 	"nero/model/engine"
 	"nero/model/engine/choose"
+	"nero/model/engine/provider"
 	"nero/model/engine/remote"
 	"nero/run/exec"
 	"nero/run/job"
@@ -134,31 +135,37 @@ type models struct {
 	// where files are looked for that are not where a run says
 	roots []string
 
-	mu     sync.Mutex
-	opened *choose.Choice
+	mu sync.Mutex
+	// by where models are to run
+	opened map[string]choose.Choice
 }
 
 // close lets the engine go.
 func (m *models) close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.opened != nil {
-		_ = m.opened.Close(context.Background()) // nobody asks it any more
+	for _, c := range m.opened {
+		_ = c.Close(context.Background()) // nobody asks it any more
 	}
 }
 
-// open opens the engine, once.
-func (m *models) open(ctx context.Context) (engine.Engine, error) {
+// open opens the engine, once for each place at which models are to run.
+func (m *models) open(ctx context.Context, on []provider.List) (engine.Engine, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.opened == nil {
-		c, err := m.a.openEngine(ctx, m.engine)
-		if err != nil {
-			return nil, err
-		}
-		m.opened = &c
+	at := fmt.Sprint(on)
+	if c, ok := m.opened[at]; ok {
+		return c.Engine, nil
 	}
-	return m.opened.Engine, nil
+	c, err := m.a.openEngine(ctx, m.engine, on)
+	if err != nil {
+		return nil, err
+	}
+	if m.opened == nil {
+		m.opened = map[string]choose.Choice{}
+	}
+	m.opened[at] = c
+	return c.Engine, nil
 }
 
 func (m *models) options() workload.Options {

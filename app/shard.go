@@ -18,6 +18,7 @@ import (
 
 	"nero/data/dataset"
 	"nero/model/engine/choose"
+	"nero/model/engine/provider"
 	"nero/model/engine/remote"
 	"nero/present/words"
 	"nero/run/exec"
@@ -234,6 +235,9 @@ func (a *App) joined(ctx context.Context, at *place, j *job.Job, e Engine, worke
 	}
 	wo := a.options(e)
 	wo.KeepGoing, wo.Job = p.KeepGoing, j
+	if computed && wo.Providers == nil {
+		wo.Providers = []string{provider.CPU} // nothing is computed, so no provider is needed
+	}
 	w, err := a.open(ctx, &study, wo)
 	if err != nil {
 		return nil, nil, replanned(err)
@@ -243,7 +247,8 @@ func (a *App) joined(ctx context.Context, at *place, j *job.Job, e Engine, worke
 		foreign = w.Job.Engine != j.Engine
 		w.Job.Engine = j.Engine
 		for i := range w.Job.Models {
-			w.Job.Models[i].Batch = j.Models[i].Batch // which engines choose
+			// which engines choose, and where nothing is computed
+			w.Job.Models[i].Batch, w.Job.Models[i].Provider = j.Models[i].Batch, j.Models[i].Provider
 		}
 		if w.Hash, err = w.Job.Hash(); err != nil {
 			_ = w.Close() // the first error is the one to report

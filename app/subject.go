@@ -29,7 +29,7 @@ func (a *App) subject(w *workload.Workload, m *eval.Model, workers int, other *o
 	if s, _, err = a.inputs(w, m, workers); err != nil {
 		return nil, nil, err
 	}
-	switch s.Interior, err = w.Interior(m.Name, w.Engine(), workers); {
+	switch s.Interior, err = w.Interior(m.Name, w.EngineOf(m.Name), workers); {
 	case errors.Is(err, workload.ErrNoGraph):
 		if len(s.Layers) > 0 {
 			return nil, nil, w.Study.Errorf("audit.layers", "%v", err)
@@ -39,7 +39,7 @@ func (a *App) subject(w *workload.Workload, m *eval.Model, workers int, other *o
 			return s, func() {}, nil
 		}
 		t := &twin{w: w, model: m.Name, workers: workers, other: other}
-		s.Twin, s.TwinName, s.NoTwin = t.find(w.Engine())
+		s.Twin, s.TwinName, s.NoTwin = t.find(w.EngineOf(m.Name))
 		return s, t.close, nil
 	case err != nil:
 		return nil, nil, err
@@ -55,7 +55,7 @@ func (a *App) subject(w *workload.Workload, m *eval.Model, workers int, other *o
 		s.Reference.Like(s.Interior)
 	}
 	t := &twin{w: w, model: m.Name, workers: workers, other: other}
-	s.Twin, s.TwinName, s.NoTwin = t.find(w.Engine())
+	s.Twin, s.TwinName, s.NoTwin = t.find(w.EngineOf(m.Name))
 	return s, func() {
 		_ = s.Interior.Close() // nothing is lost
 		if s.Reference != nil {
@@ -165,7 +165,7 @@ func members(w *workload.Workload, chosen []int) []int {
 
 // about says what is audited and where.
 func (a *App) about(w *workload.Workload, model string) []audit.About {
-	i := w.Engine().Info()
+	i := w.EngineOf(model).Info()
 	var all []audit.About
 	add := func(name, value string) { all = append(all, audit.About{Name: name, Value: value}) }
 	for _, m := range w.Job.Models {
@@ -188,6 +188,9 @@ func (a *App) about(w *workload.Workload, model string) []audit.About {
 	} else {
 		add("parameters", strconv.FormatInt(w.Parameters[model], 10))
 		add("engine", i.Name+", ONNX Runtime "+i.Version)
+		if i.Provider != "" {
+			add("provider", i.Provider)
+		}
 	}
 	add("data", w.Study.Data.Images)
 	add("group", w.Study.Group.Name)

@@ -9,6 +9,7 @@ import (
 	"nero/data/space"
 	"nero/model/engine"
 	"nero/model/engine/choose"
+	"nero/model/engine/provider"
 	"nero/run/eval"
 	"nero/run/workload"
 )
@@ -21,6 +22,8 @@ type twin struct {
 	workers int
 	other   *otherEngine
 	kind    string
+	// the engine itself, where it is opened already
+	e engine.Engine
 
 	once sync.Once
 	m    *eval.Model
@@ -56,6 +59,10 @@ func (o *otherEngine) get(ctx context.Context, kind string) (engine.Engine, erro
 
 // find says whether there is another engine on this machine, and how it is called.
 func (t *twin) find(e engine.Engine) (p audit.Predictor, name, why string) {
+	if !engine.Place(e).Plain() {
+		t.e = engine.On(e, provider.List{})
+		return t, "the processor of the same library", ""
+	}
 	if e.Info().Name != choose.Wasm {
 		t.kind = choose.Wasm
 		return t, "the embedded engine", ""
@@ -71,7 +78,10 @@ func (t *twin) find(e engine.Engine) (p audit.Predictor, name, why string) {
 // Predict runs the model on the other engine.
 func (t *twin) Predict(ctx context.Context, values []space.Value) ([]space.Value, error) {
 	t.once.Do(func() {
-		e, err := t.other.get(ctx, t.kind)
+		e, err := t.e, error(nil)
+		if e == nil {
+			e, err = t.other.get(ctx, t.kind)
+		}
 		if err != nil {
 			t.err = fmt.Errorf("%w: %w", audit.ErrUntested, err)
 			return

@@ -292,7 +292,10 @@ func addEngine(c *cobra.Command, e *app.Engine) {
 	e.Kind = kinds[0]
 	c.Flags().Var(&choice{&e.Kind, kinds}, "engine", "what runs the models")
 	c.Flags().StringVar(&e.Library, "ort-lib", "", "ONNX Runtime's shared `library`, instead of looking for one")
-	ofEngine.holds(c.Flags(), "engine", "ort-lib")
+	c.Flags().StringArrayVar(&e.Providers, "provider", nil,
+		"where a native library runs models, `NAME[:OPTION=VALUE,...]`: "+strings.Join(app.Providers(), ", ")+
+			"; +cpu behind it lets the processor take nodes that it does not (default: what the study says, else cpu)")
+	ofEngine.holds(c.Flags(), "engine", "ort-lib", "provider")
 }
 
 // addLimits adds the flags that bound what a model may do. isolated is whether the engine always runs in a process of

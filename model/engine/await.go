@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nero/data/tensor"
+	"nero/model/engine/provider"
 )
 
 // Grace is how long a call may go on after its context has ended before nobody waits for it any more.
@@ -98,6 +99,14 @@ func (e *limited) Open(ctx context.Context, model []byte, o Options) (Session, e
 type timed struct {
 	Session
 	limit time.Duration
+}
+
+// Placement says what of the model runs where.
+func (s *timed) Placement() provider.Placement {
+	if p, ok := s.Session.(Placed); ok {
+		return p.Placement()
+	}
+	return provider.Placement{}
 }
 
 // Run answers within the limit.

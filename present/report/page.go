@@ -504,7 +504,7 @@ func (p *page) tested() [][]string {
 		metrics = append(metrics, fmt.Sprintf("%s: %s", p.words(m), words.Markdown(s.Metrics[m].Doc)))
 	}
 	add("metrics", "%s", strings.Join(metrics, "<br>"))
-	add("engine", "%s %s", words.Markdown(j.Engine.Name), words.Markdown(j.Engine.Version))
+	add("engine", "%s", words.Markdown(j.Engine.String()))
 	add("seed", "%d", j.Seed)
 	add("job", "`%s`", code(s.Job))
 	if p.in.Version != "" {
@@ -852,8 +852,7 @@ func (p *page) notTested() []string {
 		fmt.Sprintf("Transformations outside %s, and other ways to move the input (kernel, border).",
 			words.Markdown(s.Group)),
 		"Samples other than these. The intervals speak for inputs drawn like them, and not for other data.",
-		fmt.Sprintf("Other engines and machines: the numbers come from %s %s.", words.Markdown(p.j.Engine.Name),
-			words.Markdown(p.j.Engine.Version)),
+		fmt.Sprintf("Other engines and machines: the numbers come from %s.", words.Markdown(p.j.Engine.String())),
 	}
 	target, self := false, false
 	for m := range s.Metrics {

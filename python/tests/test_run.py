@@ -166,6 +166,15 @@ class Runs(unittest.TestCase):
         self.assertEqual(nero.groups("C4")[0].doc, "The n rotations by multiples of 360/n degrees.")
         self.assertGreater(len(nero.groups()), 10)
         self.assertEqual(nero.engine("wasm").name, "wasm")
+        for ask in (
+            lambda: nero.engine("wasm", provider="cuda+cpu"),
+            lambda: nero.run(EXACT, digits(4), "C4", engine="wasm", provider=["cuda", "cpu"], progress=False),
+            lambda: nero.audit(EXACT, digits(4), "C4", equivariant=False, engine="wasm", provider="cuda", progress=False),
+        ):
+            with self.assertRaisesRegex(nero.NeroError, "runs on the processor alone, and models are to run on cuda"):
+                ask()
+        with self.assertRaisesRegex(nero.NeroError, 'provider.*there is no execution provider "gpu"'):
+            nero.engine(provider="gpu")
         i = nero.inspect(EXACT)
         self.assertEqual((i.inputs, i.outputs, i.data["nodes"]), (("image",), ("logits",), 18))
         self.assertIn("operator set 13", str(i))

@@ -130,6 +130,7 @@ func (j *Job) withoutPaths() *Job {
 		}
 	}
 	c.Study.Name, c.Study.About = "", ""
+	c.Study.Providers = nil             // as they were understood they stand beside the engine and the models
 	c.Study.Data.Labels = ""            // those of the samples count, wherever they are from
 	for _, p := range c.Study.Paths() { // what they hold counts by its digest
 		*p = ""
@@ -328,8 +329,7 @@ func differ(a, b reflect.Value, path string, d *[]string) {
 	case reflect.Struct:
 		if _, ok := reflect.TypeAssert[Engine](a); ok {
 			if a.Interface() != b.Interface() {
-				*d = append(*d, fmt.Sprintf("%s: %v %v, not %v %v", path, a.Field(0), a.Field(1), b.Field(0),
-					b.Field(1)))
+				*d = append(*d, fmt.Sprintf("%s: %v, not %v", path, a, b))
 			}
 			return
 		}

@@ -35,6 +35,10 @@ type Study struct {
 	Task string `json:"task,omitempty" yaml:"task,omitempty" jsonschema:"enum=classification,enum=segmentation,enum=detection,enum=flow,enum=image,enum=tensor,enum=regression,enum=molecules,enum=sequence"`
 	// the models to compare, with distinct names; one, or the path of one, needs no list
 	Models []Model `json:"models" yaml:"models" jsonschema:"minItems=1,maxItems=1000" study:"single"`
+	// where models in files run: execution providers of ONNX Runtime, the first takes what it can, the next what is
+	// left, such as openvino, cuda:device_id=1 or [tensorrt, cuda]; cpu takes nodes only where it is named; --provider
+	// takes their place; default cpu
+	Providers []string `json:"providers,omitempty" yaml:"providers,omitempty" jsonschema:"minItems=1,maxItems=10,minLength=1" study:"single"`
 	// the samples
 	Data Data `json:"data" yaml:"data"`
 	// how a sample becomes the array that the models read
@@ -143,6 +147,8 @@ type Model struct {
 	// in place of onnx: a classical method that the program brings, with its parameters: piv?window=16&overlap=0.5 is
 	// windowed cross-correlation (docs/FLOW.md)
 	Builtin string `json:"builtin,omitempty" yaml:"builtin,omitempty" jsonschema:"minLength=1"`
+	// onnx: where this model runs, in place of the providers of the study; default those
+	Providers []string `json:"providers,omitempty" yaml:"providers,omitempty" jsonschema:"minItems=1,maxItems=10,minLength=1" study:"single"`
 	// endpoint: version of the model; default the one that the server chooses
 	Version string `json:"version,omitempty" yaml:"version,omitempty" jsonschema:"minLength=1"`
 	// endpoint: name of the environment variable that holds a bearer token; default none
@@ -756,12 +762,25 @@ type ModelRef struct {
 	// Batch is the micro-batch: how many inputs go through the model at once. It is fixed here, not by the worker, so
 	// that every worker count computes the same numbers.
 	Batch int `json:"batch"`
+	// Provider is where the model runs if that is not where the engine runs the others; cpu for the processor.
+	Provider string `json:"provider,omitempty"`
 }
 
 // Engine names the body that a job's numbers come from.
 type Engine struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
+	// Provider is where it runs models, with all options that decide numbers; empty for the processor.
+	Provider string `json:"provider,omitempty"`
+}
+
+// String is the engine in a sentence.
+func (e Engine) String() string {
+	s := e.Name + " " + e.Version
+	if e.Provider != "" {
+		s += " on " + e.Provider
+	}
+	return s
 }
 
 // Job is everything that decides the numbers of a run. Its canonical JSON is hashed; the hash names every file of the

@@ -30,17 +30,20 @@ func anyJob(t *rapid.T) *Job {
 		Format: FormatNumber, Numbers: whole.Draw(t, "numbers"), Count: count, Classes: whole.Draw(t, "classes"),
 		Names:   digest.Draw(t, "names"),
 		Measure: str("measure"), Metrics: rapid.SliceOfNDistinct(text, 1, 4, rapid.ID).Draw(t, "metrics"),
-		Engine: Engine{str("engine"), str("version")}, Shard: whole.Draw(t, "shard"),
+		Engine: Engine{str("engine"), str("version"), str("provider")}, Shard: whole.Draw(t, "shard"),
 		Seed: rapid.Uint64().Draw(t, "seed"),
 		Study: Study{
 			Version: 1, Task: str("task"), Models: []Model{{
 				str("name"), str("onnx"), str("witness"), str("endpoint"),
 				[]string{str("program")},
 				str("dir"),
-				whole.Draw(t, "workers"), str("builtin"), str("version"), str("token"), str("headers"),
+				whole.Draw(t, "workers"), str("builtin"),
+				[]string{str("mp")},
+				str("version"), str("token"), str("headers"),
 				rapid.Float64Range(1, 100).Draw(t, "timeout"), str("ca"), true,
 				whole.Draw(t, "batch"), whole.Draw(t, "concurrency"),
 			}},
+			Providers: []string{str("pr")},
 			Data: Data{
 				Format: str("f"), Images: str("i"), Labels: str("l"), Pattern: str("p"), Key: str("k"),
 				LabelKey: str("lk"), Layout: str("la"),
@@ -116,7 +119,7 @@ func anyJob(t *rapid.T) *Job {
 		j.Models = append(j.Models, ModelRef{
 			fmt.Sprint(i, str("m")),
 			Ref{str("p"), digest.Draw(t, "d")},
-			whole.Draw(t, "batch"),
+			whole.Draw(t, "batch"), str("mp"),
 		})
 	}
 	for range count {
@@ -204,7 +207,8 @@ func mustHash(t interface{ Fatal(...any) }, j *Job) string {
 
 func minimal() *Job {
 	return &Job{
-		Format: FormatNumber, Models: []ModelRef{{"m", Ref{"m.onnx", strings.Repeat("a", 64)}, 1}}, Count: 10, Shard: 3,
+		Format: FormatNumber, Models: []ModelRef{{"m", Ref{"m.onnx", strings.Repeat("a", 64)}, 1, ""}}, Count: 10,
+		Shard:    3,
 		Elements: []group.Element{{0}, {90}}, Exact: []bool{true, true}, Metrics: []string{"accuracy"},
 	}
 }
@@ -223,6 +227,7 @@ func TestHashEveryField(t *testing.T) {
 				path == "study.name" || path == "study.about" ||
 				path == "study.data.images" || path == "study.data.labels" || path == "study.data.targets" ||
 				path == "files[0].path" ||
+				strings.HasPrefix(path, "study.providers") ||
 				path == "study.output.type.matrices" ||
 				strings.HasPrefix(path, "models[") && strings.HasSuffix(path, ".path")
 			if (before == after) != isPath {
@@ -310,14 +315,14 @@ func TestDiff(t *testing.T) {
 		})
 	}
 	a, b := minimal(), minimal()
-	a.Engine, b.Engine = Engine{"native", "1.27.0"}, Engine{"wasm", "1.18.0"}
+	a.Engine, b.Engine = Engine{"native", "1.27.0", "cuda:use_tf32=0"}, Engine{"wasm", "1.18.0", ""}
 	b.Elements, b.Exact = b.Elements[:1], b.Exact[:1]
 	b.Models[0].SHA256 = strings.Repeat("b", 64)
 	b.Study.Task, b.Models[0].Path = "tensor", "elsewhere"
 	want := []string{
 		"study.task: nothing, not tensor", "models[0].sha256: aaaaaaaaaaaa, not bbbbbbbbbbbb", "elements: 2, not 1",
 		"exact: 2, not 1",
-		"engine: native 1.27.0, not wasm 1.18.0",
+		"engine: native 1.27.0 on cuda:use_tf32=0, not wasm 1.18.0",
 	}
 	if d := a.Diff(b); !slices.Equal(d, want) {
 		t.Errorf("got %q\nwant %q", d, want)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"nero/internal/process"
+	"nero/model/engine/provider"
 )
 
 // schemes are those of endpoints.
@@ -157,6 +158,7 @@ func (m Model) check(report func(field, message string)) {
 	}{
 		{"version", m.Version != "", []string{endpoint}},
 		{"witness", m.Witness != "", []string{inFile}},
+		{"providers", len(m.Providers) > 0, []string{inFile}},
 		{"token_env", m.TokenEnv != "", []string{endpoint}},
 		{"headers_env", m.HeadersEnv != "", []string{endpoint}},
 		{"ca", m.CA != "", []string{endpoint}},
@@ -171,6 +173,7 @@ func (m Model) check(report func(field, message string)) {
 				strings.Join(f.of, " or "), what))
 		}
 	}
+	checkProviders(m.Providers, report)
 	if m.Endpoint == "" {
 		return
 	}
@@ -216,6 +219,18 @@ func (m Model) check(report func(field, message string)) {
 			report(f.name, "not the name of an environment variable: letters, digits and _; the secret itself does "+
 				"not belong into a study")
 		}
+	}
+}
+
+// Placed tells whether the study says where models run.
+func (s *Study) Placed() bool {
+	return len(s.Providers) > 0 || slices.ContainsFunc(s.Models, func(m Model) bool { return len(m.Providers) > 0 })
+}
+
+// checkProviders reports what is wrong with where models are to run.
+func checkProviders(texts []string, report func(field, message string)) {
+	if _, err := provider.Said(texts...); err != nil {
+		report("providers", err.Error())
 	}
 }
 

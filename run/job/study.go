@@ -145,6 +145,7 @@ func notFinite(v reflect.Value, path string) string {
 
 // check reports what is wrong between fields, each of which is fine by itself.
 func (s *Study) check(report func(path, message string)) {
+	checkProviders(s.Providers, report)
 	names := map[string]int{}
 	for i, m := range s.Models {
 		m.check(func(field, message string) {

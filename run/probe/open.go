@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"nero/data/dataset"
+	"nero/model/engine/provider"
 	"nero/run/eval"
 	"nero/run/fold"
 	"nero/run/job"
@@ -115,6 +116,13 @@ func openModels(ctx context.Context, run *store.Run, j *job.Job, study job.Study
 	reasons []string,
 ) (*Service, string) {
 	w, err := workload.Open(ctx, &study, wo)
+	if err != nil && wo.Providers == nil && study.Placed() {
+		wo.Providers = []string{provider.CPU} // a machine without the provider shows the run all the same
+		var again error
+		if w, again = workload.Open(ctx, &study, wo); again == nil {
+			err = nil
+		}
+	}
 	if err != nil {
 		return nil, err.Error()
 	}
@@ -137,8 +145,8 @@ func openModels(ctx context.Context, run *store.Run, j *job.Job, study job.Study
 	}
 	if now := w.Job.Engine; now != j.Engine {
 		s.status.Notes = append(s.status.Notes,
-			fmt.Sprintf("the run was computed by %s %s and live answers come from %s %s: their last digits may differ",
-				j.Engine.Name, j.Engine.Version, now.Name, now.Version))
+			fmt.Sprintf("the run was computed by %s and live answers come from %s: their last digits may differ",
+				j.Engine, now))
 	}
 	if j.Numbers != workload.Numbers {
 		s.status.Notes = append(s.status.Notes,

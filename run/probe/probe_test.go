@@ -29,6 +29,7 @@ import (
 	"nero/model/engine"
 	"nero/model/engine/choose"
 	"nero/model/engine/choose/choosetest"
+	"nero/model/engine/provider"
 	"nero/model/onnx"
 	"nero/run/fold"
 	"nero/run/job"
@@ -1041,7 +1042,9 @@ func TestOpenRun(t *testing.T) {
 		}, "", []string{"is not there any more", "was replaced since the run"}, ""},
 		{"no engine", func(_ *testing.T, _ *job.Study, o *workload.Options) {
 			o.Engine, o.OpenEngine = nil,
-				func(context.Context) (engine.Engine, error) { return nil, errors.New("no library found") }
+				func(context.Context, []provider.List) (engine.Engine, error) {
+					return nil, errors.New("no library found")
+				}
 		}, "", []string{"no library found", "no library found"}, ""},
 		{
 			"another engine", func(_ *testing.T, _ *job.Study,

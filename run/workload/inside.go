@@ -29,6 +29,8 @@ type loaded struct {
 	fixed  bool
 	// how long an answer may take
 	limit time.Duration
+	// nil behind an endpoint
+	engine engine.Engine
 }
 
 // Engine is what runs the models, without limits of time.
@@ -92,6 +94,9 @@ func opener(e engine.Engine) interior.Open {
 // Body names an engine for people: "native 1.27.0".
 func Body(e engine.Engine) string {
 	i := e.Info()
+	if l := engine.Place(e); !l.Plain() {
+		return i.Name + " " + i.Version + " on " + l.Names()
+	}
 	return i.Name + " " + i.Version
 }
 

@@ -151,7 +151,8 @@ func (w *Workload) openModels(ctx context.Context, files []file, in space.Spec, 
 		}
 		opened := w.Eval.Models[i]
 		limited := o
-		limited.Engine = engine.Limit(o.Engine, o.limit(m))
+		on := engine.On(o.Engine, w.places.each[i])
+		limited.Engine = engine.Limit(on, o.limit(m))
 		if err := w.openModel(ctx, opened, model, files[i].rolled, b, in, limited); err != nil {
 			return w.Study.Errorf(at, "%s: %v", m.ONNX, err)
 		}
@@ -160,6 +161,7 @@ func (w *Workload) openModels(ctx context.Context, files []file, in space.Spec, 
 		if err != nil {
 			return w.Study.Errorf(at, "%s: %v", m.ONNX, err)
 		}
+		w.told(i, m, s)
 		if m.Witness != "" {
 			err = testify(ctx, s, m.Witness, opened.Batch, opened.Fixed)
 		}
@@ -169,11 +171,11 @@ func (w *Workload) openModels(ctx context.Context, files []file, in space.Spec, 
 		}
 		w.opened[m.Name] = &loaded{
 			onnx: model, rolled: files[i].rolled, bytes: b, codec: opened.Codec, seen: in,
-			batch: opened.Batch, fixed: opened.Fixed, limit: o.limit(m),
+			batch: opened.Batch, fixed: opened.Fixed, limit: o.limit(m), engine: on,
 		}
 		w.Job.Models = append(w.Job.Models, job.ModelRef{
 			Name: m.Name, Ref: job.Ref{Path: slashed(m.ONNX), SHA256: files[i].sum},
-			Batch: opened.Batch,
+			Batch: opened.Batch, Provider: w.places.of(i),
 		})
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nero/model/engine"
+	"nero/model/engine/provider"
 	"nero/model/engine/remote"
 	"nero/model/engine/remote/remotetest"
 	"nero/run/job"
@@ -40,9 +41,9 @@ func served(t *testing.T, e engine.Engine, file string, o remotetest.Options) (*
 }
 
 // never is an engine that a study of endpoints does not need.
-func never(t *testing.T) func(context.Context) (engine.Engine, error) {
+func never(t *testing.T) func(context.Context, []provider.List) (engine.Engine, error) {
 	t.Helper()
-	return func(context.Context) (engine.Engine, error) {
+	return func(context.Context, []provider.List) (engine.Engine, error) {
 		t.Error("an engine is opened, and no model needs one")
 		return nil, errors.New("no engine")
 	}

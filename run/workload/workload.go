@@ -19,6 +19,7 @@ import (
 	"nero/measure/metric"
 	"nero/model/decode"
 	"nero/model/engine"
+	"nero/model/engine/provider"
 	"nero/model/engine/remote"
 	"nero/model/onnx"
 	"nero/run/eval"
@@ -40,7 +41,10 @@ type Options struct {
 	Engine engine.Engine
 	// OpenEngine opens the engine if Engine is nil. It is called once all is checked that needs none: opening one may
 	// take seconds, and a mistake in the study should not have to wait for it.
-	OpenEngine func(context.Context) (engine.Engine, error)
+	// It gets where models are to run, in lists that differ.
+	OpenEngine func(context.Context, []provider.List) (engine.Engine, error)
+	// Providers are where models in files run, whatever the study says; nil for what it says.
+	Providers []string
 	// Rules is the table of actions that the program is built with.
 	Rules action.Table
 	// Formats are the formats of data that the program is built with; nil for [Formats].
@@ -128,6 +132,7 @@ type Workload struct {
 	// beside those of package space
 	kinds  space.List
 	engine engine.Engine
+	places places
 	// every model that is no file
 	elsewhere []elsewhere
 	// the first model, where it is no file and was opened before the others
@@ -266,19 +271,6 @@ func (w *Workload) answerable() error {
 		return w.boxClasses()
 	}
 	return w.maskClasses()
-}
-
-// start opens the engine.
-func (w *Workload) start(ctx context.Context, files []file, o *Options) error {
-	var err error
-	switch {
-	case w.allAway():
-		o.Engine = files[0].away.Engine() // says of itself what there is to say
-	case o.Engine == nil:
-		o.Engine, err = o.OpenEngine(ctx)
-	}
-	w.engine = o.Engine
-	return err
 }
 
 // input is how the samples of a study are moved.
@@ -801,7 +793,7 @@ func (w *Workload) fix(o Options) error {
 	for _, m := range e.Metrics {
 		j.Metrics = append(j.Metrics, m.Name)
 	}
-	if j.Engine = (job.Engine{Name: info.Name, Version: info.Version}); w.allAway() {
+	if j.Engine = (job.Engine{Name: info.Name, Version: info.Version, Provider: info.Provider}); w.allAway() {
 		j.Engine = remoteEngine // whichever way it is reached
 	}
 	j.Shard = job.ShardSize(j.Count, len(j.Elements), len(j.Models))

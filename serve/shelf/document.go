@@ -180,7 +180,7 @@ func (r *Run) fixed(d *api.Run) {
 		MetricDoc: []api.Metric{}, Classes: []string{},
 		Output: cmp.Or(s.Output.Space, "scores"), Methods: methods(r.n, r.e), Arrays: []api.Array{},
 		Slices: []api.Slice{}, Notes: []string{},
-		Kernel: s.Group.Resample + ", border " + s.Group.Border, Engine: r.job.Engine.Name + " " + r.job.Engine.Version,
+		Kernel: s.Group.Resample + ", border " + s.Group.Border, Engine: r.job.Engine.String(),
 		Command: scrub(command(r.job)),
 		Audit:   scrub(audits(r.job)),
 		Scales:  []api.Range{}, Details: r.details(), Window: append([]int{}, s.Group.Window...), Boxed: r.Boxed(),
@@ -482,7 +482,7 @@ func (r *Run) details() []api.Circumstance {
 			add("model file of "+m.Name, fmt.Sprintf("%s, SHA-256 %.12s, %d inputs at once", base(m.Path), m.SHA256,
 				m.Batch))
 		}
-		add("engine"+of, j.Engine.Name+" "+j.Engine.Version)
+		add("engine"+of, j.Engine.String())
 		add("samples"+of, words.Count(j.Count))
 		add("shards"+of, words.Count(len(j.Shards())))
 		add("seed"+of, strconv.FormatUint(j.Seed, 10))

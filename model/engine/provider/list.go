@@ -23,6 +23,15 @@ func free(names ...string) []Option {
 	return out
 }
 
+// paths are options that name files or folders.
+func paths(names ...string) []Option {
+	var out []Option
+	for _, n := range names {
+		out = append(out, Option{Name: n, Place: true, Path: true})
+	}
+	return out
+}
+
 // others are options whose values nobody here judges.
 func others(names ...string) []Option {
 	var out []Option
@@ -68,7 +77,7 @@ func openvino() Provider {
 			{Name: "num_of_threads", Preset: "1"},
 			{Name: "num_streams", Preset: "1"},
 			off("enable_opencl_throttling", timing),
-		}, free("cache_dir", "model_priority"), others("disable_dynamic_shapes", "device_luid")),
+		}, free("model_priority"), paths("cache_dir"), others("disable_dynamic_shapes", "device_luid")),
 	}
 }
 
@@ -99,9 +108,9 @@ func tensorrt() Provider {
 			set("trt_fp16_enable", half), set("trt_int8_enable", half), off("trt_bf16_enable", half),
 			off("trt_cuda_graph_enable", "inputs would have to lie where they lay before"),
 			off("trt_dla_enable", half),
-		}, free("device_id", "trt_max_workspace_size", "trt_engine_cache_enable", "trt_engine_cache_path",
-			"trt_timing_cache_enable", "trt_timing_cache_path", "trt_force_timing_cache",
-			"trt_force_sequential_engine_build"),
+		}, free("device_id", "trt_max_workspace_size", "trt_engine_cache_enable", "trt_timing_cache_enable",
+			"trt_force_timing_cache", "trt_force_sequential_engine_build"),
+			paths("trt_engine_cache_path", "trt_timing_cache_path"),
 			others("trt_builder_optimization_level", "trt_min_subgraph_size", "trt_max_partition_iterations",
 				"trt_profile_min_shapes", "trt_profile_max_shapes", "trt_profile_opt_shapes",
 				"trt_layer_norm_fp32_fallback", "trt_op_types_to_exclude")),
@@ -124,7 +133,7 @@ func migraphx() Provider {
 		Options: options([]Option{
 			set("migraphx_fp16_enable", half), off("migraphx_bf16_enable", half), off("migraphx_fp8_enable", half),
 			off("migraphx_int8_enable", half), off("migraphx_exhaustive_tune", timing),
-		}, free("device_id", "migraphx_mem_limit", "migraphx_model_cache_dir")),
+		}, free("device_id", "migraphx_mem_limit"), paths("migraphx_model_cache_dir")),
 	}
 }
 
@@ -157,7 +166,7 @@ func coreml() Provider {
 				Why: "the Neural Engine computes with 10 bits",
 			},
 			set("AllowLowPrecisionAccumulationOnGPU", half),
-		}, free("ModelCacheDirectory", "ProfileComputePlan"),
+		}, free("ProfileComputePlan"), paths("ModelCacheDirectory"),
 			others("RequireStaticInputShapes", "EnableOnSubgraphs", "SpecializationStrategy")),
 	}
 }
@@ -168,9 +177,9 @@ func qnn() Provider {
 		Options: options([]Option{
 			set("enable_htp_fp16_precision", half),
 			{Name: "backend_type", Only: []string{"cpu", "gpu", "htp"}, Why: "the others only write files"},
-		}, free("device_id", "backend_path", "htp_performance_mode", "rpc_control_latency", "vtcm_mb",
-			"qnn_context_priority"), others("soc_model", "htp_arch", "htp_graph_finalization_optimization_mode",
-			"offload_graph_io_quantization")),
+		}, free("device_id", "htp_performance_mode", "rpc_control_latency", "vtcm_mb", "qnn_context_priority"),
+			paths("backend_path"), others("soc_model", "htp_arch", "htp_graph_finalization_optimization_mode",
+				"offload_graph_io_quantization")),
 	}
 }
 

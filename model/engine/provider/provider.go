@@ -49,6 +49,9 @@ type Option struct {
 	Not []string
 	// Place says that it changes no number but where and with how much memory: it is no part of what a run is.
 	Place bool
+	// Path says that it names a file or a folder of this machine, which may be loaded or written: a study, which
+	// somebody else may have written, must not.
+	Path bool
 }
 
 // allows says why a value is refused.
@@ -230,6 +233,23 @@ func Parse(texts ...string) (List, error) {
 	}
 	if l.Plain() {
 		l.Fallback = false
+	}
+	return l, nil
+}
+
+// Said reads texts of a study. Its options name no files or folders.
+func Said(texts ...string) (List, error) {
+	l, err := Parse(texts...)
+	if err != nil {
+		return List{}, err
+	}
+	for _, c := range l.Choices {
+		for _, s := range c.Settings {
+			if o, err := Of(c).option(s.Name); err == nil && o.Path {
+				return List{}, fmt.Errorf("%s: %s names a place on one machine, which a study must not: give it on "+
+					"the command line, with --provider", c.Name, s.Name)
+			}
+		}
 	}
 	return l, nil
 }

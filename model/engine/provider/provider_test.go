@@ -113,6 +113,35 @@ func TestTheKeptTextIsRead(t *testing.T) {
 	}
 }
 
+// A study that somebody sent loads no file and writes none.
+func TestAStudyNamesNoPlaces(t *testing.T) {
+	for _, text := range []string{
+		"openvino:cache_dir=/tmp/x", "qnn:backend_path=/tmp/x.so", "tensorrt:trt_engine_cache_path=/tmp+cuda",
+		"cuda+tensorrt:trt_timing_cache_path=x", "coreml:ModelCacheDirectory=x", "migraphx:migraphx_model_cache_dir=x",
+	} {
+		if _, err := Parse(text); err != nil {
+			t.Errorf("on the command line: %v", err)
+		}
+		if l, err := Said(text); err == nil || !strings.Contains(err.Error(), "--provider") {
+			t.Errorf("%s: %q (%v)", text, l, err)
+		}
+	}
+	if l, err := Said("cuda:device_id=1", "cpu"); err != nil || !l.Fallback {
+		t.Errorf("%q (%v)", l, err)
+	}
+	if _, err := Said("gpu"); err == nil {
+		t.Error("what nobody knows is read")
+	}
+	for _, p := range all() {
+		for _, o := range p.Options {
+			n := strings.ToLower(o.Name)
+			if (strings.Contains(n, "path") || strings.Contains(n, "dir")) && !o.Path {
+				t.Errorf("%s: %s sounds like a place on a disk", p.Name, o.Name)
+			}
+		}
+	}
+}
+
 func TestLacks(t *testing.T) {
 	l, err := Parse("tensorrt+cuda")
 	if err != nil {

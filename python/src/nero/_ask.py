@@ -10,7 +10,7 @@ from nero._audit import Audit
 from nero._errors import NeroError
 from nero._program import start
 from nero._run import Run
-from nero._study import PathLike
+from nero._study import PathLike, Providers, on
 
 __all__ = ["Comparison", "EngineInfo", "Group", "Inspection", "compare", "engine", "groups", "inspect", "open"]
 
@@ -129,9 +129,9 @@ class EngineInfo:
     data: Mapping[str, Any] = field(repr=False)
 
 
-def engine(kind: str = "auto") -> EngineInfo:
-    """What runs the models: a library of ONNX Runtime (native), or that in the program (wasm)."""
-    e: Dict[str, Any] = _json("engine", "--engine", kind)
+def engine(kind: str = "auto", provider: Providers = None) -> EngineInfo:
+    """What runs the models: a library of ONNX Runtime (native), on an execution provider such as "openvino" or "cuda+cpu", or that in the program (wasm)."""
+    e: Dict[str, Any] = _json("engine", "--engine", kind, *on(provider))
     return EngineInfo(e["name"], e["version"], e.get("reason", ""), e)
 
 

@@ -13,7 +13,7 @@ from nero._html import framed
 from nero._loggers import Curve, Entry, Series, write
 from nero._models.functions import short
 from nero._program import start
-from nero._study import PathLike, Progress, Study, study
+from nero._study import PathLike, Progress, Providers, Study, study
 
 __all__ = ["Audit", "Diagnosis", "Errors", "Finding", "Interval", "ModelAudit", "Where", "Worst", "assert_equivariant", "audit"]
 
@@ -357,6 +357,7 @@ def audit(
     export: "str | bool" = "auto",
     batch: Optional[int] = None,
     engine: str = "auto",
+    provider: Providers = None,
     workers: Optional[int] = None,
     allow_program: bool = False,
     progress: Progress = True,
@@ -375,7 +376,9 @@ def audit(
         model, data, group, labels=labels, output=output, equivariant=equivariant, preset=preset, threshold=threshold, samples=samples,
         out=out, export=export, batch=batch, **study_keys,
     )  # fmt: skip
-    return s.audit(baseline=baseline, engine=engine, workers=workers, allow_program=allow_program, progress=progress)
+    return s.audit(
+        baseline=baseline, engine=engine, provider=provider, workers=workers, allow_program=allow_program, progress=progress
+    )  # fmt: skip
 
 
 def assert_equivariant(model: Any, data: Any, group: "str | Mapping[str, Any] | None" = None, *, fail_on: str = "attention", **as_audit: Any) -> Audit:
@@ -384,7 +387,7 @@ def assert_equivariant(model: Any, data: Any, group: "str | Mapping[str, Any] | 
     >>> nero.assert_equivariant(model, images, "C4", equivariant=False)  # doctest: +SKIP
     """
     __tracebackhide__ = True  # pytest shows the line that called, and what the program found
-    how = {k: as_audit.pop(k) for k in ("baseline", "engine", "workers", "allow_program", "progress") if k in as_audit}
+    how = {k: as_audit.pop(k) for k in ("baseline", "engine", "provider", "workers", "allow_program", "progress") if k in as_audit}
     made = study(model, data, group, **as_audit).audit(fail_on=fail_on, **how)
     if made.data["exit_code"] == 1:
         raise EquivarianceError(str(made), made)

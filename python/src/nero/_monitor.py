@@ -19,7 +19,7 @@ from nero._guards import is_block, is_row
 from nero._models import torch as modules_of_torch
 from nero._models._random import untouched
 from nero._models.functions import Function
-from nero._study import PathLike, Study, study
+from nero._study import PathLike, Providers, Study, study
 
 __all__ = ["Monitor", "Row"]
 
@@ -67,6 +67,7 @@ class Monitor:
         budget: float = 0.05,
         on_error: str = SAY,
         engine: str = "auto",
+        provider: Providers = None,
         workers: Optional[int] = None,
         clock: Callable[[], float] = time.monotonic,
         **as_study: Any,
@@ -85,7 +86,7 @@ class Monitor:
             _loggers.check(to)
         self._steps, self._epochs = _Beat(every), _Beat(epochs)
         self._budget, self._raises, self._clock = budget, on_error == RAISE, clock
-        self._how: Dict[str, Any] = {"engine": engine, "workers": workers, "progress": False}
+        self._how: Dict[str, Any] = {"engine": engine, "provider": provider, "workers": workers, "progress": False}
         self._modules = [] if module is None else [_ready(m) for m in (module if is_row(module) else [module])]
         self._modules += [m for m in _within(model) if not any(m is have for have in self._modules)]
         with self._undisturbed():

@@ -16,7 +16,7 @@ from nero._html import Page
 from nero._loggers import Curve, Entry, Series, write
 from nero._models.functions import short
 from nero._program import start
-from nero._study import PathLike, Progress, Study, study
+from nero._study import PathLike, Progress, Providers, Study, study
 from nero._temporary import Temporary
 
 if TYPE_CHECKING:
@@ -205,6 +205,7 @@ def run(
     export: "str | builtins.bool" = "auto",
     batch: Optional[int] = None,
     engine: str = "auto",
+    provider: Providers = None,
     workers: Optional[int] = None,
     keep_going: bool = False,
     allow_program: bool = False,
@@ -227,7 +228,10 @@ def run(
     s = study(
         model, data, group, labels=labels, output=output, equivariant=equivariant, out=out, export=export, batch=batch, **study_keys,
     )  # fmt: skip
-    return s.run(engine=engine, workers=workers, keep_going=keep_going, allow_program=allow_program, progress=progress, budget=budget, answers=answers)
+    return s.run(
+        engine=engine, provider=provider, workers=workers, keep_going=keep_going, allow_program=allow_program, progress=progress,
+        budget=budget, answers=answers,
+    )  # fmt: skip
 
 
 def _read(file: Path) -> Dict[str, Any]:

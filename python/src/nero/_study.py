@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from nero._audit import Audit
     from nero._run import Run
 
-__all__ = ["PathLike", "Progress", "Study", "study"]
+__all__ = ["PathLike", "Progress", "Providers", "Study", "on", "study"]
 
 PathLike = Union[str, "os.PathLike[str]"]
 Progress = Union[bool, Callable[[Event], None]]
+#: Where models in files run: execution providers of ONNX Runtime such as "openvino" or "cuda:device_id=1+cpu", or several in their order.
+Providers = Union[str, Sequence[str], None]
 
 #: Blocks of a study for which a text alone stands, and the key that the text is.
 ALONE = {"group": "name", "output": "space", "data": "images", "audit": "preset"}
@@ -108,6 +110,7 @@ class Study:
         *,
         baseline: "Audit | PathLike | None" = None,
         engine: str = "auto",
+        provider: Providers = None,
         workers: Optional[int] = None,
         fail_on: str = "attention",
         allow_program: bool = False,
@@ -122,7 +125,7 @@ class Study:
             args += ["--baseline", str(baseline.file if isinstance(baseline, Audit) else os.fspath(baseline))]
         file = out / "audit.json"
         file.unlink(missing_ok=True)  # an earlier answer is none to this question
-        ended = self._start("audit", args, engine, workers, allow_program, progress)
+        ended = self._start("audit", args, engine, provider, workers, allow_program, progress)
         if not file.is_file():
             self._check(ended)
             raise NeroError(ended.refusal, ended.field, ended.command)
@@ -135,6 +138,7 @@ class Study:
         self,
         *,
         engine: str = "auto",
+        provider: Providers = None,
         workers: Optional[int] = None,
         keep_going: bool = False,
         allow_program: bool = False,
@@ -151,7 +155,7 @@ class Study:
             args.append(f"--budget={budget:f}s")
         if answers is not None:
             args.append(f"--answers={answers}")
-        ended = self._start("run", args, engine, workers, allow_program, progress)
+        ended = self._start("run", args, engine, provider, workers, allow_program, progress)
         self._check(ended)
         return Run.read(out, self, ended.out)
 
@@ -166,10 +170,13 @@ class Study:
             raise NeroError(said, ended.field, ended.command)
         ended.check()
 
-    def _start(self, what: str, args: List[str], engine: str, workers: Optional[int], programs: bool, progress: Progress) -> Ended:
+    def _start(
+        self, what: str, args: List[str], engine: str, provider: Providers, workers: Optional[int], programs: bool, progress: Progress
+    ) -> Ended:
         args = [what, "-q", str(self.folder / "study.yaml"), *args]
         if engine != "auto":
             args += ["--engine", engine]
+        args += on(provider)
         if workers is not None:
             args += ["--workers", str(workers)]
         if programs:
@@ -179,6 +186,11 @@ class Study:
                 stack.enter_context(during())
             tell(self._taken, progress)
             return start(args, self._live, progress)
+
+
+def on(provider: Providers) -> List[str]:
+    """The options that say where models run."""
+    return [word for p in ([provider] if isinstance(provider, str) else provider or ()) for word in ("--provider", p)]
 
 
 def study(

@@ -33,7 +33,7 @@ ROWS = pytest.StashKey[List[Row]]()
 TABLE = pytest.StashKey[List[Tuple[str, Row]]]()
 
 #: Keywords of an audit that are no part of its study.
-OF_AUDIT = ("engine", "workers", "allow_program", "progress")
+OF_AUDIT = ("engine", "provider", "workers", "allow_program", "progress")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
