@@ -36,7 +36,7 @@ func basis(w *workload.Workload) []audit.About {
 		{Name: "kernel", Value: s.Group.Resample + ", of the output " + s.Output.Kernel},
 		{Name: "border", Value: s.Group.Border},
 		{Name: "window", Value: window},
-		{Name: "numbers", Value: fmt.Sprint(job.FormatNumber, ".", workload.Numbers)},
+		{Name: "numbers", Value: fmt.Sprint(job.FormatSmall, ".", workload.Numbers)},
 	}
 	if s.Group.Mask != "" { // audits of whole pictures are those that were made before there were masks
 		all = append(all, audit.About{Name: "mask", Value: s.Group.Mask})

@@ -85,7 +85,7 @@ func (a *App) mergeIn(ctx context.Context, dir string, o MergeOptions) (*RunResu
 	if err != nil {
 		return nil, err
 	}
-	missing := held.Missing() // before models are opened
+	missing := held.Missing() // before models are opened; what is verified is not verified again
 	if err := held.Close(); err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (a *App) mergeIn(ctx context.Context, dir string, o MergeOptions) (*RunResu
 		return nil, &MissingError{dir, len(j.Shards()), len(missing), store.Indexes(missing)}
 	}
 	p, _ := planOf(dir, held.Hash())
-	w, r, err := a.joined(ctx, &place{dir: dir, near: dir}, j, o.Engine, o.Workers, true)
+	w, r, err := a.joined(ctx, &place{dir: dir, near: dir}, j, held, o.Engine, o.Workers, true)
 	if err != nil {
 		return nil, err
 	}

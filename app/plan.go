@@ -104,10 +104,17 @@ func (a *App) plan(ctx context.Context, s *job.Study, o RunOptions) (*PlanResult
 	}
 	defer w.Close() //nolint:errcheck // the models are not needed any more
 	out := &PlanResult{
-		Job: r.Hash(), Shards: len(w.Job.Shards()), Todo: store.Indexes(r.Missing()), Dir: r.Dir(),
+		Job: r.Hash(), Shards: len(w.Job.Shards()), Todo: store.Indexes(r.Unmarked()), Dir: r.Dir(),
 		Samples: w.Job.Count,
 	}
 	return out, r.Close()
+}
+
+// hashing tells how many files of the data have got their digests.
+func (a *App) hashing(total int) (done func(int), ended func()) {
+	w := a.begin(TaskHash, "", "files")
+	w.size(total)
+	return w.step, w.end
 }
 
 // deniedError says that a folder may not be written. Of a run that is complete in it nothing has to be.
@@ -131,10 +138,17 @@ func (a *App) begun(ctx context.Context, s *job.Study, o RunOptions, so store.Op
 		return nil, nil, err
 	}
 	wo := a.options(o.Engine)
-	wo.KeepGoing = o.KeepGoing
+	wo.KeepGoing, wo.Hashing = o.KeepGoing, a.hashing
 	w, err := a.open(ctx, s, wo)
 	if err != nil {
 		return nil, nil, err
+	}
+	if old := store.Format(dir); w.Job.Format > job.FormatSmall && old == job.FormatSmall {
+		w.Job.SettleAs(old) // another version of the program has begun it
+		if w.Hash, err = w.Job.Hash(); err != nil {
+			_ = w.Close() // the first error is the one to report
+			return nil, nil, err
+		}
 	}
 	r, err := store.Create(dir, w.Job, so)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
@@ -201,7 +215,7 @@ func (a *App) ready(ctx context.Context, w *workload.Workload, r *store.Run, wor
 		}
 		p.take(w)
 	}
-	if r.Complete() || known && old.same(p) || len(r.Missing()) == 0 { // somebody may be completing it
+	if r.Complete() || known && old.same(p) || len(r.Unmarked()) == 0 { // somebody may be completing it
 		return nil
 	}
 	return r.PutPlan(p)

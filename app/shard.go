@@ -149,7 +149,7 @@ func (a *App) shardAt(ctx context.Context, at *place, o ShardOptions) error {
 		return fmt.Errorf("%s reads the shards from its input: leave %s and %s out", a.option("stdin"),
 			a.option("index"), a.option("block"))
 	}
-	w, r, err := a.joined(ctx, at, j, o.Engine, o.Workers, false)
+	w, r, err := a.joined(ctx, at, j, nil, o.Engine, o.Workers, false)
 	if err != nil {
 		return err
 	}
@@ -210,8 +210,9 @@ func unplanned(dir string, err error) error {
 }
 
 // joined opens the work of a folder from its own job, and the folder beside others that write it. Where nothing is left
-// to be computed any engine will do.
-func (a *App) joined(ctx context.Context, at *place, j *job.Job, e Engine, workers int, computed bool,
+// to be computed any engine will do. Checksums that a run of the same folder has taken are believed; nil for none.
+func (a *App) joined(ctx context.Context, at *place, j *job.Job, held *store.Run, e Engine, workers int,
+	computed bool,
 ) (*workload.Workload, *store.Run, error) {
 	dir, err := filepath.Abs(at.dir)
 	if err != nil {
@@ -258,7 +259,7 @@ func (a *App) joined(ctx context.Context, at *place, j *job.Job, e Engine, worke
 	var r *store.Run
 	if w.Hash != hash {
 		err = differing(dir, j, w.Job)
-	} else if r, err = store.Create(dir, j, store.Options{Shared: true}); err == nil {
+	} else if r, err = store.Create(dir, j, store.Options{Shared: true, Verified: held}); err == nil {
 		w.Job = j // with the paths of the plan, so that all who complete the run write the same bytes
 
 		// Another engine would measure other scales.

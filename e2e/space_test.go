@@ -331,7 +331,7 @@ func stagedInSpace() ([]inSpace, error) {
 
 func (r *inSpace) job() (*job.Job, error) {
 	j := &job.Job{
-		Format: job.FormatNumber, Numbers: 1, Count: 6, Measure: "staged", Elements: r.elements,
+		Format: job.FormatSmall, Numbers: 1, Count: 6, Measure: "staged", Elements: r.elements,
 		Exact:  slices.Repeat([]bool{true}, len(r.elements)),
 		Files:  []job.Ref{{Path: "data.npz", SHA256: strings.Repeat("a", 64)}},
 		Engine: job.Engine{Name: "staged", Version: "1"}, Shard: 3, Metrics: r.metrics,

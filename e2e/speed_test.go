@@ -78,7 +78,7 @@ func makeRun(t *testing.T, dir string, samples, models int, metrics ...string) {
 	}
 	hash := func(s string) string { return fmt.Sprintf("%064x", s)[:64] }
 	j := &job.Job{
-		Format: job.FormatNumber, Numbers: 1, Count: samples, Classes: classes, Measure: plan.Measure,
+		Format: job.FormatSmall, Numbers: 1, Count: samples, Classes: classes, Measure: plan.Measure,
 		Elements: plan.Elements, Exact: make([]bool, elements),
 		Files: []job.Ref{{Path: "images.gz", SHA256: hash("images")}}, Engine: job.Engine{Name: "none", Version: "1"},
 		Shard: job.ShardSize(samples, elements, models), Seed: 1, Metrics: metrics,

@@ -94,7 +94,7 @@ func stagedField(g group.Group, m int, e group.Element) *space.Field {
 
 func stagedJob(name string, output space.Kind, elements []group.Element, metrics, models []string) (*job.Job, error) {
 	j := &job.Job{
-		Format: job.FormatNumber, Numbers: 1, Count: 6, Measure: "uniform", Elements: elements,
+		Format: job.FormatSmall, Numbers: 1, Count: 6, Measure: "uniform", Elements: elements,
 		Exact:  slices.Repeat([]bool{true}, len(elements)),
 		Files:  []job.Ref{{Path: "data.gz", SHA256: strings.Repeat("a", 64)}},
 		Engine: job.Engine{Name: "staged", Version: "1"}, Shard: 3, Metrics: metrics,

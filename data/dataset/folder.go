@@ -190,10 +190,7 @@ func (d *folder) peek() error {
 	for lo := 0; lo < len(d.paths); lo += batch {
 		g.Go(func() error {
 			for i := lo; i < min(lo+batch, len(d.paths)); i++ {
-				name := d.name(d.paths[i])
-				if pics[i], errs[i] = peekPicture(d.fsys, name); errs[i] == nil {
-					turns[i], wrong[i], errs[i] = peekPhoto(d.fsys, name)
-				}
+				pics[i], turns[i], wrong[i], errs[i] = peekHead(d.fsys, d.name(d.paths[i]))
 			}
 			return nil
 		})
@@ -209,6 +206,23 @@ func (d *folder) peek() error {
 	d.pics = pics
 	d.orient(turns, wrong)
 	return nil
+}
+
+// peekHead reads the head of a photo, unless the file system knows it.
+func peekHead(fsys fs.FS, name string) (p picture, o orientation, wrong, err error) {
+	held, ok := fsys.(*Held)
+	if ok {
+		if p, o, known := held.head(name); known {
+			return p, o, nil, nil
+		}
+	}
+	if p, err = peekPicture(fsys, name); err != nil {
+		return p, o, nil, err
+	}
+	if o, wrong, err = peekPhoto(fsys, name); ok && wrong == nil && err == nil {
+		held.note(name, p, o)
+	}
+	return p, o, wrong, err
 }
 
 // measureLoose settles channels and depth, and bounds each size by itself.

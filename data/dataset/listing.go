@@ -143,7 +143,7 @@ func leavings() []string { return []string{"__MACOSX", "Thumbs.db", "ehthumbs.db
 
 // leads notes where a linked folder leads if that is outside of the root: what is read there is not what was named.
 func (l *listing) leads(p string) {
-	if _, ok := l.fsys.(disk); !ok {
+	if !local(l.fsys) {
 		return
 	}
 	root, err := filepath.EvalSymlinks(l.root)
@@ -174,7 +174,7 @@ func (l *listing) name(p string) string {
 	if p == "" {
 		return l.root
 	}
-	if _, ok := l.fsys.(disk); ok {
+	if local(l.fsys) {
 		return filepath.Join(l.root, filepath.FromSlash(p))
 	}
 	return path.Join(l.root, p)

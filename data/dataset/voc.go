@@ -393,7 +393,7 @@ func (l *listing) split(file, name string) error {
 // lists names the splits that there are.
 func lists(fsys fs.FS, file string) string {
 	dir := filepath.Dir(file)
-	if _, ok := fsys.(disk); !ok {
+	if !local(fsys) {
 		dir = path.Dir(file)
 	}
 	entries, err := fs.ReadDir(fsys, dir)
@@ -417,7 +417,7 @@ func stem(name string) string { return strings.TrimSuffix(name, path.Ext(filepat
 
 // joined is the path of something below a folder.
 func joined(fsys fs.FS, dir, name string) string {
-	if _, ok := fsys.(disk); ok {
+	if local(fsys) {
 		return filepath.Join(dir, filepath.FromSlash(name))
 	}
 	return path.Join(dir, name)

@@ -20,7 +20,39 @@ const (
 	maxShards = 1_000_000     // of a job
 	maxCells  = 1 << 28       // models × metrics × elements of a job
 	maxCount  = 1_000_000_000 // samples of a job
+
+	// What is larger is a large job.
+	smallFiles  = 1000
+	smallShards = 1000
 )
+
+// Settle gives a job the format that its size asks for: the first, which every version of the program reads, up to a
+// thousand files and a thousand shards, else the second.
+func (j *Job) Settle() {
+	format := FormatSmall
+	if len(j.Files) > smallFiles || j.Shard > 0 && j.Count/j.Shard > smallShards {
+		format = FormatLarge
+	}
+	j.SettleAs(format)
+}
+
+// SettleAs gives a job a format, as one who goes on with a run that has it.
+func (j *Job) SettleAs(format int) {
+	j.Format, j.Table = format, nil
+	if format >= FormatLarge && len(j.Files) > smallFiles {
+		j.Table = &Table{Count: len(j.Files), SHA256: FilesDigest(j.Files)}
+	}
+}
+
+// FilesDigest is the SHA-256, in lower-case hexadecimal, of the digests of files in their order, a line for each.
+func FilesDigest(files []Ref) string {
+	h := sha256.New()
+	for _, f := range files {
+		_, _ = io.WriteString(h, f.SHA256) // a hash takes everything
+		_, _ = h.Write([]byte{'\n'})
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
 
 // Canonical is the job as JSON, always the same bytes for the same job: keys in the order of the fields, no spaces, the
 // shortest digits that give a number back, one line feed at the end. [ParseJob] reads it back exactly. A job with a
@@ -28,6 +60,11 @@ const (
 func (j *Job) Canonical() ([]byte, error) { return canonical(j) }
 
 func canonical(j *Job) ([]byte, error) {
+	if j.Table != nil {
+		c := *j
+		c.Files, c.Heads = []Ref{}, nil
+		j = &c
+	}
 	if p, text := notText(reflect.ValueOf(j).Elem(), ""); p != "" {
 		return nil, fmt.Errorf("job: %s is not valid UTF-8, which every name has to be: rename %+q", p, text)
 	}
@@ -50,7 +87,7 @@ func notText(v reflect.Value, path string) (at, text string) {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			f, below := v.Type().Field(i), path
-			if !f.IsExported() {
+			if !f.IsExported() || f.Tag.Get("json") == "-" {
 				continue
 			}
 			if !f.Anonymous {
@@ -110,9 +147,13 @@ func (j *Job) withoutPaths() *Job {
 	for i := range c.Models {
 		c.Models[i].Path = ""
 	}
-	c.Files = append([]Ref{}, j.Files...)
-	for i := range c.Files {
-		c.Files[i].Path = ""
+	c.Files, c.Heads = []Ref{}, nil
+	if j.Table != nil {
+		c.Table = &Table{Count: j.Table.Count, SHA256: j.Table.SHA256}
+	} else {
+		for _, f := range j.Files {
+			c.Files = append(c.Files, Ref{SHA256: f.SHA256})
+		}
 	}
 	c.Study.Models = append([]Model{}, j.Study.Models...)
 	for i := range c.Study.Models {
@@ -184,8 +225,8 @@ func ParseJob(name string, b []byte) (*Job, error) {
 // Validate reports the first thing that makes the job impossible: sizes out of range, lists that do not match, names
 // that are missing or there twice, numbers that are not finite.
 func (j *Job) Validate() error {
-	if j.Format != FormatNumber {
-		return fmt.Errorf("format is %d, expected %d", j.Format, FormatNumber)
+	if j.Format < FormatSmall || j.Format > FormatNumber {
+		return fmt.Errorf("format is %d, expected %d to %d", j.Format, FormatSmall, FormatNumber)
 	}
 	if j.Count < 0 || j.Count > maxCount {
 		return fmt.Errorf("count is %d, expected 0 to %d", j.Count, maxCount)
@@ -251,10 +292,29 @@ func (j *Job) validateModels() error {
 			return fmt.Errorf("asked[%d].sha256 is %q, expected 64 hexadecimal digits", i, clip(f.SHA256))
 		}
 	}
+	if err := j.validateTable(); err != nil || j.Table != nil {
+		return err
+	}
 	for i, f := range j.Files {
 		if !isDigest(f.SHA256) {
 			return fmt.Errorf("files[%d].sha256 is %q, expected 64 hexadecimal digits", i, clip(f.SHA256))
 		}
+	}
+	return nil
+}
+
+// validateTable looks at what stands for the files; what the table says is for those who read it.
+func (j *Job) validateTable() error {
+	t := j.Table
+	switch {
+	case t == nil:
+		return nil
+	case j.Format < FormatLarge:
+		return fmt.Errorf("there is a table of files, which format %d does not have", j.Format)
+	case t.Count < 1 || t.Count > maxCount || j.Files != nil && len(j.Files) != 0 && len(j.Files) != t.Count:
+		return fmt.Errorf("table.count is %d with %d files", t.Count, len(j.Files))
+	case !isDigest(t.SHA256) || t.File != "" && !isDigest(t.File):
+		return errors.New("the digests of table are not 64 hexadecimal digits each")
 	}
 	return nil
 }
@@ -342,6 +402,14 @@ func differ(a, b reflect.Value, path string, d *[]string) {
 				differ(a.Field(i), b.Field(i), join(path, keyOf(f)), d)
 			}
 		}
+	case reflect.Pointer:
+		if a.IsNil() || b.IsNil() {
+			if a.IsNil() != b.IsNil() {
+				*d = append(*d, fmt.Sprintf("%s: there in one alone", path))
+			}
+			return
+		}
+		differ(a.Elem(), b.Elem(), path, d)
 	case reflect.Slice:
 		if a.Len() != b.Len() {
 			*d = append(*d, fmt.Sprintf("%s: %s, not %s", path, brief(a), brief(b)))

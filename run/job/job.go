@@ -10,8 +10,12 @@ import (
 	"nero/symmetry/group"
 )
 
-// FormatNumber is the number of the run folder that this program writes: the value of [Job.Format].
-const FormatNumber = 1
+// The formats of run folders, values of [Job.Format]. Large runs are written in the second: see [Job.Settle].
+const (
+	FormatSmall  = 1
+	FormatLarge  = 2
+	FormatNumber = FormatLarge // the newest that this program reads
+)
 
 // StudyVersion is the version of the study file that this program reads.
 const StudyVersion = 1
@@ -755,6 +759,27 @@ type Ref struct {
 	SHA256 string `json:"sha256"`
 }
 
+// Table is the file that lists the files of a job.
+type Table struct {
+	// Count is how many files there are, and SHA256 the digest of their digests: [FilesDigest].
+	Count  int    `json:"count"`
+	SHA256 string `json:"sha256"`
+	// File is the SHA-256 of the table itself. It holds paths, so it is no part of what is computed; "" before it was
+	// written.
+	File string `json:"file"`
+}
+
+// Head is what the head of a picture file says. The zero Head says nothing.
+type Head struct {
+	Channels, Height, Width int32
+	// bits of each number
+	Depth int32
+	// a palette of greys, which serves as one channel or as three
+	Either bool
+	// how it lies in its file: 1 to 8 as EXIF has it, 0 where it does not say
+	Turn int32
+}
+
 // ModelRef is a model of a job.
 type ModelRef struct {
 	Name string `json:"name"`
@@ -786,7 +811,7 @@ func (e Engine) String() string {
 // Job is everything that decides the numbers of a run. Its canonical JSON is hashed; the hash names every file of the
 // run.
 type Job struct {
-	// of the run folder: FormatNumber
+	// of the run folder: FormatSmall or FormatLarge
 	Format int `json:"format"`
 	// raised whenever code changes the numbers
 	Numbers int `json:"numbers"`
@@ -795,8 +820,13 @@ type Job struct {
 	Models []ModelRef `json:"models"`
 	// Asked are the programs and endpoints that compute metrics, in the order of the study.
 	Asked []Ref `json:"asked,omitempty"`
-	// of the data
+	// Files are those of the data. Where there is a table the JSON has none of them.
 	Files []Ref `json:"files"`
+	// Table stands in the JSON of a large job for its files, which have a file of their own.
+	Table *Table `json:"table,omitempty"`
+	// Heads say what files of pictures are, in the order of Files; nil where nobody has looked. They follow from what
+	// the files hold, and are kept with them in the table.
+	Heads []Head `json:"-"`
 	// indexes into the data set; nil for all
 	Samples []int `json:"samples,omitempty"`
 	// number of samples

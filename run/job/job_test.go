@@ -27,7 +27,7 @@ func anyJob(t *rapid.T) *Job {
 	count := rapid.IntRange(1, 50).Draw(t, "count")
 	str := func(n string) string { return text.Draw(t, n) }
 	j := &Job{
-		Format: FormatNumber, Numbers: whole.Draw(t, "numbers"), Count: count, Classes: whole.Draw(t, "classes"),
+		Format: FormatSmall, Numbers: whole.Draw(t, "numbers"), Count: count, Classes: whole.Draw(t, "classes"),
 		Names:   digest.Draw(t, "names"),
 		Measure: str("measure"), Metrics: rapid.SliceOfNDistinct(text, 1, 4, rapid.ID).Draw(t, "metrics"),
 		Engine: Engine{str("engine"), str("version"), str("provider")}, Shard: whole.Draw(t, "shard"),
@@ -207,7 +207,7 @@ func mustHash(t interface{ Fatal(...any) }, j *Job) string {
 
 func minimal() *Job {
 	return &Job{
-		Format: FormatNumber, Models: []ModelRef{{"m", Ref{"m.onnx", strings.Repeat("a", 64)}, 1, ""}}, Count: 10,
+		Format: FormatSmall, Models: []ModelRef{{"m", Ref{"m.onnx", strings.Repeat("a", 64)}, 1, ""}}, Count: 10,
 		Shard:    3,
 		Elements: []group.Element{{0}, {90}}, Exact: []bool{true, true}, Metrics: []string{"accuracy"},
 	}
@@ -262,6 +262,7 @@ func each(v reflect.Value, path string, do func(path string, change func() func(
 		for i := range v.NumField() {
 			f := v.Type().Field(i)
 			switch {
+			case f.Tag.Get("json") == "-": // it follows from what the files hold
 			case f.Anonymous:
 				each(v.Field(i), path, do)
 			case f.IsExported():
@@ -275,6 +276,7 @@ func each(v reflect.Value, path string, do func(path string, change func() func(
 		for i := range v.Len() {
 			each(v.Index(i), fmt.Sprintf("%s[%d]", path, i), do)
 		}
+	case reflect.Pointer: // the table of a large job: TestSettle
 	case reflect.String:
 		do(path, set(reflect.ValueOf(v.String()+"x")))
 	case reflect.Bool:
@@ -334,7 +336,13 @@ func TestValidate(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*Job){
-		"format is 2, expected 1":             func(j *Job) { j.Format = 2 },
+		"format is 3, expected 1 to 2": func(j *Job) { j.Format = 3 },
+		"format is 0, expected 1 to 2": func(j *Job) { j.Format = 0 },
+		"which format 1 does not have": func(j *Job) { j.Table = &Table{Count: 1, SHA256: j.Models[0].SHA256} },
+		"table.count is 2 with 1 files": func(j *Job) {
+			j.Format, j.Files, j.Table = 2, []Ref{j.Models[0].Ref}, &Table{Count: 2}
+		},
+		"the digests of table are not":        func(j *Job) { j.Format, j.Table = 2, &Table{Count: 1, SHA256: "x"} },
 		"count is -1":                         func(j *Job) { j.Count = -1 },
 		"count is 9000000000000000000":        func(j *Job) { j.Count = 9000000000000000000 },
 		"shard is 0":                          func(j *Job) { j.Shard = 0 },
@@ -504,4 +512,49 @@ func FuzzParseJob(f *testing.F) {
 			t.Errorf("%d shards", n)
 		}
 	})
+}
+
+// A large job has its files in a table: what they hold counts, and neither where they lie nor the table's own digest.
+func TestSettle(t *testing.T) {
+	j := minimal()
+	if j.Settle(); j.Format != FormatSmall || j.Table != nil {
+		t.Errorf("a small job has format %d and table %v", j.Format, j.Table)
+	}
+	if j.Count = 10_000; true {
+		j.Settle()
+	}
+	if j.Format != FormatLarge || j.Table != nil {
+		t.Errorf("a job of %d shards has format %d and table %v", len(j.Shards()), j.Format, j.Table)
+	}
+	for i := range 1001 {
+		j.Files = append(j.Files, Ref{strconv.Itoa(i), strings.Repeat("a", 64)})
+	}
+	if j.Settle(); j.Table == nil || j.Table.Count != 1001 || j.Validate() != nil {
+		t.Fatalf("table %+v", j.Table)
+	}
+	text, err := j.Canonical()
+	if err != nil || len(text) > 4096 || !strings.Contains(string(text), `"files":[],`) {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+	hash := mustHash(t, j)
+	j.Files[7].Path, j.Table.File = "elsewhere", strings.Repeat("b", 64)
+	if mustHash(t, j) != hash {
+		t.Error("a path decides the hash")
+	}
+	other := minimal()
+	other.Count, other.Files = j.Count, slices.Clone(j.Files)
+	other.Files[7].SHA256 = strings.Repeat("c", 64)
+	if other.Settle(); mustHash(t, other) == hash {
+		t.Error("what a file holds does not decide the hash")
+	}
+	if d := j.Diff(other); len(d) != 1 || !strings.HasPrefix(d[0], "table.sha256: ") {
+		t.Errorf("differences %q", d)
+	}
+	if j.DataDigest() == other.DataDigest() {
+		t.Error("other data with the same digest")
+	}
+	small := *j
+	if small.SettleAs(FormatSmall); small.DataDigest() != j.DataDigest() || mustHash(t, &small) == hash {
+		t.Error("the data are told apart by the format, or the jobs are not")
+	}
 }

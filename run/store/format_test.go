@@ -1,12 +1,17 @@
 package store_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"nero/internal/seal"
@@ -21,11 +26,56 @@ var update = flag.Bool("update", false,
 // golden is the job of the runs in testdata. It must not change.
 func golden() *job.Job { return storetest.Job(14, 4, 2, 2, 6) }
 
+// large is golden as a large job is kept: files in a table, and no cells. It must not change.
+func large() *job.Job {
+	j := golden()
+	j.Format = job.FormatLarge
+	j.Files = nil
+	for i := range 14 {
+		sum := sha256.Sum256([]byte{byte(i)})
+		j.Files = append(j.Files, job.Ref{
+			Path: fmt.Sprintf("/photos/%d/ä%d.png", i%2, i), SHA256: hex.EncodeToString(sum[:]),
+		})
+		n := int32(i)
+		j.Heads = append(j.Heads, job.Head{Channels: 3, Height: 224, Width: 200 + n, Depth: 8, Turn: n % 9})
+	}
+	j.Heads[3], j.Heads[4] = job.Head{}, job.Head{Channels: 1, Height: 1, Width: 1, Depth: 16, Either: true}
+	j.Table = &job.Table{Count: len(j.Files), SHA256: job.FilesDigest(j.Files)}
+	return j
+}
+
 // TestFormat1 opens a run that was written when format 1 was made: it must stay readable, and today's program must
 // write the same bytes.
-func TestFormat1(t *testing.T) {
-	const dir = "testdata/format1"
-	j := golden()
+func TestFormat1(t *testing.T) { formatted(t, "testdata/format1", golden()) }
+
+// TestFormat2 does so with a run that was written when format 2 was made.
+func TestFormat2(t *testing.T) {
+	const dir = "testdata/format2"
+	formatted(t, dir, large())
+	j, err := store.Planned(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := large()
+	if !slices.Equal(j.Files, want.Files) || !slices.Equal(j.Heads, want.Heads) {
+		t.Errorf("files %v, heads %v", j.Files, j.Heads)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "job.json"))
+	if err != nil || strings.Contains(string(text), "photos") {
+		t.Errorf("the job names its files, %v", err)
+	}
+	marker, err := pick(dir, "marker")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err = os.ReadFile(marker); err != nil || strings.Contains(string(text), "cells") {
+		t.Errorf("a marker has cells, %v", err)
+	}
+}
+
+// formatted holds a run of a format against what is written today.
+func formatted(t *testing.T, dir string, j *job.Job) {
+	t.Helper()
 	if *update {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
@@ -33,7 +83,9 @@ func TestFormat1(t *testing.T) {
 		if err := storetest.Write(t.Context(), dir, j, store.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		unseal(t, filepath.Join(dir, "manifest.json"))
+		if j.Format == job.FormatSmall {
+			unseal(t, filepath.Join(dir, "manifest.json"))
+		}
 	}
 	r, err := store.Open(dir)
 	if err != nil {
@@ -75,7 +127,9 @@ func TestFormat1(t *testing.T) {
 	if err != nil || !sealed {
 		t.Errorf("the seal of the manifest: %v, %v", sealed, err)
 	}
-	got["manifest.json"] = string(plain)
+	if j.Format == job.FormatSmall {
+		got["manifest.json"] = string(plain)
+	}
 	storetest.Equal(t, got, storetest.Snapshot(t, dir))
 }
 

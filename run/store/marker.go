@@ -26,7 +26,9 @@ type marker struct {
 	File   string `json:"file"`
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
-	Cells  cells  `json:"cells"`
+	// Cells are in the markers of small jobs alone: of large ones they would be up to half of what is kept, and nobody
+	// who sums up looks at them.
+	Cells *cells `json:"cells,omitempty"`
 
 	// the cells are known to be those of the rows
 	fits bool
@@ -96,8 +98,11 @@ func (n *numbers) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-func packCells(ms []aggregate.Moments) cells {
-	c := cells{N: []int{}, NaN: []int{}, ArgMin: []int{}, ArgMax: []int{}}
+// hasCells reports whether markers of a job hold moments.
+func hasCells(j *job.Job) bool { return j.Format < job.FormatLarge }
+
+func packCells(ms []aggregate.Moments) *cells {
+	c := &cells{N: []int{}, NaN: []int{}, ArgMin: []int{}, ArgMax: []int{}}
 	for _, m := range ms {
 		c.N, c.NaN = append(c.N, m.N), append(c.NaN, m.NaN)
 		c.Mean, c.M2 = append(c.Mean, m.Mean), append(c.M2, m.M2)
@@ -164,6 +169,15 @@ func parseMarker(j *job.Job, hash string, s job.Shard, b []byte) (*marker, []agg
 		return nil, nil, fmt.Errorf("%d rows (%d failed), expected %d", m.Rows, m.Failed, n*len(j.Models))
 	case m.File != rowsName(s.Index):
 		return nil, nil, fmt.Errorf("it is for file %q, expected %q", m.File, rowsName(s.Index))
+	}
+	if !hasCells(j) {
+		if m.Cells != nil {
+			return nil, nil, fmt.Errorf("it has cells, which markers of format %d have not", j.Format)
+		}
+		return m, nil, nil
+	}
+	if m.Cells == nil {
+		return nil, nil, errors.New("it has no cells")
 	}
 	c, err := m.Cells.unpack(len(j.Models)*len(j.Metrics)*len(j.Elements), j.Count)
 	return m, c, err

@@ -28,6 +28,18 @@ func Planned(dir string) (*job.Job, error) {
 	return j, remedied(err)
 }
 
+// Format is the number of the format of the job in a folder, 0 where there is none that can be read.
+func Format(dir string) int {
+	var f struct {
+		Format int `json:"format"`
+	}
+	b, err := readSmall(filepath.Join(dir, jobName))
+	if err != nil || json.Unmarshal(b, &f) != nil {
+		return 0
+	}
+	return f.Format
+}
+
 // PutPlan keeps, beside a run that is not complete, what helps to make it: v as JSON, sealed and bound to the job.
 // [Run.Finish] takes it away.
 func (r *Run) PutPlan(v any) error {

@@ -215,11 +215,18 @@ func (r *Run) Curves(model int, metric string) (*Curves, error) {
 }
 
 // Moments folds the markers of the finished shards, in shard order: the moments over samples of every (model m, metric
-// k, element g), at index (m*metrics + k)*elements + g. No row is read.
+// k, element g), at index (m*metrics + k)*elements + g. Of a large job, whose markers say nothing of them, the rows are
+// read.
 func (r *Run) Moments() ([]aggregate.Moments, error) {
 	out := make([]aggregate.Moments, len(r.job.Models)*len(r.job.Metrics)*len(r.job.Elements))
 	for _, s := range r.shards {
 		_, c, err := r.marker(s.Index)
+		if err == nil && !hasCells(r.job) {
+			var rows []job.Row
+			if rows, err = r.all(s); err == nil {
+				c = summarise(r.job, rows)
+			}
+		}
 		if errors.Is(err, fs.ErrNotExist) && !r.Complete() {
 			continue
 		}

@@ -140,7 +140,7 @@ func encode(j *job.Job, hash string, s job.Shard, rows []job.Row) ([]byte, error
 		parquet.DataPageVersion(2),
 		parquet.DataPageStatistics(false),
 		parquet.PageBufferSize(2 * groupBytes), // one page per column and row group
-		parquet.KeyValueMetadata("nero.format", strconv.Itoa(job.FormatNumber)),
+		parquet.KeyValueMetadata("nero.format", strconv.Itoa(j.Format)),
 		parquet.KeyValueMetadata("nero.job", hash),
 		parquet.KeyValueMetadata("nero.shard", strconv.Itoa(s.Index)),
 	}
@@ -470,6 +470,22 @@ func (f *shardFile) values(group int, do func(row int, v parquet.Value) error, p
 		err = fmt.Errorf("column %s: %d rows, expected %d", path[0], row+1, rows)
 	}
 	return err
+}
+
+// failed is how many rows have an error.
+func (f *shardFile) failed() (n int, err error) {
+	defer caught(&err)
+	for group := range f.file.RowGroups() {
+		if err := f.values(group, func(_ int, v parquet.Value) error {
+			if !v.IsNull() {
+				n++
+			}
+			return nil
+		}, colError); err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
 }
 
 // rows reads a row group of a model, with the curves of the named metrics and what else the filter asks for.

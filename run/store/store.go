@@ -15,12 +15,15 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"nero/internal/disk"
 	"nero/internal/seal"
@@ -56,6 +59,8 @@ type Options struct {
 	// Shared lets several processes write different shards of the same run at once, as the tasks of an array job do.
 	// They exclude a writer that is not shared, and leave the remains of dead processes alone.
 	Shared bool
+	// Verified is a run of the same folder whose checksums are believed; nil for none.
+	Verified *Run
 }
 
 // Manifest is the last file of a run. It is there exactly when the run is complete.
@@ -98,6 +103,8 @@ type Run struct {
 	shards []job.Shard
 	// nil when reading
 	lock io.Closer
+	// of the files, where it has to be written with the job
+	table []byte
 
 	// files by path, of a manifest that was read; nil where there was none
 	listed map[string]FileInfo
@@ -148,7 +155,15 @@ func Create(dir string, j *job.Job, o Options) (_ *Run, err error) {
 			_ = lock.Close() // the first error is the one to report
 		}
 	}()
-	r := &Run{dir: dir, fs: o.FS, job: j, hash: hash, shards: j.Shards(), lock: lock, verified: map[int]*marker{}}
+	r := &Run{dir: dir, fs: o.FS, hash: hash, shards: j.Shards(), lock: lock, verified: map[int]*marker{}}
+	if r.job, r.table, err = listed(j); err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	if v := o.Verified; v != nil && v.hash == hash && same(v.dir, dir) {
+		v.mu.Lock()
+		r.verified = maps.Clone(v.verified)
+		v.mu.Unlock()
+	}
 	r.checking = make([]sync.Mutex, len(r.shards))
 	unread := r.readManifest()
 	if unread != nil && !errors.Is(unread, ErrCorrupt) && !errors.Is(unread, ErrIncompatible) {
@@ -179,6 +194,13 @@ func Create(dir string, j *job.Job, o Options) (_ *Run, err error) {
 		}
 	}
 	return r, nil
+}
+
+// same reports whether two paths are one.
+func same(a, b string) bool {
+	x, err := filepath.Abs(a)
+	y, err2 := filepath.Abs(b)
+	return err == nil && err2 == nil && x == y
 }
 
 // ours refuses a folder with something in it that is not a run.
@@ -215,12 +237,12 @@ func (r *Run) claim(shared bool) error {
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	if text, err := readSmall(name); err == nil && bytes.Equal(text, mine) {
+	if text, err := readSmall(name); err == nil && bytes.Equal(text, mine) && r.tabled() {
 		return nil // without reading a job of many files again
 	}
 	old, text, err := readJob(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return replace(r.fs, name, mine)
+		return r.putJob(mine)
 	}
 	if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrIncompatible) {
 		return err
@@ -249,7 +271,28 @@ func (r *Run) claim(shared bool) error {
 	if err := r.incomplete(); err != nil {
 		return err
 	}
-	return replace(r.fs, name, mine)
+	return r.putJob(mine)
+}
+
+// tabled reports whether the folder has the table of the files that the job says. Of a job that was read with its table
+// nothing is asked again.
+func (r *Run) tabled() bool {
+	if r.table == nil {
+		return true
+	}
+	sum, _, err := checksum(filepath.Join(r.dir, filesName))
+	return err == nil && sum == r.job.Table.File
+}
+
+// putJob writes the job, the table of its files before it.
+func (r *Run) putJob(text []byte) error {
+	if r.table != nil {
+		if err := replace(r.fs, filepath.Join(r.dir, filesName), r.table); err != nil {
+			return err
+		}
+		r.table = nil
+	}
+	return replace(r.fs, filepath.Join(r.dir, jobName), text)
 }
 
 func isFolder(name string) bool {
@@ -344,6 +387,9 @@ func readJob(name string) (*job.Job, []byte, error) {
 	}
 	if err := j.Validate(); err != nil {
 		return nil, nil, damaged(name, err)
+	}
+	if err := readFiles(filepath.Dir(name), j); err != nil {
+		return nil, nil, err
 	}
 	return j, b, nil
 }
@@ -441,13 +487,21 @@ func parseManifest(b []byte, j *job.Job, hash string) (*Manifest, error) {
 	return m, nil
 }
 
+// named are the files of the data that job and manifest name themselves: none where there is a table of them.
+func named(j *job.Job) []job.Ref {
+	if j.Table != nil {
+		return []job.Ref{}
+	}
+	return j.Files
+}
+
 // of reports whether a manifest says of a job what the job says of itself.
 func (m *Manifest) of(j *job.Job) bool {
 	if m.Samples != j.Count || m.Rows != j.Count*len(j.Models) {
 		return false
 	}
 	a, err := encodeJSON([]any{m.Study, m.Models, m.Data, m.Engine}, "")
-	b, err2 := encodeJSON([]any{j.Study, j.Models, j.Files, j.Engine}, "")
+	b, err2 := encodeJSON([]any{j.Study, j.Models, named(j), j.Engine}, "")
 	return err == nil && err2 == nil && bytes.Equal(a, b)
 }
 
@@ -514,7 +568,7 @@ func (r *Run) verify(shard int) (*marker, error) {
 			"%s: %w: it has %d bytes with SHA-256 %.12s, and %s says %d bytes with %.12s", name, ErrCorrupt, size, sum,
 			witness, m.Size, m.SHA256)
 	}
-	m.Cells = cells{} // the checksum is what is worth keeping
+	m.Cells = nil // the checksum is what is worth keeping
 	r.mu.Lock()
 	r.verified[shard] = m
 	r.mu.Unlock()
@@ -550,7 +604,7 @@ func (r *Run) expected(shard int) (m *marker, witness string, err error) {
 	}
 	s := r.shards[shard]
 	return &marker{
-		Format: job.FormatNumber, Job: r.hash, Shard: s, Rows: (s.Hi - s.Lo) * len(r.job.Models), File: rowsName(shard),
+		Format: r.job.Format, Job: r.hash, Shard: s, Rows: (s.Hi - s.Lo) * len(r.job.Models), File: rowsName(shard),
 		Size: rows.Size, SHA256: rows.SHA256,
 	}, manifestName, nil
 }
@@ -577,18 +631,23 @@ func (r *Run) marker(shard int) (*marker, []aggregate.Moments, error) {
 // renew makes sure that the marker of a shard whose rows are what it says also says of them what they hold. A marker
 // that somebody else has left is held against its rows before the manifest makes it official, and written anew of them
 // if it is not what they give.
-func (r *Run) renew(shard int, m *marker) (*marker, error) {
+func (r *Run) renew(shard int, m *marker) (_ *marker, err error) {
 	if m.fits {
 		return m, nil
 	}
 	s := r.shards[shard]
-	rows, err := r.all(s)
-	if err != nil {
-		return nil, err
-	}
 	fresh := &marker{
-		Format: job.FormatNumber, Job: r.hash, Shard: s, Rows: len(rows), Failed: failed(rows), File: m.File,
-		Size: m.Size, SHA256: m.SHA256, Cells: packCells(summarise(r.job, rows)),
+		Format: r.job.Format, Job: r.hash, Shard: s, Rows: (s.Hi - s.Lo) * len(r.job.Models), File: m.File,
+		Size: m.Size, SHA256: m.SHA256,
+	}
+	if hasCells(r.job) {
+		rows, err := r.all(s)
+		if err != nil {
+			return nil, err
+		}
+		fresh.Failed, fresh.Cells = failed(rows), packCells(summarise(r.job, rows))
+	} else if fresh.Failed, err = r.failures(s); err != nil {
+		return nil, err
 	}
 	text, err := encodeJSON(fresh, "")
 	if err != nil {
@@ -607,7 +666,7 @@ func (r *Run) renew(shard int, m *marker) (*marker, error) {
 			return nil, writing(r.shardDir(), err)
 		}
 	}
-	fresh.Cells, fresh.fits = cells{}, true
+	fresh.Cells, fresh.fits = nil, true
 	r.mu.Lock()
 	r.verified[shard] = fresh
 	r.mu.Unlock()
@@ -648,11 +707,54 @@ func checksum(name string) (sum string, size int64, err error) {
 	return hex.EncodeToString(h.Sum(nil)), size, err
 }
 
+// failures is how many rows of a finished shard have an error, without reading their curves.
+func (r *Run) failures(s job.Shard) (n int, err error) {
+	file, closer, err := r.open(s)
+	if err != nil || file == nil {
+		return 0, err
+	}
+	defer func() { _ = closer.Close() }() // nothing was written
+	if n, err = file.failed(); err != nil {
+		return 0, r.unreadable(s, err)
+	}
+	return n, nil
+}
+
+// looking is how many files of a run are looked at at once: more than there are cores, because on a shared disk most of
+// the time goes into waiting.
+const looking = 16
+
 // Missing lists the shards that are not finished, verifying those that are.
-func (r *Run) Missing() []job.Shard {
+func (r *Run) Missing() []job.Shard { return r.without(r.Done) }
+
+// Unmarked lists the shards that have no marker. What the others hold is not looked at: whoever completes the run does
+// that.
+func (r *Run) Unmarked() []job.Shard {
+	there := map[string]bool{}
+	entries, _ := os.ReadDir(r.shardDir()) // a folder that is not there holds none
+	for _, e := range entries {
+		there[e.Name()] = true
+	}
+	return r.without(func(shard int) bool { return there[markerName(shard)] })
+}
+
+// without lists the shards of which something does not hold.
+func (r *Run) without(holds func(shard int) bool) []job.Shard {
+	bad := make([]bool, len(r.shards))
+	var g errgroup.Group
+	g.SetLimit(looking)
+	for lo := 0; lo < len(bad); lo += looking {
+		g.Go(func() error {
+			for i := lo; i < min(lo+looking, len(bad)); i++ {
+				bad[i] = !holds(r.shards[i].Index)
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // nothing fails
 	var out []job.Shard
-	for _, s := range r.shards {
-		if !r.Done(s.Index) {
+	for i, s := range r.shards {
+		if bad[i] {
 			out = append(out, s)
 		}
 	}
@@ -697,19 +799,23 @@ func (r *Run) Commit(ctx context.Context, s job.Shard, rows []job.Row, moments [
 	if err != nil {
 		return fmt.Errorf("store: shard %d: %w", s.Index, err)
 	}
-	if moments == nil {
-		moments = summarise(r.job, ordered)
-	}
-	if want := len(r.job.Models) * len(r.job.Metrics) * len(r.job.Elements); len(moments) != want {
-		return fmt.Errorf("store: shard %d: %d moments, expected %d", s.Index, len(moments), want)
+	var packed *cells
+	if hasCells(r.job) {
+		if moments == nil {
+			moments = summarise(r.job, ordered)
+		}
+		if want := len(r.job.Models) * len(r.job.Metrics) * len(r.job.Elements); len(moments) != want {
+			return fmt.Errorf("store: shard %d: %d moments, expected %d", s.Index, len(moments), want)
+		}
+		packed = packCells(moments)
 	}
 	b, err := encode(r.job, r.hash, s, ordered)
 	if err != nil {
 		return fmt.Errorf("store: shard %d: %w", s.Index, err)
 	}
 	m := &marker{
-		Format: job.FormatNumber, Job: r.hash, Shard: s, Rows: len(ordered), Failed: failed(ordered),
-		File: rowsName(s.Index), Size: int64(len(b)), SHA256: digest(b), Cells: packCells(moments), fits: true,
+		Format: r.job.Format, Job: r.hash, Shard: s, Rows: len(ordered), Failed: failed(ordered),
+		File: rowsName(s.Index), Size: int64(len(b)), SHA256: digest(b), Cells: packed, fits: true,
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -738,7 +844,7 @@ func (r *Run) Commit(ctx context.Context, s job.Shard, rows []job.Row, moments [
 	if err := r.fs.SyncDir(r.shardDir()); err != nil {
 		return writing(r.shardDir(), err)
 	}
-	m.Cells = cells{}
+	m.Cells = nil
 	r.mu.Lock()
 	r.verified[s.Index] = m
 	r.mu.Unlock()
@@ -778,7 +884,7 @@ func (r *Run) Put(name string, b []byte) error {
 		return errors.New("store: the run is open for reading")
 	}
 	if name != filepath.Base(name) || !filepath.IsLocal(name) || strings.HasPrefix(name, ".") || name == jobName ||
-		name == manifestName || name == slicesName || name == remarksName {
+		name == filesName || name == manifestName || name == slicesName || name == remarksName {
 		return fmt.Errorf("store: %q cannot be the name of a file in a run folder", name)
 	}
 	if err := r.incomplete(); err != nil {
@@ -808,7 +914,7 @@ func (r *Run) Finish(ctx context.Context, versions map[string]string) error {
 		versions = map[string]string{}
 	}
 	m := &Manifest{
-		Format: job.FormatNumber, Job: r.hash, Study: r.job.Study, Models: r.job.Models, Data: r.job.Files,
+		Format: r.job.Format, Job: r.hash, Study: r.job.Study, Models: r.job.Models, Data: named(r.job),
 		Engine:   r.job.Engine,
 		Versions: versions, Complete: true, Shards: len(r.shards), Samples: r.job.Count,
 	}
@@ -826,24 +932,8 @@ func (r *Run) Finish(ctx context.Context, versions map[string]string) error {
 			return err
 		}
 	}
-	sub := filepath.Base(r.shardDir())
-	for _, s := range r.shards {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		k, err := r.verify(s.Index)
-		if err != nil {
-			return err
-		}
-		if k, err = r.renew(s.Index, k); err != nil {
-			return err
-		}
-		m.Rows += k.Rows
-		m.Failed += k.Failed
-		m.Files = append(m.Files, FileInfo{Path: sub + "/" + k.File, Size: k.Size, SHA256: k.SHA256})
-		if err := m.list(r.dir, sub+"/"+markerName(s.Index)); err != nil {
-			return err
-		}
+	if err := r.listShards(ctx, m); err != nil {
+		return err
 	}
 	slices.SortFunc(m.Files, func(a, b FileInfo) int { return strings.Compare(a.Path, b.Path) })
 	b, err := encodeJSON(m, " ")
@@ -863,12 +953,54 @@ func (r *Run) Finish(ctx context.Context, versions map[string]string) error {
 	return errors.Join(r.dropPlan(), r.dropCoarse())
 }
 
-func (m *Manifest) list(dir, path string) error {
+// listShards lists the shards in a manifest, each held against what it says of itself.
+func (r *Run) listShards(ctx context.Context, m *Manifest) error {
+	sub := filepath.Base(r.shardDir())
+	kept, beside := make([]*marker, len(r.shards)), make([]FileInfo, len(r.shards))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(looking)
+	for i, s := range r.shards {
+		g.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			k, err := r.verify(s.Index)
+			if err != nil {
+				return err
+			}
+			if kept[i], err = r.renew(s.Index, k); err != nil {
+				return err
+			}
+			beside[i], err = info(r.dir, sub+"/"+markerName(s.Index))
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	for i, k := range kept {
+		m.Rows += k.Rows
+		m.Failed += k.Failed
+		m.Files = append(m.Files, FileInfo{Path: sub + "/" + k.File, Size: k.Size, SHA256: k.SHA256}, beside[i])
+	}
+	return nil
+}
+
+// info is what a manifest says of a file.
+func info(dir, path string) (FileInfo, error) {
 	sum, size, err := checksum(filepath.Join(dir, filepath.FromSlash(path)))
 	if err != nil {
-		return fmt.Errorf("store: %w", err)
+		return FileInfo{}, fmt.Errorf("store: %w", err)
 	}
-	m.Files = append(m.Files, FileInfo{Path: path, Size: size, SHA256: sum})
+	return FileInfo{Path: path, Size: size, SHA256: sum}, nil
+}
+
+func (m *Manifest) list(dir, path string) error {
+	f, err := info(dir, path)
+	if err != nil {
+		return err
+	}
+	m.Files = append(m.Files, f)
 	return nil
 }
 

@@ -412,8 +412,8 @@ func TestNewer(t *testing.T) {
 	j := storetest.Job(10, 4, 1, 1, 5)
 	newer := func(dir string, names ...string) {
 		for _, name := range names {
-			rewrite(t, filepath.Join(dir, name), `"format":1`, `"format":2`)
-			rewrite(t, filepath.Join(dir, name), `"format": 1`, `"format": 2`)
+			rewrite(t, filepath.Join(dir, name), `"format":1`, `"format":3`)
+			rewrite(t, filepath.Join(dir, name), `"format": 1`, `"format": 3`)
 		}
 	}
 	dir, _ := write(t, j)
@@ -428,7 +428,7 @@ func TestNewer(t *testing.T) {
 	}
 	before := storetest.Snapshot(t, dir)
 	if _, err := store.Open(dir); !errors.Is(err, store.ErrIncompatible) ||
-		!strings.Contains(err.Error(), "format 2, and this program reads up to 1") {
+		!strings.Contains(err.Error(), "format 3, and this program reads up to 2") {
 		t.Errorf("opening a newer run: %v", err)
 	}
 	if _, err := store.Create(dir, j, store.Options{}); !errors.Is(err, store.ErrIncompatible) {

@@ -38,10 +38,29 @@ func known(s *job.Study, formats dataset.Formats) (dataset.Formats, dataset.Spec
 	return formats, spec
 }
 
+// reading opens the data of a study. What the heads of photos say is kept for the job.
+func (w *Workload) reading(formats dataset.Formats) (dataset.Dataset, error) {
+	fsys := new(dataset.Held)
+	formats, spec := known(w.Study, formats)
+	ds, err := formats.OpenFS(fsys, spec)
+	if err == nil {
+		w.heads = fsys.Heads
+	}
+	return ds, err
+}
+
 // trusting opens the data of a study whose job is known. Its files are held against the digests of the job when they
-// are read; those that opening has read are left to [Workload.digests].
+// are read, and the heads of photos are believed until then; files that opening has read are left to
+// [Workload.digests].
 func (w *Workload) trusting(formats dataset.Formats, j *job.Job) (dataset.Dataset, error) {
 	fsys := new(dataset.Held)
+	if len(j.Heads) == len(j.Files) && j.Heads != nil {
+		names, heads := make([]string, len(j.Files)), make([]dataset.Head, len(j.Files))
+		for i, f := range j.Files {
+			names[i], heads[i] = f.Path, dataset.Head(j.Heads[i])
+		}
+		fsys.Know(names, heads)
+	}
 	formats, spec := known(w.Study, formats)
 	ds, err := formats.OpenFS(fsys, spec)
 	if err != nil {
@@ -59,30 +78,72 @@ func (w *Workload) trusting(formats dataset.Formats, j *job.Job) (dataset.Datase
 	return ds, nil
 }
 
-// digests are the files of the data with what they hold: as the job says it where they are held against that.
-func (w *Workload) digests(j *job.Job) ([]job.Ref, error) {
-	names := w.Data.Files()
+// digests are the files of the data with what they hold: as the job says it where they are held against that. Somebody
+// may be told how many there are and how many are done.
+func (w *Workload) digests(o Options) ([]job.Ref, error) {
+	names, j := w.Data.Files(), o.Job
 	out := make([]job.Ref, len(names))
+	todo := len(names)
+	if len(w.held) == len(names) {
+		for _, held := range w.held {
+			if held {
+				todo--
+			}
+		}
+	}
+	tell := func(int) {}
+	if o.Hashing != nil && todo >= manyFiles {
+		var ended func()
+		tell, ended = o.Hashing(todo)
+		defer ended()
+	}
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	const batch = 64
 	for lo := 0; lo < len(names); lo += batch {
 		g.Go(func() error {
-			for i := lo; i < min(lo+batch, len(names)); i++ {
-				out[i].Path = absolute(names[i])
+			hi, done := min(lo+batch, len(names)), 0
+			for i := lo; i < hi; i++ {
 				if len(w.held) == len(names) && w.held[i] {
-					out[i].SHA256 = j.Files[i].SHA256
+					if out[i] = j.Files[i]; out[i].Path != names[i] {
+						out[i].Path = absolute(names[i])
+					}
 					continue
 				}
+				out[i].Path = absolute(names[i])
 				var err error
 				if out[i].SHA256, err = dataset.Digest(out[i].Path); err != nil {
 					return err
 				}
+				done++
+			}
+			if done > 0 {
+				tell(done)
 			}
 			return nil
 		})
 	}
 	return out, g.Wait()
+}
+
+// manyFiles is how many files take so long that somebody is told how far it is.
+const manyFiles = 5000
+
+// headed gives the job what the heads of photos say.
+func (w *Workload) headed(o Options) {
+	switch {
+	case o.Job != nil:
+		w.Job.Heads = o.Job.Heads
+	case w.heads != nil:
+		found := w.heads(w.Data.Files())
+		if found == nil {
+			return
+		}
+		w.Job.Heads = make([]job.Head, len(found))
+		for i, h := range found {
+			w.Job.Heads[i] = job.Head(h)
+		}
+	}
 }
 
 // dataSpec is the data of a study as the readers want it.

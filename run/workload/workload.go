@@ -93,6 +93,9 @@ type Options struct {
 	// until they are read, and samples are not tried out. A file that holds something else is then a
 	// [dataset.ChangedError].
 	Job *job.Job
+	// Hashing is told that so many files of the data get their digests, where they are many. It returns whom to tell of
+	// every further ones, from several goroutines at once, and of the end; nil for nobody.
+	Hashing func(total int) (done func(n int), ended func())
 	// Audit opens the models for an audit: scores stay as the model returns them and metrics are not looked at.
 	Audit bool
 }
@@ -148,6 +151,8 @@ type Workload struct {
 	Scored bool
 	// which files of the data are held against the digests of a job when they are read
 	held []bool
+	// heads are what the heads of photos among some files say; nil where nobody has looked
+	heads func(names []string) []dataset.Head
 	// by the name of the model
 	opened map[string]*loaded
 }
@@ -454,7 +459,7 @@ func (w *Workload) openData(o Options) error {
 	if o.Job != nil {
 		ds, err = w.trusting(o.Formats, o.Job)
 	} else {
-		ds, err = OpenData(w.Study, o.Formats)
+		ds, err = w.reading(o.Formats)
 	}
 	if err != nil {
 		return w.Study.Errorf("data", "%v", w.fitting(err))
@@ -781,10 +786,10 @@ func (w *Workload) fix(o Options) error {
 	e := w.Eval
 	info := o.Engine.Info()
 	j := w.Job
-	j.Format, j.Numbers, j.Study = job.FormatNumber, Numbers, placed(*w.Study)
+	j.Numbers, j.Study = Numbers, placed(*w.Study)
 	j.Samples, j.Count, j.Classes = e.Samples, e.Count(), e.Classes
 	var err error
-	if j.Files, err = w.digests(o.Job); err != nil {
+	if j.Files, err = w.digests(o); err != nil {
 		return err
 	}
 	j.Names = job.NamesDigest(w.Data.IDs(), w.Data.Labels())
@@ -798,6 +803,14 @@ func (w *Workload) fix(o Options) error {
 	}
 	j.Shard = job.ShardSize(j.Count, len(j.Elements), len(j.Models))
 	j.Seed = w.Study.Seed
+	if o.Job != nil {
+		j.SettleAs(o.Job.Format)
+	} else {
+		j.Settle()
+	}
+	if j.Table != nil {
+		w.headed(o)
+	}
 	if o.Audit {
 		return nil
 	}

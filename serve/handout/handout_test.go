@@ -72,7 +72,7 @@ func (m made) open(tb testing.TB) (*shelf.Shelf, *shelf.Run) {
 		tb.Fatal(err)
 	}
 	j := &job.Job{
-		Format: job.FormatNumber, Numbers: 1, Count: m.samples, Classes: m.classes, Measure: plan.Measure,
+		Format: job.FormatSmall, Numbers: 1, Count: m.samples, Classes: m.classes, Measure: plan.Measure,
 		Elements: plan.Elements, Exact: make([]bool, len(plan.Elements)),
 		Files:  []job.Ref{{Path: "/secret/place/images.gz", SHA256: digest("images")}},
 		Engine: job.Engine{Name: "test", Version: "1.0"}, Shard: 10, Seed: 7, Metrics: m.metrics,

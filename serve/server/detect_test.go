@@ -32,7 +32,7 @@ func drafted(tb testing.TB, name, output string, elements []group.Element, metri
 		tb.Fatal(err)
 	}
 	j := &job.Job{
-		Format: job.FormatNumber, Numbers: 1, Count: 3, Measure: "test", Elements: elements,
+		Format: job.FormatSmall, Numbers: 1, Count: 3, Measure: "test", Elements: elements,
 		Exact:  slices.Repeat([]bool{true}, len(elements)),
 		Files:  []job.Ref{{Path: "data.gz", SHA256: strings.Repeat("a", 64)}},
 		Engine: job.Engine{Name: "test", Version: "1"}, Shard: 2, Metrics: metrics,

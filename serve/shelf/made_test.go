@@ -84,7 +84,7 @@ func (m made) job(tb testing.TB) *job.Job {
 		tb.Fatal(err)
 	}
 	j := &job.Job{
-		Format: job.FormatNumber, Numbers: 1, Count: m.samples, Classes: 4, Measure: plan.Measure + m.measure,
+		Format: job.FormatSmall, Numbers: 1, Count: m.samples, Classes: 4, Measure: plan.Measure + m.measure,
 		Elements: plan.Elements, Names: m.names,
 		Files:  []job.Ref{{Path: "/secret place/of data/images.gz", SHA256: digest("images")}},
 		Engine: job.Engine{Name: "test", Version: "1.0"}, Shard: m.shard, Seed: m.seed, Metrics: m.metrics,

@@ -22,6 +22,7 @@ import (
 
 	"nero/data/tensor"
 	"nero/model/engine"
+	"nero/model/engine/provider"
 )
 
 // Files of answers are written by one process each and never changed, so that processes share a folder without a lock.
@@ -364,6 +365,22 @@ func (e *kept) Open(ctx context.Context, model []byte, o engine.Options) (engine
 	}
 	sum := sha256.Sum256(model)
 	return &session{s, e.s, fmt.Sprintf("%q %+v %x ", e.identity, o, sum)}, nil
+}
+
+// Providers are those of the engine.
+func (e *kept) Providers() []string {
+	if p, ok := e.Engine.(engine.Provided); ok {
+		return p.Providers()
+	}
+	return nil
+}
+
+// Placement is that of the engine's session, nothing where it has none.
+func (s *session) Placement() (at provider.Placement) {
+	if p, ok := s.Session.(engine.Placed); ok {
+		at = p.Placement()
+	}
+	return at
 }
 
 type session struct {

@@ -24,7 +24,7 @@ import (
 // Job makes a valid job with this many samples, elements (angles), models and metrics, in shards of the given size.
 func Job(samples, elements, models, metrics, shard int) *job.Job {
 	j := &job.Job{
-		Format: job.FormatNumber, Numbers: 1, Count: samples, Classes: 10, Measure: "uniform grid",
+		Format: job.FormatSmall, Numbers: 1, Count: samples, Classes: 10, Measure: "uniform grid",
 		Files:  []job.Ref{{Path: "images.gz", SHA256: digest("images")}, {Path: "labels.gz", SHA256: digest("labels")}},
 		Engine: job.Engine{Name: "test", Version: "1.0"}, Shard: shard, Seed: 7,
 		Study: job.Study{
