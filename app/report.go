@@ -53,6 +53,9 @@ func (a *App) Report(ctx context.Context, dir, out, audit string) ([]string, err
 	if in.Warnings, err = misordered(r, sum, nil); err != nil {
 		return nil, err
 	}
+	if text := r.Job().Thinned(); text != "" {
+		in.Warnings = append(in.Warnings, text)
+	}
 	if in.Picture, err = pictures(r.Job(), a.Parts.Formats); err != nil {
 		a.notef("inputs are not shown: %v", err)
 	}

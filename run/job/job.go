@@ -883,6 +883,16 @@ func (j *Job) Shards() []Shard {
 	return s
 }
 
+// Thinned says of a job that visits one in so many of the elements of its orbit what that means for its numbers; "" of
+// one that visits all.
+func (j *Job) Thinned() string {
+	if j.Study.Group.Orbit.Every <= 1 {
+		return ""
+	}
+	return "Only some elements of the orbit are visited, " + j.Measure + ". What is worst along an orbit is so among " +
+		"these, and the others may be worse."
+}
+
 // Pixels are those of one class in one answer and its truth.
 type Pixels struct {
 	// -1 in place of all counts if the answer has a pixel without a class

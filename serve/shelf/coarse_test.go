@@ -3,6 +3,7 @@ package shelf
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"nero/run/store"
@@ -13,11 +14,18 @@ func TestCoarseLevel(t *testing.T) {
 	dir := t.TempDir()
 	whole, first := filepath.Join(dir, "digits"), filepath.Join(dir, "digits", store.Coarse)
 	m := small()
-	m.write(t, whole)
+	j := m.write(t, whole)
+	if j.Thinned() != "" {
+		t.Errorf("all elements are visited: %s", j.Thinned())
+	}
 	if err := os.Remove(filepath.Join(whole, "manifest.json")); err != nil {
 		t.Fatal(err)
 	}
 	m.write(t, first)
+	j.Study.Group.Orbit.Every = 8
+	if text := j.Thinned(); !strings.Contains(text, j.Measure) {
+		t.Errorf("some elements: %s", text)
+	}
 	s := opened(t, Options{Coarse: true}, dir)
 	names := map[string]bool{}
 	for _, c := range s.Runs().Runs {

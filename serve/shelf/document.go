@@ -388,6 +388,9 @@ func (r *Run) population(d *api.Run, sums []*fold.Summary) error {
 	if d.Labelled && d.State.Complete {
 		d.Warnings, err = r.misordered(names)
 	}
+	if text := r.job.Thinned(); text != "" {
+		d.Warnings = append(d.Warnings, text)
+	}
 	return err
 }
 
