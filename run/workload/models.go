@@ -80,6 +80,10 @@ func where(i int, m job.Model) (field, place string) {
 // engine. in is what a model is fed: a moved sample.
 func (w *Workload) readModels(ctx context.Context, in space.Spec, o Options) ([]file, error) {
 	w.Job = &job.Job{}
+	var err error
+	if w.places, err = w.place(o); err != nil { // before anybody is asked
+		return nil, err
+	}
 	var files []file
 	for i, m := range w.Study.Models {
 		at, place := where(i, m)

@@ -88,9 +88,6 @@ func (p places) of(i int) string {
 // start opens the engine.
 func (w *Workload) start(ctx context.Context, files []file, o *Options) error {
 	var err error
-	if w.places, err = w.place(*o); err != nil {
-		return err
-	}
 	switch {
 	case w.allAway():
 		o.Engine = files[0].away.Engine() // says of itself what there is to say

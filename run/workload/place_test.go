@@ -101,13 +101,17 @@ func TestStartOnPlaces(t *testing.T) {
 		asked = len(on)
 		return built{has: []string{"CUDAExecutionProvider", "CPUExecutionProvider"}}, nil
 	}}
+	var err error
+	if w.places, err = w.place(o); err != nil {
+		t.Fatal(err)
+	}
 	if err := w.start(t.Context(), make([]file, 2), &o); err != nil || asked != 2 {
 		t.Errorf("%d lists (%v)", asked, err)
 	}
 	for has, want := range map[string]string{
 		"CUDAExecutionProvider": "", "CPUExecutionProvider": "has no provider cuda",
 	} {
-		w := &Workload{Study: s}
+		w := &Workload{Study: s, places: w.places}
 		err := w.start(t.Context(), make([]file, 2), &Options{Engine: built{has: []string{has}}})
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v", has, err)
