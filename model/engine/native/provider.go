@@ -5,6 +5,8 @@ package native
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -12,6 +14,7 @@ import (
 	"github.com/ebitengine/purego"
 
 	"nero/model/engine"
+	"nero/model/engine/library"
 	"nero/model/engine/provider"
 )
 
@@ -87,8 +90,8 @@ func (e *Engine) place(f *frame, options uintptr, l provider.List, strict bool) 
 	}
 	for _, c := range l.Choices {
 		if err := e.attach(f, options, c); err != nil {
-			return fmt.Errorf("the provider %s of %s cannot be used: %w; a part of it, what it needs of the system, "+
-				"or the device is missing", c.Name, e.info.Path, err)
+			return fmt.Errorf("the provider %s of %s cannot be used: %w; %s", c.Name, e.info.Path, err,
+				e.missing(c.Name))
 		}
 	}
 	settings := []string{recorded}
@@ -101,6 +104,19 @@ func (e *Engine) place(f *frame, options uintptr, l provider.List, strict bool) 
 		}
 	}
 	return nil
+}
+
+// missing says what a provider that cannot be used may lack. Those with functions of their own are libraries beside
+// that of ONNX Runtime, which a copy of that alone does not have.
+func (e *Engine) missing(name string) string {
+	if _, special := owns()[name]; special {
+		part := strings.Replace(library.Name(library.Host()), "onnxruntime", "onnxruntime_providers_"+name, 1)
+		if _, err := os.Stat(filepath.Join(filepath.Dir(e.info.Path), part)); err != nil {
+			return fmt.Sprintf("its part %s does not lie beside it: name the library in the folder of the package "+
+				"that it came with, and no copy of it", part)
+		}
+	}
+	return "what it needs of the system is missing, or the device"
 }
 
 // attach puts one provider into the options of a session.

@@ -5,6 +5,8 @@ package native_test
 import (
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"nero/internal/outside"
 	"nero/model/engine"
 	"nero/model/engine/enginetest"
+	"nero/model/engine/library"
 	"nero/model/engine/native"
 	"nero/model/engine/provider"
 	"nero/model/engine/selftest"
@@ -45,6 +48,26 @@ func TestAProviderThatTheLibraryLacks(t *testing.T) {
 		if !ok || lack.Provider.Name != name || lack.Library != e.Info().Path {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A library that was built with a provider whose part does not lie beside it says that, and not that it has none.
+func TestAProviderWithoutItsPart(t *testing.T) {
+	whole, err := os.ReadFile(outside.Named(t, outside.OpenVINO))
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone := filepath.Join(t.TempDir(), library.Name(library.Host()))
+	if err := os.WriteFile(alone, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e, err := native.New(alone, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = engine.On(e, list(t, "openvino")).Open(t.Context(), enginetest.Network().Bytes(), engine.Options{})
+	if err == nil || !strings.Contains(err.Error(), "does not lie beside it") || provider.IsFallback(err) {
+		t.Errorf("%v", err)
 	}
 }
 
