@@ -389,6 +389,14 @@ type session struct {
 	model string
 }
 
+// Placement says what of the model runs where.
+func (s *session) Placement() provider.Placement {
+	if p, ok := s.Session.(engine.Placed); ok {
+		return p.Placement()
+	}
+	return provider.Placement{}
+}
+
 // Run gives the stored answer, or asks and stores.
 func (s *session) Run(ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
 	if err := ctx.Err(); err != nil {
