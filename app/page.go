@@ -87,6 +87,7 @@ func (a *App) Page(ctx context.Context, paths []string, out string, o PageOption
 	if err != nil {
 		return nil, err
 	}
+	run = handout.Fitting(run)
 	a.note(run.Document().Notes...)
 	p := a.begin(TaskReport, "", "%")
 	ho := handout.Options{
@@ -128,7 +129,9 @@ func (a *App) serverPage(sh *shelf.Shelf, files fs.FS, live bool) func(context.C
 			return err
 		}
 		o.Stored, o.Version, o.Workers = !live, a.Version, 1
-		_, err = handout.Write(ctx, w, handout.Source{Run: run, Findings: sh.Findings, Files: files}, o)
+		_, err = handout.Write(ctx, w, handout.Source{
+			Run: handout.Fitting(run), Findings: sh.Findings, Files: files,
+		}, o)
 		return handout.Refused(err)
 	}
 }

@@ -190,28 +190,38 @@ func (r *Run) Curves(model int, metric string) (*Curves, error) {
 		c.Index, c.Values = make([]int, 0, r.job.Count), make([]float32, 0, r.job.Count*c.Elements)
 	}
 	for _, s := range r.shards {
-		file, closer, err := r.open(s)
+		values, there, err := r.AppendCurves(c.Values, s, model, metric)
 		if err != nil {
-			return nil, remedied(err)
+			return nil, err
 		}
-		if file == nil {
+		if c.Values = values; !there {
 			continue
-		}
-		first, count, _ := file.parts(model)
-		for i := range count {
-			if c.Values, err = file.curve(first+i, metric, c.Values); err != nil {
-				break
-			}
-		}
-		_ = closer.Close() // nothing was written
-		if err != nil {
-			return nil, remedied(r.unreadable(s, err))
 		}
 		for i := s.Lo; i < s.Hi; i++ {
 			c.Index = append(c.Index, i)
 		}
 	}
 	return c, nil
+}
+
+// AppendCurves appends one metric of one model in one shard to dst, its samples in order, and reports whether the shard
+// is finished. Nothing is kept, so that a run may be gone through that does not fit into memory.
+func (r *Run) AppendCurves(dst []float32, s job.Shard, model int, metric string) (_ []float32, there bool, err error) {
+	file, closer, err := r.open(s)
+	if err != nil {
+		return dst, false, remedied(err)
+	}
+	if file == nil {
+		return dst, false, nil
+	}
+	defer func() { _ = closer.Close() }() // nothing was written
+	first, count, _ := file.parts(model)
+	for i := range count {
+		if dst, err = file.curve(first+i, metric, dst); err != nil {
+			return dst, false, remedied(r.unreadable(s, err))
+		}
+	}
+	return dst, true, nil
 }
 
 // Moments folds the markers of the finished shards, in shard order: the moments over samples of every (model m, metric

@@ -35,6 +35,21 @@ const (
 	PresetKeep   = 120
 )
 
+// Of more than mostSamples a report holds so many: the names of a million would be more than the file may have.
+const (
+	mostSamples = 100_000
+	sampled     = 20_000
+)
+
+// Fitting is the run as a report can hold it: with some of its samples where they are too many, which its document
+// says.
+func Fitting(r *shelf.Run) *shelf.Run {
+	if r.Len() <= mostSamples {
+		return r
+	}
+	return r.Sampled(sampled)
+}
+
 // Format is the version of the form in which the data lie in the page.
 const Format = 1
 

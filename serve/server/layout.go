@@ -129,7 +129,18 @@ func compute(ctx context.Context, run *shelf.Run, doc *api.Run, l layout, worker
 	error,
 ) {
 	var parts []reduce.Matrix
+	var streams []*shelf.Stream
 	for _, m := range l.models {
+		if l.method == reduce.PCA { // it goes through the rows in order, a few times
+			s, err := run.Stream(m, l.metric)
+			if err != nil {
+				return nil, err
+			}
+			if s != nil {
+				parts, streams = append(parts, s), append(streams, s)
+				continue
+			}
+		}
 		v, err := run.Curves(m, l.metric)
 		if err != nil {
 			return nil, err
@@ -146,6 +157,11 @@ func compute(ctx context.Context, run *shelf.Run, doc *api.Run, l layout, worker
 	}
 	e, err := reduce.Reduce(ctx, l.method, x,
 		reduce.Options{Seed: l.seed, Fit: l.fit, Workers: workers, Progress: tell})
+	for _, s := range streams {
+		if err := s.Err(); err != nil {
+			return nil, err
+		}
+	}
 	if err != nil {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			return nil, err

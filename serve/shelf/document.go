@@ -378,7 +378,9 @@ func (r *Run) population(d *api.Run, sums []*fold.Summary) error {
 			words.Count(d.State.Done), words.Count(d.State.Total)))
 	}
 	for _, p := range r.parts {
-		if n := p.at.run.Job().Count; p.rows != nil && n != r.n {
+		if n := p.at.run.Job().Count; p.picked {
+			d.Notes = append(d.Notes, r.sampledNote(n))
+		} else if p.rows != nil && n != r.n {
 			d.Notes = append(d.Notes,
 				fmt.Sprintf("%s of the %s samples of %s are in both runs; the others are not shown.", words.Count(r.n),
 					words.Count(n), p.name))

@@ -59,6 +59,8 @@ type part struct {
 	at snapshot
 	// its sample behind every sample of the run; nil where they are the same
 	rows []int32
+	// the samples were picked from one run that is too large: nothing of the others is read
+	picked bool
 	// its metric behind every metric of the run
 	metrics []int
 }
@@ -273,7 +275,7 @@ func (r *Run) Generation() int { return r.generation }
 
 // done is how many samples have their rows.
 func (r *Run) done() int {
-	if len(r.parts) == 1 {
+	if len(r.parts) == 1 && r.parts[0].rows == nil {
 		return r.parts[0].at.samples()
 	}
 	s, err := r.info()
@@ -469,6 +471,11 @@ func (r *Run) Curves(model, metric int) ([]float32, error) {
 	m := r.models[model]
 	p := r.parts[m.part]
 	k := p.metrics[metric]
+	if p.picked {
+		return cached(r, key{kind: kindJoin, model: model, metric: metric}, func() ([]float32, int64, error) {
+			return r.pickedCurves(p, m.index, p.at.run.Job().Metrics[k])
+		})
+	}
 	values, err := p.curves(p.at, m.index, p.at.run.Job().Metrics[k], k)
 	if err != nil || p.rows == nil {
 		return values, err
@@ -486,6 +493,11 @@ func (r *Run) Top(model int) ([]int32, error) {
 	}
 	m := r.models[model]
 	p := r.parts[m.part]
+	if p.picked {
+		return cached(r, key{kind: kindTop, model: model}, func() ([]int32, int64, error) {
+			return r.pickedTop(p, m.index)
+		})
+	}
 	top, err := p.top(p.at, m.index)
 	if err != nil || top == nil || p.rows == nil {
 		return top, err
@@ -505,6 +517,19 @@ func gather[T any](values []T, rows []int32, e int) []T {
 
 // Stats sums up the curves of a metric under a model.
 func (r *Run) Stats(model, metric int) (*Stats, error) {
+	stream, err := r.Stream(model, metric)
+	if err != nil {
+		return nil, err
+	}
+	if stream != nil { // sums are a tenth of the curves and less
+		return cached(r, key{kind: kindStats, model: model, metric: metric}, func() (*Stats, int64, error) {
+			s, err := stream.stats(r.metrics[metric])
+			if err != nil {
+				return nil, 0, err
+			}
+			return s, s.bytes(), nil
+		})
+	}
 	values, err := r.Curves(model, metric)
 	if err != nil {
 		return nil, err

@@ -59,7 +59,9 @@ const PresetCache = 320_000_000
 type Shelf struct {
 	o Options
 	// how often folders are looked through at most
-	pace       time.Duration
+	pace time.Duration
+	// bytes of curves above which they are read shard by shard where that will do
+	mostHeld   int
 	cache      *cache
 	ctx        context.Context //nolint:containedctx // of what runs in the background until Close
 	stop       context.CancelFunc
@@ -110,7 +112,8 @@ func Open(ctx context.Context, paths []string, o Options) (*Shelf, error) {
 		o.Now = time.Now //nolint:forbidigo // it paces looking for news, and is in no result
 	}
 	s := &Shelf{
-		o: o, pace: time.Second, cache: newCache(o.CacheBytes), broken: map[string]fault{}, ids: map[string]bool{},
+		o: o, pace: time.Second, mostHeld: mostHeld,
+		cache: newCache(o.CacheBytes), broken: map[string]fault{}, ids: map[string]bool{},
 		joined:   map[string]*Run{},
 		watchers: map[chan api.Event]bool{}, shown: map[string]*Run{},
 	}

@@ -46,30 +46,48 @@ func finite(v float32) bool {
 	return math.Float32bits(v)&0x7f800000 != 0x7f800000
 }
 
-func statsOf(values []float32, n, e int, weights []float64, identity int, m *metric.Metric) *Stats {
-	s := &Stats{
+// noStats has room for the sums of so many samples.
+func noStats(n int) *Stats {
+	return &Stats{
 		Mean: make([]float32, n), SD: make([]float32, n), Min: make([]float32, n), Max: make([]float32, n),
 		Identity: make([]float32, n),
 		Worst:    make([]int32, n), orbit: make([]float64, n), bad: make([]int32, n),
 		Lo: math.NaN(), Hi: math.NaN(),
 	}
+}
+
+func statsOf(values []float32, n, e int, weights []float64, identity int, m *metric.Metric) *Stats {
+	s := noStats(n)
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	const block = 1024
 	for from := 0; from < n; from += block {
 		g.Go(func() error {
-			for i := from; i < min(from+block, n); i++ {
-				s.sample(i, values[i*e:(i+1)*e:(i+1)*e], weights, m)
-				s.Identity[i] = missing
-				if identity >= 0 {
-					s.Identity[i] = values[i*e+identity]
-				}
-			}
+			to := min(from+block, n)
+			s.samples(values[from*e:to*e], from, e, weights, identity, m)
 			return nil
 		})
 	}
 	_ = g.Wait() // nothing fails
-	for i := range n {
+	s.extremes()
+	return s
+}
+
+// samples sums up the curves of the samples from one on.
+func (s *Stats) samples(values []float32, from, e int, weights []float64, identity int, m *metric.Metric) {
+	for k := range len(values) / e {
+		c := values[k*e : (k+1)*e : (k+1)*e]
+		s.sample(from+k, c, weights, m)
+		s.Identity[from+k] = missing
+		if identity >= 0 {
+			s.Identity[from+k] = c[identity]
+		}
+	}
+}
+
+// extremes are those of all samples.
+func (s *Stats) extremes() {
+	for i := range s.Min {
 		if lo, hi := float64(s.Min[i]), float64(s.Max[i]); !math.IsNaN(lo) {
 			if math.IsNaN(s.Lo) || lo < s.Lo {
 				s.Lo = lo
@@ -79,7 +97,29 @@ func statsOf(values []float32, n, e int, weights []float64, identity int, m *met
 			}
 		}
 	}
-	return s
+}
+
+// stats sums up curves shard by shard, as they lie in the folder.
+func (s *Stream) stats(m *metric.Metric) (*Stats, error) {
+	r := s.run
+	out := noStats(r.n)
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, shard := range s.shards {
+		g.Go(func() error {
+			values := s.shard(i)
+			if values == nil {
+				return s.Err()
+			}
+			out.samples(values, shard.Lo, r.e, r.job.Weights, r.identity, m)
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	out.extremes()
+	return out, nil
 }
 
 // sample sums one curve up. The order of the additions is that of package fold, so that means are the same bit for bit.
