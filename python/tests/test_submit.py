@@ -6,6 +6,7 @@ import io
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -109,6 +110,24 @@ def called(*args: str) -> "Tuple[int, str, str]":
         except SystemExit as e:
             code = int(str(e.code))
     return code, out.getvalue(), err.getvalue()
+
+
+@unittest.skipIf(sys.platform == "win32", "the programs of these tests are shell scripts")
+class Notes(unittest.TestCase):
+    def test_notes(self) -> None:
+        """What workers note is told once, however many shards they make."""
+        with tempfile.TemporaryDirectory() as d:
+            at = Path(d) / "nero"
+            at.write_text('#!/bin/sh\necho "note: another processor" >&2\nwhile read -r i; do echo "{\\"shard\\": $i, \\"computed\\": true}"; done\n')
+            at.chmod(0o755)
+            slot = Slot([str(at)], {})
+            self.addCleanup(slot.close)
+            said, p = io.StringIO(), Progress(2, 0, False)
+            with contextlib.redirect_stderr(said):
+                for i in range(2):
+                    p.kept(slot.shard(i))
+                p.kept({"shard": 2, "host": "x", "notes": ["another processor"]})
+        self.assertEqual(said.getvalue(), f"note: another processor (on {socket.gethostname()})\n")
 
 
 class Words(unittest.TestCase):
@@ -250,7 +269,7 @@ class Planned(unittest.TestCase):
 
     def test_idle(self) -> None:
         """A slot that nobody asks any more lets its program go, and starts another when it is asked again."""
-        slot = Slot([os.environ["NERO_BINARY"], "-q", "shard", str(self.run_), "--stdin", "--workers", "1"], {})
+        slot = Slot([os.environ["NERO_BINARY"], "shard", str(self.run_), "--stdin", "--workers", "1"], {})
         self.addCleanup(slot.kill)
         with mock.patch("nero.submit._slot.IDLE", 0.01):
             first = slot.shard(0)

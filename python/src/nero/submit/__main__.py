@@ -110,14 +110,15 @@ def _submit(a: argparse.Namespace) -> int:
         return 0
     progress = Progress(status["shards"], status["kept"], a.quiet)
     if todo := indexes(status["todo"]):
-        place = Place((a.nero or nero, "-q", "shard", run, "--stdin", "--workers", str(a.workers), *a.more), _environment(), a.slots, a.workers, a.gpus, a.grace)
+        place = Place((a.nero or nero, "shard", run, "--stdin", "--workers", str(a.workers), *a.more), _environment(), a.slots, a.workers, a.gpus, a.grace)
         work = _worked(ENGINES[a.engine](a, place), todo, a.tries, progress)
         if work.given_up:
             i, why = next(iter(work.given_up.items()))
             return _say(f"shards {ranges(work.given_up)} failed {a.tries + 1} times each, shard {i} at last with: {why}; the same command tries them again", AGAIN)
     if a.no_merge:
         return 0
-    merged = subprocess.run([nero, "-q", "merge", run], stdout=subprocess.PIPE, text=True, encoding="utf-8")
+    programs = [x for x in a.more if x.partition("=")[0] == "--allow-program"]  # which the merge opens as well
+    merged = subprocess.run([nero, "-q", "merge", run, *programs], stdout=subprocess.PIPE, text=True, encoding="utf-8")
     print(merged.stdout.strip().rpartition("\n")[2])  # where it is; what came out is for who opens it
     return merged.returncode
 

@@ -8,6 +8,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 from typing import IO, Any, Deque, Dict, List, Optional, Sequence
@@ -16,6 +17,8 @@ __all__ = ["REFUSED", "Slot", "Slots", "ask", "close"]
 
 #: Exit code of the program for what would fail again, everywhere.
 REFUSED = 2
+#: What the program begins a note with.
+NOTE = "note: "
 #: How long a program without work is kept, in seconds: whoever asked may be gone.
 IDLE = 120.0
 
@@ -29,7 +32,7 @@ class Slot:
         self._said: Optional[IO[bytes]] = None
         self._lock = threading.Lock()  # of starting, asking and closing, not of waiting for the answer
         self._timer: Optional[threading.Timer] = None
-        self._closed = self._busy = False
+        self._closed = self._busy = self._noted = False
 
     def ready(self) -> str:
         """Where it is."""
@@ -61,12 +64,13 @@ class Slot:
             return self._ended(i)
         with self._lock:
             self._busy = False
+            notes, self._noted = ([] if self._noted else _notes(self._said)), True
             self._timer = threading.Timer(IDLE, self._hang_up)
             self._timer.daemon = True
             self._timer.start()
         if self._closed:
             self._hang_up()
-        return {**json.loads(line), "host": socket.gethostname()}
+        return {**json.loads(line), "host": socket.gethostname(), "notes": notes}
 
     def _start(self) -> "subprocess.Popen[str]":
         if self._program is not None and self._said is not None:  # which ended while nobody asked
@@ -83,7 +87,7 @@ class Slot:
                 env={**self._environment, **os.environ}, start_new_session=True,
             )  # fmt: skip
             stack.pop_all()
-        self._program, self._said = p, said
+        self._program, self._said, self._noted = p, said, False
         return p
 
     def _ended(self, i: int) -> Dict[str, Any]:
@@ -123,6 +127,14 @@ class Slot:
         self._closed = True
         if self._program is not None:
             self._program.kill()
+
+
+def _notes(said: Optional[IO[bytes]]) -> List[str]:
+    """What the program noted until now, such as that this is another kind of processor. Its own place in the file is left alone."""
+    if said is None or sys.platform == "win32":
+        return []
+    lines = os.pread(said.fileno(), 1 << 16, 0).decode("utf-8", "replace").splitlines()
+    return [line[len(NOTE) :] for line in lines if line.startswith(NOTE)]
 
 
 def _hang_up(p: "subprocess.Popen[str]") -> None:

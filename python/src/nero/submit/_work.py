@@ -50,11 +50,16 @@ class Progress:
         self._times: Deque[float] = deque(maxlen=200)  # of the last shards that were kept
         self._before, self._next = "", 0.0
         self._hosts: Set[str] = set()
+        self._noted: Set[str] = set()
 
     def kept(self, answer: Answer) -> None:
         """A shard more."""
         self._kept += 1
         self._hosts.add(str(answer.get("host", "")))
+        for note in answer.get("notes", []):
+            if note not in self._noted:
+                self._noted.add(note)
+                self.note(f"note: {note} (on {answer.get('host', '')})")
         if answer.get("computed", True):
             self._times.append(self._clock())
 
