@@ -172,3 +172,48 @@ func TestGuideCodes(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 }
+
+// TestClusterPages holds the commands of the pages on clusters against the program, in blocks and in sentences.
+func TestClusterPages(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join("..", "docs", "clusters", "*.md"))
+	if err != nil || len(pages) < 5 {
+		t.Fatalf("%v, %v", pages, err)
+	}
+	typed := 0
+	for _, page := range append(pages, filepath.Join("..", "docs", "CLUSTERS.md")) {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines []string
+		for _, s := range blocks(t, string(b), "sh") {
+			lines = append(lines, strings.Split(s, "\n")...)
+		}
+		for _, m := range regexp.MustCompile("`([^`\n]+)`").FindAllStringSubmatch(string(b), -1) {
+			lines = append(lines, m[1])
+		}
+		for _, line := range lines {
+			line, _, _ = strings.Cut(line, "#")
+			line, _, _ = strings.Cut(line, "|")
+			words := strings.Fields(line)
+			if len(words) < 3 || words[0] != "nero" || strings.Contains(line, "--block B") {
+				continue
+			}
+			typed++
+			c, rest, err := (&App{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}).root().Find(words[1:])
+			if err != nil || !c.Runnable() {
+				t.Errorf("%s: %s: %v", page, line, err)
+				continue
+			}
+			c.InheritedFlags() // takes those of the program in
+			if err := c.ParseFlags(rest); err != nil {
+				t.Errorf("%s: %s: %v", page, line, err)
+			} else if err := c.ValidateArgs(c.Flags().Args()); err != nil {
+				t.Errorf("%s: %s: %v", page, line, err)
+			}
+		}
+	}
+	if typed < 20 {
+		t.Errorf("%d commands were found", typed)
+	}
+}
