@@ -113,7 +113,9 @@ def called(*args: str) -> "Tuple[int, str, str]":
 
 
 @unittest.skipIf(sys.platform == "win32", "the programs of these tests are shell scripts")
-class Notes(unittest.TestCase):
+class Stands(unittest.TestCase):
+    """With a program that is stood in for."""
+
     def test_notes(self) -> None:
         """What workers note is told once, however many shards they make."""
         with tempfile.TemporaryDirectory() as d:
@@ -128,6 +130,24 @@ class Notes(unittest.TestCase):
                     p.kept(slot.shard(i))
                 p.kept({"shard": 2, "host": "x", "notes": ["another processor"]})
         self.assertEqual(said.getvalue(), f"note: another processor (on {socket.gethostname()})\n")
+
+
+    def test_bucket(self) -> None:
+        """A run in a bucket is handed on as it is given, and completed in a folder of its name."""
+        with tempfile.TemporaryDirectory() as d:
+            at = Path(d) / "nero"
+            at.write_text(
+                f'#!/bin/sh\necho "$@" >>{d}/asked\ncase "$1" in status) echo \'{{"complete": false, "shards": 2, "kept": 0, "todo": "0-1"}}\';;\n'
+                'shard) while read -r i; do echo "{\\"shard\\": $i, \\"computed\\": true}"; done;;\n*) echo kept in it;; esac\n'
+            )
+            at.chmod(0o755)
+            with mock.patch.dict(os.environ, {"NERO_BINARY": str(at)}):
+                self.assertEqual(called("local", "s3://b/at/mine", "-q", "--slots", "1", "--", "--allow-program"), (0, "kept in it\n", ""))
+                self.assertEqual(called("local", "s3://b/at/mine/", "-q", "--slots", "1", "-o", "there")[0], 0)
+            asked = (Path(d) / "asked").read_text().splitlines()
+        self.assertEqual(asked[:3], ["status s3://b/at/mine --json", "shard s3://b/at/mine --stdin --workers 1 --allow-program",
+                                     "-q merge s3://b/at/mine --allow-program -o mine --push"])  # fmt: skip
+        self.assertEqual(asked[-1], "-q merge s3://b/at/mine/ -o there --push")
 
 
 class Words(unittest.TestCase):

@@ -73,7 +73,8 @@ def _arguments(args: List[str]) -> argparse.Namespace:
         p = engines.add_parser(name, help=what, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
         if name != "local":
             p.add_argument("address", help="where the cluster is, such as tcp://scheduler:8786" if name == "dask" else "where the cluster is, or auto")
-        p.add_argument("run", help="the folder of a planned run, where all machines see it")
+        p.add_argument("run", help="the folder of a planned run, where all machines see it, or s3://BUCKET/PREFIX")
+        p.add_argument("-o", "--out", default="", metavar="FOLDER", help="where a run in a bucket is completed (default: one of its name, here)")
         p.add_argument("--slots", type=_whole, default=0, metavar="N", help="most programs at once (default: as many as there is room for)")
         p.add_argument("--workers", type=_whole, default=1, metavar="N", help="processors, and shards at once, of each (default 1)")
         p.add_argument("--gpus", type=_amount, default=0.0, metavar="N", help="GPUs of each (Dask: of the resource GPU of its workers)")
@@ -117,8 +118,10 @@ def _submit(a: argparse.Namespace) -> int:
             return _say(f"shards {ranges(work.given_up)} failed {a.tries + 1} times each, shard {i} at last with: {why}; the same command tries them again", AGAIN)
     if a.no_merge:
         return 0
-    programs = [x for x in a.more if x.partition("=")[0] == "--allow-program"]  # which the merge opens as well
-    merged = subprocess.run([nero, "-q", "merge", run, *programs], stdout=subprocess.PIPE, text=True, encoding="utf-8")
+    more = [x for x in a.more if x.partition("=")[0] == "--allow-program"]  # which the merge opens as well
+    if "://" in run:
+        more += ["-o", a.out or run.rstrip("/").rpartition("/")[2], "--push"]
+    merged = subprocess.run([nero, "-q", "merge", run, *more], stdout=subprocess.PIPE, text=True, encoding="utf-8")
     print(merged.stdout.strip().rpartition("\n")[2])  # where it is; what came out is for who opens it
     return merged.returncode
 
