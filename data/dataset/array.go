@@ -3,7 +3,6 @@ package dataset
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,6 +12,8 @@ import (
 	"os"
 
 	"nero/data/tensor"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // Limits on what a file may make this package hold in memory. They are compared with what a header claims before
@@ -38,6 +39,8 @@ func (disk) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name
 type opener struct {
 	fsys      fs.FS
 	keep, max int64
+	// what files hold was looked at by somebody, see [Spec].Trusted
+	trusted bool
 }
 
 func newOpener(fsys fs.FS) opener { return opener{fsys: fsys, keep: keepBytes, max: maxBytes} }
@@ -69,8 +72,10 @@ type array struct {
 	// for messages
 	name string
 	header
-	// little-endian; nil if the array stays on disk
+	// little-endian; nil if the array stays on disk or packed
 	data []byte
+	// what is unpacked when it is asked for, else nil
+	rest *later
 	fsys fs.FS
 	file string
 	// of the first element in file
@@ -126,13 +131,28 @@ func (o opener) openArray(name string) (*array, error) {
 	head, _ := br.Peek(2) // a shorter file fails below with a better message
 	a := &array{name: name}
 	if bytes.Equal(head, magicGzip) {
-		gz, err := gzip.NewReader(br)
+		var from io.Reader = br
+		kept := o.trusted && st.Size() <= packedKept
+		if kept {
+			b := make([]byte, 0, st.Size()+bytes.MinRead)
+			whole := bytes.NewBuffer(b)
+			if _, err := whole.ReadFrom(br); err != nil {
+				return nil, err
+			}
+			from = whole
+		}
+		gz, err := gzip.NewReader(from)
 		if err != nil {
 			return nil, fmt.Errorf("damaged gzip: %w", err)
 		}
 		cr := &countReader{r: gz}
 		if a.header, err = readHeader(cr); err != nil {
 			return nil, packed(err)
+		}
+		if kept && !a.fortran && (!a.big || a.dtype.Size() == 1) {
+			a.big = false
+			a.rest, err = o.later(gz, a.header, bounded(st.Size())-cr.n)
+			return a, err
 		}
 		if a.data, err = o.slurp(cr, a.header, bounded(st.Size())-cr.n, true); err != nil {
 			return nil, packed(err)
@@ -167,10 +187,10 @@ func bounded(size int64) int64 {
 
 // settle brings elements in memory to little-endian order.
 func (a *array) settle() *array {
-	if a.big {
+	if a.big && a.dtype.Size() > 1 {
 		swapBytes(a.data, a.dtype.Size())
-		a.big = false
 	}
+	a.big = false
 	return a
 }
 
@@ -181,16 +201,8 @@ const believed = 64 << 20
 // slurp reads exactly the elements that h claims and nothing more. Memory grows with what is there, not with the claim.
 // limit is the most that the source can hold.
 func (o opener) slurp(r io.Reader, h header, limit int64, compressed bool) ([]byte, error) {
-	if h.bytes > limit {
-		return nil, sizeError(h, limit)
-	}
-	if h.bytes > o.max {
-		remedy := "store it in C order (numpy.ascontiguousarray), which is read sample by sample"
-		if compressed {
-			remedy = "store it uncompressed as .npy, which is read sample by sample"
-		}
-		return nil, fmt.Errorf("%s%v has %d bytes, more than the %d that fit in memory: %s", h.dtype, h.shape, h.bytes,
-			o.max, remedy)
+	if err := o.fits(h, limit, compressed); err != nil {
+		return nil, err
 	}
 	want := int(h.bytes)
 	buf := make([]byte, 0, min(want, 16<<20))
@@ -226,6 +238,22 @@ func (o opener) slurp(r io.Reader, h header, limit int64, compressed bool) ([]by
 		return nil, fmt.Errorf("after all %d bytes: %w", want, err)
 	}
 	return buf, nil
+}
+
+// fits refuses claims of more than the source can hold, or memory.
+func (o opener) fits(h header, limit int64, compressed bool) error {
+	if h.bytes > limit {
+		return sizeError(h, limit)
+	}
+	if h.bytes > o.max {
+		remedy := "store it in C order (numpy.ascontiguousarray), which is read sample by sample"
+		if compressed {
+			remedy = "store it uncompressed as .npy, which is read sample by sample"
+		}
+		return fmt.Errorf("%s%v has %d bytes, more than the %d that fit in memory: %s", h.dtype, h.shape, h.bytes,
+			o.max, remedy)
+	}
+	return nil
 }
 
 // sizeError says that header and file disagree.
@@ -285,6 +313,9 @@ func shortHead(n int, err error) error {
 // piece is the bytes of elements [lo, lo+n), little-endian. The result may share the array's memory.
 func (a *array) piece(lo, n int) ([]byte, error) {
 	size := a.dtype.Size()
+	if a.rest != nil {
+		return a.rest.piece(lo*size, n*size)
+	}
 	if a.data != nil || a.bytes == 0 {
 		return a.data[lo*size : (lo+n)*size], nil
 	}

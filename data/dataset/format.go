@@ -339,7 +339,11 @@ func ending(name string) string { return strings.ToLower(path.Ext(filepath.ToSla
 
 // reads makes the Open of a format from a method of the opener.
 func reads(open func(opener, Spec) (Dataset, error)) func(fs.FS, Spec) (Dataset, error) {
-	return func(fsys fs.FS, s Spec) (Dataset, error) { return open(newOpener(fsys), s) }
+	return func(fsys fs.FS, s Spec) (Dataset, error) {
+		o := newOpener(fsys)
+		o.trusted = s.Trusted
+		return open(o, s)
+	}
 }
 
 // ends makes a Sniff of files by their endings.

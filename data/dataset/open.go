@@ -11,6 +11,9 @@ import (
 
 // Spec says where samples, labels and targets are.
 type Spec struct {
+	// Trusted says that somebody has read the files through before, and that they are held against their digests: what
+	// is wrong behind the samples that are asked for need not be found. Compressed arrays are unpacked as far as that.
+	Trusted bool
 	// name of one of the formats, such as those of [Builtin]; "" looks at the file
 	Format string
 	// a file, or a folder of images
