@@ -375,14 +375,6 @@ func (e *kept) Providers() []string {
 	return nil
 }
 
-// Placement is that of the engine's session, nothing where it has none.
-func (s *session) Placement() (at provider.Placement) {
-	if p, ok := s.Session.(engine.Placed); ok {
-		at = p.Placement()
-	}
-	return at
-}
-
 type session struct {
 	engine.Session
 	s     *Store

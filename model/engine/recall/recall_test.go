@@ -116,7 +116,8 @@ func TestSameQuestion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m, err = engine.On(s.Over(e, "cpu"), there).Open(t.Context(), []byte("model"), engine.Options{Threads: 1}); err != nil {
+	if m, err = engine.On(s.Over(e, "cpu"), there).Open(t.Context(), []byte("model"),
+		engine.Options{Threads: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := m.Run(t.Context(), question(1, 2, 3)); err != nil {
