@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -137,6 +139,7 @@ func (a *App) Audit(ctx context.Context, s *job.Study, o AuditOptions) (*AuditRe
 	}
 	defer w.Close() //nolint:errcheck // nothing is lost
 	checks = forms.suite(w, checks)
+	defer thrifty(w)()
 	other := &otherEngine{host: a.host()}
 	reports, err := a.auditEach(ctx, w, o.Workers,
 		func(ctx context.Context, m *eval.Model, tell func(Event)) (*audit.Report, error) {
@@ -150,6 +153,19 @@ func (a *App) Audit(ctx context.Context, s *job.Study, o AuditOptions) (*AuditRe
 		return nil, err
 	}
 	return &AuditResult{Reports: reports}, nil
+}
+
+// thrifty lets garbage of large models be collected early, as edited copies of them are made and thrown away all the
+// time. What it returns ends that.
+func thrifty(w *workload.Workload) func() {
+	for _, m := range w.Eval.Models {
+		if f := w.File(m.Name); f != nil && f.Size() >= large && os.Getenv("GOGC") == "" {
+			const percent = 30
+			before := debug.SetGCPercent(percent)
+			return func() { debug.SetGCPercent(before) }
+		}
+	}
+	return func() {}
 }
 
 // prepare holds what an audit is asked for against what there is, before anything is opened.

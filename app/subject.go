@@ -56,6 +56,15 @@ func (a *App) subject(w *workload.Workload, m *eval.Model, workers int, other *o
 	}
 	t := &twin{w: w, model: m.Name, workers: workers, other: other}
 	s.Twin, s.TwinName, s.NoTwin = t.find(w.EngineOf(m.Name))
+	if w.File(m.Name).Size() >= large {
+		s.Rest = func() {
+			t.close()
+			_ = s.Interior.Close() // nothing is lost
+			if s.Reference != nil {
+				_ = s.Reference.Close()
+			}
+		}
+	}
 	return s, func() {
 		_ = s.Interior.Close() // nothing is lost
 		if s.Reference != nil {
@@ -64,6 +73,10 @@ func (a *App) subject(w *workload.Workload, m *eval.Model, workers int, other *o
 		t.close()
 	}, nil
 }
+
+// large is from how many bytes on a model is opened anew by each check that looks inside, so that it is not in memory
+// several times.
+const large = 16 << 20
 
 // earlyOrder is the stream of random numbers of the order of inputs that are added one after another.
 const earlyOrder = 1<<63 + 1

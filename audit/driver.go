@@ -599,6 +599,9 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 		default:
 			return nil, fmt.Errorf("audit of %s: %s: %w", s.Name, c.Name, err)
 		}
+		if s.Rest != nil {
+			s.Rest()
+		}
 	}
 	r.Inputs = s.N
 	r.Setting = settingOf(s, elements)

@@ -114,6 +114,9 @@ type Subject struct {
 	// Reference is the same model in float64. Nil if it cannot be had; NoReference says why.
 	Reference   *interior.Model
 	NoReference string
+	// Rest is called after each check: what checks had opened is not needed before the next one, which opens it anew.
+	// Nil for nothing to do.
+	Rest func()
 	// Twin is the same model on another engine, TwinName that engine. Nil if there is none; NoTwin says why.
 	Twin             Predictor
 	TwinName, NoTwin string

@@ -20,6 +20,8 @@ type Options struct {
 	Plain bool
 	// where it computes; the processor where nothing is said
 	Providers provider.List
+	// memory goes back after each call, where the body can give it back: for sessions that are used a few times
+	Lean bool
 }
 
 // Info says which body runs and why it was chosen. It is stored with every run.

@@ -187,7 +187,7 @@ func (m *Model) PushTo(ctx context.Context, outputs []string, in [][]Array, at [
 			if err != nil {
 				return nil, err
 			}
-			return derivative(r.Bytes, r.Inputs, r.Tangents)
+			return derivative(r.Model, r.Inputs, r.Tangents), nil
 		})
 	if err != nil {
 		return nil, err
@@ -481,7 +481,7 @@ func (m *Model) backward(ctx context.Context, output string, in [][]Array, cotan
 		if err != nil {
 			return nil, err
 		}
-		return derivative(r.Bytes, []string{r.Cotangent}, r.Gradients)
+		return derivative(r.Model, []string{r.Cotangent}, r.Gradients), nil
 	})
 }
 
@@ -527,13 +527,12 @@ func (m *Model) runOnce(ctx context.Context, b []byte, in []tensor.Named) (out [
 }
 
 // derivative is a graph that reads tangents and returns derivatives.
-func derivative(b []byte, extra, results []string) (*graph, error) {
-	m, err := onnx.Load(b)
-	if err != nil {
-		return nil, err
-	}
+func derivative(m *onnx.Model, extra, results []string) *graph {
 	sig := m.Signature()
-	return &graph{bytes: b, feeds: sig.Inputs, outputs: onnx.Names(sig.Outputs), extra: extra, results: results}, nil
+	return &graph{
+		encode: m.Bytes, size: m.Size(), feeds: sig.Inputs, outputs: onnx.Names(sig.Outputs), extra: extra,
+		results: results,
+	}
 }
 
 // columns are tangents of one value per sample.

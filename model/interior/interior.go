@@ -10,7 +10,7 @@
 // model. They are graphs as well and run on the same body.
 //
 // Edited graphs are kept open for the next request of the same kind; old ones are closed when there are more than a
-// few, or when they hold more than about 256 MB.
+// few, or when they hold more than about 128 MB.
 package interior
 
 import (
@@ -66,6 +66,17 @@ type Options struct {
 	Workers int
 	// length of a fixed batch axis; 0 for a free one
 	Fixed int
+	// a session may run on many goroutines at once, so that one of each graph is enough
+	Shared bool
+	// Own lends sessions of the model itself that others use as well; nil if there are none. They are for many
+	// goroutines at once.
+	Own Sessions
+}
+
+// Sessions lends sessions of one graph.
+type Sessions interface {
+	Get(ctx context.Context) (engine.Session, error)
+	Put(s engine.Session)
 }
 
 // Model is a model seen from inside. It is safe for concurrent use.
@@ -118,7 +129,7 @@ func New(m *onnx.Model, c decode.Codec, open Open, o Options) (*Model, error) {
 	moving := decode.Moving(c, onnx.Names(inputs))
 	return &Model{
 		onnx: m, codec: c, o: o, inputs: inputs, layers: layers(m, moving), moving: moving, shared: decode.Shared(c),
-		pool: newPool(open), plans: map[string]plan{},
+		pool: newPool(open, o.Shared), plans: map[string]plan{},
 	}, nil
 }
 
@@ -128,7 +139,11 @@ func (m *Model) Like(o *Model) { m.like = o }
 
 // With is another graph that reads and answers as this one does, on the same body: the model with nodes left out or
 // replaced. It shares nothing that is open with this one.
-func (m *Model) With(graph *onnx.Model) (*Model, error) { return New(graph, m.codec, m.pool.open, m.o) }
+func (m *Model) With(graph *onnx.Model) (*Model, error) {
+	o := m.o
+	o.Own = nil
+	return New(graph, m.codec, m.pool.open, o)
+}
 
 // layers are the input and the cuts after nodes that make floating-point values out of it.
 func layers(m *onnx.Model, moving []string) []Layer {

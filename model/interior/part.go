@@ -123,11 +123,9 @@ func (p *Part) forward(floats func(string) bool, wanted []string) error {
 	if err != nil {
 		return err
 	}
-	// What the graph reads and returns is known; to decode it for that would cost as much memory as the model once
-	// more.
 	sig := part.Signature()
 	p.d = &graph{
-		bytes: r.Bytes, feeds: slices.Clone(sig.Inputs),
+		encode: r.Model.Bytes, size: r.Model.Size(), feeds: slices.Clone(sig.Inputs),
 		outputs: append(onnx.Names(sig.Outputs), r.Tangents...), extra: r.Inputs, results: r.Tangents,
 	}
 	for k, name := range r.Inputs {

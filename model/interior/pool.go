@@ -14,13 +14,15 @@ import (
 // Bounds of what is kept open for later.
 const (
 	maxGraphs = 6
-	maxBytes  = 256 << 20
+	maxBytes  = 128 << 20
 )
 
-// graph is an edited model: its bytes, what it reads, and the sessions of it that nobody uses.
+// graph is an edited model: how it is encoded, what it reads, and the sessions of it that nobody uses.
 type graph struct {
-	key     string
-	bytes   []byte
+	key string
+	// a large model is encoded when a session is opened, and not kept
+	encode  func() ([]byte, error)
+	size    int
 	feeds   []onnx.Port
 	outputs []string
 	// feeds besides those of the model
@@ -28,6 +30,9 @@ type graph struct {
 	// outputs that hold derivatives
 	results []string
 	free    []engine.Session
+	// the one of all where they share it
+	one     engine.Session
+	opening sync.Mutex
 	// sessions in use
 	out int
 	// not in the pool any more
@@ -37,13 +42,15 @@ type graph struct {
 // pool keeps the graphs used last.
 type pool struct {
 	open Open
+	// one session of each graph serves all goroutines
+	shared bool
 
 	mu sync.Mutex
 	// the one used last comes last
 	graphs []*graph
 }
 
-func newPool(open Open) *pool { return &pool{open: open} }
+func newPool(open Open, shared bool) *pool { return &pool{open: open, shared: shared} }
 
 // graph finds a graph by its key, or makes it. Two that make the same graph at once is a waste, not an error.
 func (p *pool) graph(key string, build func() (*graph, error)) (*graph, error) {
@@ -80,16 +87,30 @@ func (p *pool) trim() []engine.Session {
 	var closing []engine.Session
 	size := func() (n int) {
 		for _, g := range p.graphs {
-			n += len(g.bytes) * max(1, g.out+len(g.free))
+			sessions := max(1, g.out+len(g.free))
+			if p.shared {
+				sessions = 1
+			}
+			n += g.size * sessions
 		}
 		return n
 	}
 	for len(p.graphs) > 1 && (len(p.graphs) > maxGraphs || size() > maxBytes) {
 		g := p.graphs[0]
 		p.graphs = p.graphs[1:]
-		g.dropped = true
-		closing = append(closing, g.free...)
-		g.free = nil
+		closing = append(closing, g.drop()...)
+	}
+	return closing
+}
+
+// drop takes a graph out of use and returns its sessions that are to be closed. One that is in use is closed by who
+// uses it last.
+func (g *graph) drop() []engine.Session {
+	g.dropped = true
+	closing := g.free
+	g.free = nil
+	if g.one != nil && g.out == 0 {
+		closing, g.one = append(closing, g.one), nil
 	}
 	return closing
 }
@@ -110,11 +131,35 @@ func (p *pool) get(ctx context.Context, g *graph) (engine.Session, error) {
 		p.put(g, nil)
 		return nil, err
 	}
-	s, err := p.open(ctx, g.bytes)
+	if p.shared {
+		g.opening.Lock()
+		defer g.opening.Unlock()
+		if s := p.opened(g); s != nil {
+			return s, nil
+		}
+	}
+	b, err := g.encode()
+	var s engine.Session
+	if err == nil {
+		s, err = p.open(ctx, b)
+	}
 	if err != nil {
 		p.put(g, nil)
+		return nil, err
 	}
-	return s, err
+	if p.shared {
+		p.mu.Lock()
+		g.one = s
+		p.mu.Unlock()
+	}
+	return s, nil
+}
+
+// opened is the session that all share; nil if there is none yet.
+func (p *pool) opened(g *graph) engine.Session {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return g.one
 }
 
 // put takes a session back; nil for one that could not be opened or has failed.
@@ -122,7 +167,12 @@ func (p *pool) put(g *graph, s engine.Session) {
 	p.mu.Lock()
 	g.out--
 	keep := s != nil && !g.dropped
-	if keep {
+	switch {
+	case p.shared:
+		if s, keep = nil, true; g.dropped && g.out == 0 {
+			s, keep, g.one = g.one, false, nil
+		}
+	case keep:
 		g.free = append(g.free, s)
 	}
 	p.mu.Unlock()
@@ -131,7 +181,8 @@ func (p *pool) put(g *graph, s engine.Session) {
 	}
 }
 
-// run feeds one batch. A session that fails is not used again: an engine may be in any state after an error.
+// run feeds one batch. A session that fails is not used again, an engine may be in any state after an error, but for
+// one that is shared: it may be at work for others.
 func (p *pool) run(ctx context.Context, g *graph, in []tensor.Named) ([]tensor.Named, error) {
 	s, err := p.get(ctx, g)
 	if err != nil {
@@ -139,7 +190,9 @@ func (p *pool) run(ctx context.Context, g *graph, in []tensor.Named) ([]tensor.N
 	}
 	out, err := s.Run(ctx, in)
 	if err != nil {
-		_ = s.Close()
+		if !p.shared {
+			_ = s.Close()
+		}
 		p.put(g, nil)
 		return nil, err
 	}
@@ -151,9 +204,7 @@ func (p *pool) run(ctx context.Context, g *graph, in []tensor.Named) ([]tensor.N
 func (p *pool) forget(g *graph) error {
 	p.mu.Lock()
 	p.graphs = slices.DeleteFunc(p.graphs, func(o *graph) bool { return o == g })
-	g.dropped = true
-	closing := g.free
-	g.free = nil
+	closing := g.drop()
 	p.mu.Unlock()
 	return shut(closing)
 }
@@ -162,9 +213,7 @@ func (p *pool) close() error {
 	p.mu.Lock()
 	var closing []engine.Session
 	for _, g := range p.graphs {
-		g.dropped = true
-		closing = append(closing, g.free...)
-		g.free = nil
+		closing = append(closing, g.drop()...)
 	}
 	p.graphs = nil
 	p.mu.Unlock()

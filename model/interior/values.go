@@ -134,12 +134,8 @@ func (m *Model) cut(from, to []string) (*graph, error) {
 
 // graphOf makes a graph out of a model.
 func graphOf(m *onnx.Model) (*graph, error) {
-	b, err := m.Bytes()
-	if err != nil {
-		return nil, err
-	}
 	sig := m.Signature()
-	return &graph{bytes: b, feeds: sig.Inputs, outputs: onnx.Names(sig.Outputs)}, nil
+	return &graph{encode: m.Bytes, size: m.Size(), feeds: sig.Inputs, outputs: onnx.Names(sig.Outputs)}, nil
 }
 
 // prefix is the graph from the inputs to the values; it is kept for the next time.
@@ -176,7 +172,7 @@ func (m *Model) Predict(ctx context.Context, values []space.Value) ([]space.Valu
 		if err != nil {
 			return fmt.Errorf("%s: input: %w", m.onnx.Name(), err)
 		}
-		raw, err := m.run(ctx, g, in)
+		raw, err := m.whole(ctx, g, in)
 		if err != nil {
 			return err
 		}
@@ -189,6 +185,24 @@ func (m *Model) Predict(ctx context.Context, values []space.Value) ([]space.Valu
 	})
 	if err != nil {
 		return nil, err
+	}
+	return out, nil
+}
+
+// whole runs the model itself, on the session that others have of it where there is one: a large model is not opened
+// twice.
+func (m *Model) whole(ctx context.Context, g *graph, in []tensor.Named) ([]tensor.Named, error) {
+	if m.o.Own == nil {
+		return m.run(ctx, g, in)
+	}
+	s, err := m.o.Own.Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer m.o.Own.Put(s)
+	out, err := s.Run(ctx, in)
+	if err != nil {
+		return nil, fmt.Errorf("%s on %s: %w", m.onnx.Name(), m.o.Body, err)
 	}
 	return out, nil
 }

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"google.golang.org/protobuf/proto"
@@ -27,9 +28,10 @@ func NewBuilder(opset int) *Builder {
 	}}
 }
 
-// Edit starts from a copy of the model. Nodes that are added come after its own.
+// Edit starts from a copy of the model, which shares the stored tensors with it: they are replaced, never changed.
+// Nodes that are added come after its own.
 func (m *Model) Edit() *Builder {
-	b := &Builder{used: map[string]bool{}, proto: proto.CloneOf(m.proto)}
+	b := &Builder{used: map[string]bool{}, proto: copied(m.proto)}
 	g := b.proto.GetGraph()
 	for _, v := range g.GetInput() {
 		b.used[v.GetName()] = true
@@ -141,13 +143,22 @@ func (b *Builder) Ops(op string, n int, in []string, attrs ...*onnxpb.AttributeP
 // Bytes encodes the model.
 func (b *Builder) Bytes() ([]byte, error) { return proto.Marshal(b.proto) }
 
-// Model encodes the model and loads it, with all the checks of [Load].
+// Model is what was built so far, with all the checks of [Load].
 func (b *Builder) Model() (*Model, error) {
-	raw, err := b.Bytes()
-	if err != nil {
+	p := copied(b.proto)
+	if err := validate(p); err != nil {
 		return nil, err
 	}
-	return Load(raw)
+	return &Model{name: "model", size: proto.Size(p), proto: p, sig: signature(p)}, nil
+}
+
+// copied is a copy of all but the stored tensors, which are shared.
+func copied(p *onnxpb.ModelProto) *onnxpb.ModelProto {
+	bare, g := shallow(p), shallow(p.GetGraph())
+	bare.Graph, g.Initializer = g, nil
+	c := proto.CloneOf(bare)
+	c.Graph.Initializer = slices.Clone(p.GetGraph().GetInitializer())
+	return c
 }
 
 // ValueInfo declares a tensor value. Axes are lengths (int) or symbolic names (string).

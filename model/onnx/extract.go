@@ -13,7 +13,12 @@ import (
 )
 
 // Bytes encodes the model, as engines take it.
-func (m *Model) Bytes() ([]byte, error) { return proto.Marshal(m.proto) }
+func (m *Model) Bytes() ([]byte, error) {
+	if m.source != nil {
+		return m.source, nil
+	}
+	return proto.Marshal(m.proto)
+}
 
 // Port is what is known of any value of the model's graph without running it: inputs, outputs, inner values, stored
 // tensors. Type and shape are those that the file declares; a type that it leaves out follows from the operators where

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
 
 	"nero/model/onnx/onnxpb"
 )
@@ -56,7 +55,8 @@ func Read(path string) (*Model, error) {
 
 // Load decodes a model and checks what every later step relies on: the graph has nodes and outputs, operators have a
 // version, every value that a node reads is made before it, and stored tensors hold what their shapes promise.
-// The error says what the bytes seem to be if they are not a model ([ErrNotModel]). b is not kept.
+// The error says what the bytes seem to be if they are not a model ([ErrNotModel]). b is kept, for the numbers in it,
+// and is not to be changed any more.
 func Load(b []byte) (*Model, error) {
 	if len(b) == 0 {
 		return nil, fmt.Errorf("%w: the file is empty", ErrNotModel)
@@ -65,7 +65,7 @@ func Load(b []byte) (*Model, error) {
 		return nil, fmt.Errorf("%w: %d bytes, an ONNX file has at most %d", ErrNotModel, len(b), int64(MaxSize))
 	}
 	p := &onnxpb.ModelProto{}
-	if err := proto.Unmarshal(b, p); err != nil || p.GetGraph() == nil {
+	if err := unmarshal(b, p); err != nil || p.GetGraph() == nil {
 		return nil, fmt.Errorf("%w: %s", ErrNotModel, diagnose(b))
 	}
 	if err := validate(p); err != nil {
@@ -75,7 +75,7 @@ func Load(b []byte) (*Model, error) {
 		}
 		return nil, err
 	}
-	return &Model{name: "model", size: len(b), proto: p, sig: signature(p)}, nil
+	return &Model{name: "model", size: len(b), proto: p, sig: signature(p), source: b}, nil
 }
 
 // validate checks the structure of a decoded model.

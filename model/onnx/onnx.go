@@ -1,7 +1,8 @@
 // Package onnx reads ONNX model files and edits them: signatures, checks against what an engine can take, exposing
 // intermediate values. Everything happens on the file's own structure; no engine is needed and none is known here.
 //
-// A [Model] is never changed after [Load]. Edits return new bytes that share nothing with it.
+// A [Model] is never changed after [Load], and neither are the bytes that it was loaded from. Stored numbers are in
+// memory once: parts and edited copies of a model share them.
 package onnx
 
 import (
@@ -22,6 +23,8 @@ type Model struct {
 	size  int
 	proto *onnxpb.ModelProto
 	sig   Signature
+	// what it was decoded from; nil for parts of a model
+	source []byte
 }
 
 // Name is the path the model was read from; "model" if it came as bytes.

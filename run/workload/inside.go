@@ -27,6 +27,8 @@ type loaded struct {
 	seen   space.Spec
 	batch  int
 	fixed  bool
+	// of the model itself; nil behind an endpoint
+	pool *eval.Pool
 	// how long an answer may take
 	limit time.Duration
 	// nil behind an endpoint
@@ -62,6 +64,9 @@ func (w *Workload) Interior(model string, e engine.Engine, workers int) (*interi
 	if f.fixed {
 		o.Fixed, o.Batch = f.batch, f.batch
 	}
+	if o.Shared = e.Concurrent(); o.Shared && e.Info() == w.engine.Info() {
+		o.Own = f.pool
+	}
 	return interior.New(f.onnx, f.codec, opener(e), o)
 }
 
@@ -84,10 +89,13 @@ func errSteps(f *loaded) error {
 // interiorBatch is how many samples go through an edited graph at once: it holds far more values than the model itself.
 const interiorBatch = 8
 
+// large is from how many bytes on the memory of an edited graph is given back after each call.
+const large = 16 << 20
+
 // opener opens sessions of one engine with its default options.
 func opener(e engine.Engine) interior.Open {
 	return func(ctx context.Context, b []byte) (engine.Session, error) {
-		return e.Open(ctx, b, engine.Options{Threads: 1})
+		return e.Open(ctx, b, engine.Options{Threads: 1, Lean: len(b) >= large})
 	}
 }
 
@@ -150,7 +158,7 @@ func (w *Workload) Reference(model string, workers int) (*interior.Model, error)
 	if _, err := oracle.Load(f.onnx); err != nil {
 		return nil, err
 	}
-	o := interior.Options{Body: "float64", Double: true, Batch: 1, Workers: workers}
+	o := interior.Options{Body: "float64", Double: true, Batch: 1, Workers: workers, Shared: true}
 	if f.fixed {
 		o.Fixed, o.Batch = f.batch, f.batch
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"os"
 	"slices"
 	"strings"
 
@@ -63,7 +62,7 @@ func (w *Workload) readFile(ctx context.Context, m job.Model, o Options) (file, 
 	if err != nil {
 		return file{}, err
 	}
-	b, err := os.ReadFile(m.ONNX)
+	b, err := model.Bytes()
 	if err != nil {
 		return file{}, err
 	}
@@ -175,7 +174,7 @@ func (w *Workload) openModels(ctx context.Context, files []file, in space.Spec, 
 		}
 		w.opened[m.Name] = &loaded{
 			onnx: model, rolled: files[i].rolled, bytes: b, codec: opened.Codec, seen: in,
-			batch: opened.Batch, fixed: opened.Fixed, limit: o.limit(m), engine: on,
+			batch: opened.Batch, fixed: opened.Fixed, limit: o.limit(m), engine: on, pool: opened.Pool,
 		}
 		w.Job.Models = append(w.Job.Models, job.ModelRef{
 			Name: m.Name, Ref: job.Ref{Path: slashed(m.ONNX), SHA256: files[i].sum},

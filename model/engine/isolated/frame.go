@@ -35,6 +35,7 @@ type message struct {
 	Model   string `json:"model_name,omitempty"`
 	Threads int    `json:"threads,omitempty"`
 	Plain   bool   `json:"plain,omitempty"`
+	Lean    bool   `json:"lean,omitempty"`
 	// where an opened model computes, and what of it runs where
 	Providers provider.List      `json:"providers,omitzero"`
 	Placement provider.Placement `json:"placement,omitzero"`

@@ -141,7 +141,9 @@ func (e *Engine) Open(ctx context.Context, model []byte, o engine.Options) (engi
 	name := "m" + strconv.FormatInt(e.count.Add(1), 10)
 	s := &session{
 		e: e, name: name, file: model,
-		open: message{Method: "open", Model: name, Threads: o.Threads, Plain: o.Plain, Providers: o.Providers},
+		open: message{
+			Method: "open", Model: name, Threads: o.Threads, Plain: o.Plain, Lean: o.Lean, Providers: o.Providers,
+		},
 	}
 	if _, err := e.call(ctx, s, nil); err != nil {
 		return nil, err

@@ -129,7 +129,7 @@ func (p *process) answer(ctx context.Context, f framed) (message, [][]byte) {
 	switch f.body.Method {
 	case "open":
 		s, err := p.e.Open(ctx, f.raw, engine.Options{
-			Threads: f.body.Threads, Plain: f.body.Plain, Providers: f.body.Providers,
+			Threads: f.body.Threads, Plain: f.body.Plain, Lean: f.body.Lean, Providers: f.body.Providers,
 		})
 		if err != nil {
 			return refuse(err)

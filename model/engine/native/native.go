@@ -35,6 +35,7 @@ const (
 	fRun               = 9
 	fCreateOptions     = 10
 	fDisableMemPattern = 17
+	fDisableArena      = 19
 	fSetOptimization   = 23
 	fSetIntraThreads   = 24
 	fInputCount        = 30
@@ -260,6 +261,8 @@ type session struct {
 	handle uintptr
 	in     []string
 	out    []string
+	// what it took goes back to the system with it
+	lean bool
 	// zero-terminated, inputs then outputs
 	cNames [][]byte
 	// it was opened on providers
@@ -300,7 +303,7 @@ func (e *Engine) open(model []byte, o engine.Options) (_ *session, err error) {
 	}
 	var f frame
 	defer f.done()
-	s := &session{e: e, foreign: !o.Providers.Plain(), left: make(chan struct{})}
+	s := &session{e: e, lean: o.Lean, foreign: !o.Providers.Plain(), left: make(chan struct{})}
 	s.guard(func() { s.handle, err = e.load(&f, model, o, !o.Providers.Fallback) })
 	if err != nil {
 		return nil, e.fallen(model, o, err)
@@ -340,6 +343,11 @@ func (e *Engine) load(f *frame, model []byte, o engine.Options, strict bool) (ui
 	// nothing uses.
 	if err := e.do(fDisableMemPattern, *opt); err != nil {
 		return 0, err
+	}
+	if o.Lean {
+		if err := e.do(fDisableArena, *opt); err != nil {
+			return 0, err
+		}
 	}
 	if err := e.do(fSetIntraThreads, *opt, uintptr(min(max(o.Threads, 1), math.MaxInt16))); err != nil {
 		return 0, err
@@ -393,6 +401,9 @@ func (s *session) Close() error {
 		if s.handle != 0 {
 			s.guard(func() { s.e.void(fReleaseSession, s.handle) })
 			s.handle = 0
+			if s.lean {
+				trim()
+			}
 		}
 	}()
 	select {

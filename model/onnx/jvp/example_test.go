@@ -28,11 +28,7 @@ func ExampleBuild() {
 		fmt.Println(err)
 		return
 	}
-	d, err := onnx.Load(r.Bytes)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	d := r.Model
 	g, err := oracle.Load(d)
 	if err != nil {
 		fmt.Println(err)
@@ -82,7 +78,7 @@ func FuzzBuild(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := onnx.Load(r.Bytes); err != nil {
+		if _, err := r.Model.Bytes(); err != nil {
 			t.Errorf("the result does not load: %v", err)
 		}
 		for _, c := range m.Cuts() {

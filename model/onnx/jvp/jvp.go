@@ -43,9 +43,9 @@ type Request struct {
 
 // Result is a model that computes tangents beside its own outputs.
 type Result struct {
-	// Bytes is the encoded model. Its inputs are those of the original, then Inputs; its outputs those of the original,
-	// then Tangents.
-	Bytes []byte
+	// Model is the one that was built. Its inputs are those of the original, then Inputs; its outputs those of the
+	// original, then Tangents.
+	Model *onnx.Model
 	// Inputs are the names of the inputs that take the tangents, in the order of Request.Tangents. Each has the type
 	// and shape of its value; the first axis is free unless the value is a stored tensor.
 	Inputs []string
@@ -104,7 +104,7 @@ func Build(m *onnx.Model, r Request) (*Result, error) {
 		s.b.Graph().Output = append(s.b.Graph().Output, &onnxpb.ValueInfoProto{Name: new(name)})
 		res.Tangents = append(res.Tangents, name)
 	}
-	res.Bytes, err = s.b.Bytes()
+	res.Model, err = s.b.Model()
 	return &res, err
 }
 

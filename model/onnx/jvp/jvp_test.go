@@ -210,7 +210,7 @@ func TestAgainstPyTorch(t *testing.T) {
 					moving := s.moving(m)
 					res := build(t, m, jvp.Request{Tangents: moving, Outputs: []string{s.Output}})
 					v := s.feed(res, moving)
-					run(t, e, res.Bytes, v)
+					run(t, e, encoded(t, res.Model), v)
 					if d := distance(t, v[s.Output], s.Value.tensor(), 1e-3); !(d <= limit) {
 						t.Fatalf("the value itself is off by %.2g", d)
 					}

@@ -95,7 +95,7 @@ func TestAgainstPyTorchExactly(t *testing.T) {
 			moving := s.moving(m)
 			res := build(t, m, jvp.Request{Tangents: moving, Outputs: []string{s.Output}})
 			v := s.feed(res, moving)
-			exact(t, res.Bytes, v)
+			exact(t, encoded(t, res.Model), v)
 			d := distance(t, v[res.Tangents[0]], float64s(s.Tangent.Data, s.Tangent.Shape...), 1e-3)
 			if !(d <= 2e-7) { // constants such as √(2/π) are float32 in a float32 model
 				t.Errorf("off by %.2g", d)
@@ -126,7 +126,7 @@ func TestLinear(t *testing.T) {
 				both[name] = mix(t, 1.5, v[name], -.25, w[name])
 			}
 			for _, x := range []values{v, w, both} {
-				exact(t, res.Bytes, x)
+				exact(t, encoded(t, res.Model), x)
 			}
 			d := res.Tangents[0]
 			if e := distance(t, both[d], mix(t, 1.5, v[d], -.25, w[d]), 1); !(e <= 1e-12) {
@@ -234,7 +234,7 @@ func TestCentralDifferences(t *testing.T) {
 		for i, name := range perturbed { // the inputs p… in the order of the inner values that add them
 			got[res.Inputs[i]] = dir[name]
 		}
-		exact(t, res.Bytes, got)
+		exact(t, encoded(t, res.Model), got)
 		whole := encode(t, m)
 		at := func(h float64) values {
 			v := values{}
@@ -312,7 +312,7 @@ func TestNetworks(t *testing.T) {
 		in := m.Signature().Inputs[0].Name
 		res := build(t, m, jvp.Request{Tangents: []string{in}})
 		v := values{in: x(r, 1), res.Inputs[0]: x(r, 1)}
-		exact(t, res.Bytes, v)
+		exact(t, encoded(t, res.Model), v)
 		const h = 1e-7 // small: a network has thousands of kinks
 		up, down := values{in: mix(t, 1, v[in], h, v[res.Inputs[0]])},
 			values{in: mix(t, 1, v[in], -h, v[res.Inputs[0]])}
@@ -345,8 +345,8 @@ func TestSamplesDoNotLeak(t *testing.T) {
 			DType: tensor.Float32, Shape: v.Shape,
 			Raw: slices.Clone(all[in].Raw[k*size : (k+1)*size]),
 		}, res.Inputs[0]: v}
-		run(t, e, res.Bytes, all)
-		run(t, e, res.Bytes, alone)
+		run(t, e, encoded(t, res.Model), all)
+		run(t, e, encoded(t, res.Model), alone)
 		got := all[res.Tangents[0]]
 		part := len(got.Raw) / n
 		for i := range n {
@@ -379,7 +379,7 @@ func TestChain(t *testing.T) {
 		outs := onnx.Names(m.Signature().Outputs)
 		whole := build(t, m, jvp.Request{Tangents: []string{in}})
 		v := values{in: x(r, 2), whole.Inputs[0]: x(r, 2)}
-		run(t, e, whole.Bytes, v)
+		run(t, e, encoded(t, whole.Model), v)
 		cuts := m.Cuts()
 		for i := 0; i < len(cuts)-1; i += 1 + len(cuts)/9 {
 			c := cuts[i]
@@ -387,7 +387,7 @@ func TestChain(t *testing.T) {
 				continue
 			}
 			first := build(t, m, jvp.Request{Tangents: []string{in}, Outputs: c.Floats})
-			exposed, err := onnx.Load(first.Bytes)
+			exposed, err := onnx.Load(encoded(t, first.Model))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -406,7 +406,7 @@ func TestChain(t *testing.T) {
 			for k, name := range second.Inputs {
 				w[name] = w[first.Tangents[k]]
 			}
-			run(t, e, second.Bytes, w)
+			run(t, e, encoded(t, second.Model), w)
 			if d := distance(t, w[second.Tangents[0]], v[whole.Tangents[0]], 1e-6); !(d <= 2e-5) {
 				t.Errorf("after %s: off by %.2g", c.Name, d)
 			}
@@ -418,7 +418,7 @@ func TestChain(t *testing.T) {
 			}
 			inject := build(t, m, jvp.Request{Tangents: []string{in, c.Floats[0]}})
 			u := values{in: v[in], inject.Inputs[0]: v[whole.Inputs[0]], inject.Inputs[1]: w[first.Tangents[0]]}
-			run(t, e, inject.Bytes, u)
+			run(t, e, encoded(t, inject.Model), u)
 			if d := distance(t, u[inject.Tangents[0]], mix(t, 2, v[whole.Tangents[0]], 0, v[whole.Tangents[0]]),
 				1e-6); !(d <= 2e-5) {
 				t.Errorf("injected after %s: off by %.2g", c.Name, d)
@@ -448,7 +448,7 @@ func BenchmarkCost(b *testing.B) {
 		for _, c := range []struct {
 			name  string
 			model []byte
-		}{{"plain", plain}, {"tangent", res.Bytes}} {
+		}{{"plain", plain}, {"tangent", encoded(b, res.Model)}} {
 			b.Run(filepath.Base(s.path)+"/"+c.name, func(b *testing.B) {
 				e, err := bodies["auto"]()
 				if err != nil {

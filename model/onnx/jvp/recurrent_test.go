@@ -86,7 +86,7 @@ func TestRecurrent(t *testing.T) {
 					for i, k := range moving {
 						f[forward.Inputs[i]] = noise(r, v[k].Shape...)
 					}
-					exact(t, forward.Bytes, f)
+					exact(t, encoded(t, forward.Model), f)
 					shapes, err := vjp.Shapes(t.Context(), m, nil, nil)
 					if err != nil {
 						t.Fatal(err)
@@ -97,7 +97,7 @@ func TestRecurrent(t *testing.T) {
 					}
 					g := values{backward.Cotangent: noise(r, f[y].Shape...)}
 					maps.Copy(g, v)
-					exact(t, backward.Bytes, g)
+					exact(t, encoded(t, backward.Model), g)
 					if d := dual(t, forward, backward, f, g); !(d <= 1e-12) {
 						t.Errorf("off the transpose by %.2g", d)
 					}
@@ -114,7 +114,7 @@ func TestRecurrent(t *testing.T) {
 						}
 						single[k] = s
 					}
-					run(t, e, forward.Bytes, single)
+					run(t, e, encoded(t, forward.Model), single)
 					if d := distance(t, single[forward.Tangents[0]], f[forward.Tangents[0]], 1e-2); !(d <= 1e-4) {
 						t.Errorf("the engine is off by %.2g", d)
 					}

@@ -190,8 +190,8 @@ func TestStamp(t *testing.T) {
 			"tangent:x": tensor.FromFloat32([]float32{.3, 1, -1, 2}, 1, 4),
 		}
 		w := values{"x": v["x"], "tangent:x": v["tangent:x"]}
-		run(t, e, was.Bytes, v)
-		run(t, e, is.Bytes, w)
+		run(t, e, encoded(t, was.Model), v)
+		run(t, e, encoded(t, is.Model), w)
 		for i, name := range was.Tangents {
 			if d := distance(t, v[name], w[is.Tangents[i]], 1e-3); !(d <= 1e-6) {
 				t.Errorf("%s %d: off by %.2g", c.op, c.opset, d)
@@ -220,7 +220,7 @@ func TestPorts(t *testing.T) {
 	if !proto.Equal(before, m.Proto()) {
 		t.Error("the model changed")
 	}
-	d, err := onnx.Load(res.Bytes)
+	d, err := onnx.Load(encoded(t, res.Model))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ func TestPorts(t *testing.T) {
 		res.Inputs[0]: tensor.FromFloat32([]float32{1, 0, 2, 0}, 1, 4),
 		res.Inputs[1]: tensor.FromFloat32([]float32{1, 1, 0, 0}, 1, 4),
 	}
-	run(t, body(t, "auto"), res.Bytes, v)
+	run(t, body(t, "auto"), encoded(t, res.Model), v)
 	if got, want := floats(t, v[res.Tangents[0]]), []float64{2, 2, 6, 0}; !slices.Equal(got, want) {
 		t.Errorf("tangent %v, want dx·w + (x + other)·dw = %v", got, want)
 	}
@@ -259,7 +259,7 @@ func TestUnreached(t *testing.T) {
 	res := build(t, m, jvp.Request{Tangents: []string{"x"}, Outputs: []string{m.Signature().Outputs[1].Name, "w", "x"}})
 	one := tensor.FromFloat32([]float32{1, 2, 3, 4, 5, 6, 7, 8}, 2, 4)
 	v := values{"x": one, res.Inputs[0]: one}
-	run(t, body(t, "auto"), res.Bytes, v)
+	run(t, body(t, "auto"), encoded(t, res.Model), v)
 	for i, want := range []tensor.Tensor{tensor.New(tensor.Float32, 2, 4), tensor.New(tensor.Float32, 4), one} {
 		if d := distance(t, v[res.Tangents[i]], want, 1); d != 0 {
 			t.Errorf("%s: off by %g", res.Outputs[i], d)
@@ -280,8 +280,8 @@ func TestTypes(t *testing.T) {
 	res := build(t, m, jvp.Request{Tangents: []string{"x"}})
 	v := values{"x": float64s([]float64{.1, -2, 1, .3}, 1, 4), res.Inputs[0]: float64s([]float64{1, 1, -1, 2}, 1, 4)}
 	w := values{"x": v["x"], res.Inputs[0]: v[res.Inputs[0]]}
-	run(t, body(t, "auto"), res.Bytes, v)
-	exact(t, res.Bytes, w)
+	run(t, body(t, "auto"), encoded(t, res.Model), v)
+	exact(t, encoded(t, res.Model), w)
 	if d := distance(t, v[res.Tangents[0]], w[res.Tangents[0]], 1e-3); v[res.Tangents[0]].DType != tensor.Float64 ||
 		!(d <= 1e-13) {
 		t.Errorf("%v, off by %.2g", v[res.Tangents[0]].DType, d)

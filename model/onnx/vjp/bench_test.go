@@ -56,7 +56,7 @@ func BenchmarkCost(b *testing.B) {
 				})
 				return s
 			}
-			forward, gradient := session(raw), session(r.Bytes)
+			forward, gradient := session(raw), session(encoded(b, r.Model))
 			took := func(s engine.Session, in ...tensor.Named) time.Duration {
 				start := time.Now()
 				if _, err := s.Run(context.Background(), in); err != nil {

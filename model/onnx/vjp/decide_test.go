@@ -41,7 +41,7 @@ func differenced(t *testing.T, m *onnx.Model, shape ...int) {
 		ones[i] = 1
 	}
 	out = append([]int{shape[0]}, out[1:]...)
-	got := exactly(t, r.Bytes, map[string]tensor.Tensor{
+	got := exactly(t, encoded(t, r.Model), map[string]tensor.Tensor{
 		"x": tensor.FromFloat32(x, shape...), r.Cotangent: tensor.FromFloat32(ones, out...),
 	})[r.Gradients[0]]
 	want := make([]float64, n)

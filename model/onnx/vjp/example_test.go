@@ -31,10 +31,7 @@ func ExampleBuild() {
 		panic(err)
 	}
 
-	gradient, err := onnx.Load(r.Bytes)
-	if err != nil {
-		panic(err)
-	}
+	gradient := r.Model
 	g, err := oracle.Load(gradient) // or any engine
 	if err != nil {
 		panic(err)

@@ -59,8 +59,7 @@ type Request struct {
 
 // Result is a model that computes gradients besides its own outputs.
 type Result struct {
-	// the model
-	Bytes []byte
+	Model *onnx.Model
 	// Cotangent is the name of the input that was added after the model's own. It has the shape of the output; its
 	// first axis is free, and so are those that the model declares as free.
 	Cotangent string
@@ -245,7 +244,7 @@ func build(m *onnx.Model, shapes map[string][]int, r Request) (*Result, error) {
 		}
 		res.Gradients = append(res.Gradients, s.gradient(v))
 	}
-	if res.Bytes, err = s.b.Bytes(); err != nil {
+	if res.Model, err = s.b.Model(); err != nil {
 		return nil, err
 	}
 	return res, nil

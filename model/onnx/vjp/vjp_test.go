@@ -165,7 +165,7 @@ func checkDirection(t *rapid.T, f *fixture, seed uint64) {
 	if err != nil {
 		t.Fatal(f.name, err)
 	}
-	back, err := onnx.Load(r.Bytes)
+	back, err := onnx.Load(encoded(t, r.Model))
 	if err != nil {
 		t.Fatal(f.name, err)
 	}
@@ -268,7 +268,7 @@ func TestBatches(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			back, err := onnx.Load(r.Bytes)
+			back, err := onnx.Load(encoded(t, r.Model))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -333,7 +333,7 @@ func grad(tb testing.TB, m *onnx.Model, req vjp.Request, x ...float32) []float64
 	for i := range ones {
 		ones[i] = 1
 	}
-	return exactly(tb, r.Bytes, map[string]tensor.Tensor{
+	return exactly(tb, encoded(tb, r.Model), map[string]tensor.Tensor{
 		"x":         tensor.FromFloat32(x, len(x)/2, 2),
 		r.Cotangent: tensor.FromFloat32(ones, len(x)/2, 2),
 	})[r.Gradients[0]]
@@ -535,7 +535,7 @@ func TestPoolAfterRelu(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := exactly(t, res.Bytes, map[string]tensor.Tensor{
+		got := exactly(t, encoded(t, res.Model), map[string]tensor.Tensor{
 			"x":           tensor.FromFloat32([]float32{1, 2, -1, -3}, 1, 1, 4),
 			res.Cotangent: tensor.FromFloat32([]float32{1}, 1, 1),
 		})
@@ -567,7 +567,7 @@ func TestFreeAxes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := onnx.Load(r.Bytes)
+		back, err := onnx.Load(encoded(t, r.Model))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -584,7 +584,7 @@ func TestFreeAxes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m, err = onnx.Load(r.Bytes); err != nil {
+	if m, err = onnx.Load(encoded(t, r.Model)); err != nil {
 		t.Fatal(err)
 	}
 	if got := m.Signature().Inputs[0].Sizes(); !slices.Equal(got, []int{-1, 3}) {
@@ -628,7 +628,7 @@ func TestOldOperatorSets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := onnx.Load(r.Bytes)
+		back, err := onnx.Load(encoded(t, r.Model))
 		if err != nil || back.Opset() != 16 || !strings.Contains(r.Note, strconv.Itoa(v)) {
 			t.Errorf("operator set %d became %d (%q), %v", v, back.Opset(), r.Note, err)
 		}
@@ -665,7 +665,7 @@ func TestModelStays(t *testing.T) {
 	if !proto.Equal(before, m.Proto()) {
 		t.Error("the model was changed")
 	}
-	back, err := onnx.Load(r.Bytes)
+	back, err := onnx.Load(encoded(t, r.Model))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -752,9 +752,9 @@ func TestSameBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if first == nil {
-			first = g.Bytes
+			first = encoded(t, g.Model)
 		}
-		if !bytes.Equal(first, g.Bytes) {
+		if !bytes.Equal(first, encoded(t, g.Model)) {
 			t.Fatal("another graph for the same request")
 		}
 	}
