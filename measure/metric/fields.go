@@ -7,7 +7,7 @@ import (
 	"nero/internal/elementary"
 )
 
-// flow is a comparison of two fields of one size whose numbers are all finite.
+// flow is a comparison of two fields of one size.
 type flow struct{ at, truth *space.Field }
 
 func newFlow(c Case) (flow, bool) {
@@ -16,12 +16,18 @@ func newFlow(c Case) (flow, bool) {
 		len(a.Val) != 2*a.H*a.W || len(b.Val) != len(a.Val) {
 		return flow{}, false
 	}
-	for i, x := range a.Val {
-		if d := x - b.Val[i]; math.IsNaN(d) || math.IsInf(d, 0) {
-			return flow{}, false
+	return flow{a, b}, true
+}
+
+// finite reports whether all errors are.
+func (f flow) finite() bool {
+	b := f.truth.Val[:len(f.at.Val)]
+	for i, x := range f.at.Val {
+		if !(math.Abs(x-b[i]) <= math.MaxFloat64) { // NaN and infinities
+			return false
 		}
 	}
-	return flow{a, b}, true
+	return true
 }
 
 // error is the error at pixel i, along the columns and along the rows.
@@ -30,39 +36,55 @@ func (f flow) error(i int) (du, dv float64) {
 	return f.at.Val[i] - f.truth.Val[i], f.at.Val[n+i] - f.truth.Val[n+i]
 }
 
-// each calls g with every pixel.
-func (f flow) mean(g func(i int) float64) float64 {
+// numbers are those of the field and of its reference, along the columns and along the rows. Metrics go over them in
+// loops of their own: a field has a million pixels, and is measured several times.
+func (f flow) numbers() (u, v, p, q []float64) {
 	n := len(f.at.Val) / 2
+	return f.at.Val[:n:n], f.at.Val[n : 2*n : 2*n], f.truth.Val[:n:n], f.truth.Val[n : 2*n : 2*n]
+}
+
+// square is the mean square of a component's error.
+func (f flow) square() float64 {
+	u, v, p, q := f.numbers()
 	sum := 0.0
-	for i := range n {
-		sum += g(i)
+	for i := range u {
+		du, dv := u[i]-p[i], v[i]-q[i]
+		sum += (float64(du*du) + float64(dv*dv)) / 2
 	}
-	return sum / float64(n)
+	return sum / float64(len(u))
 }
 
-func (f flow) square(i int) float64 {
-	du, dv := f.error(i)
-	return (float64(du*du) + float64(dv*dv)) / 2
+// distance is the mean length of the errors.
+func (f flow) distance() float64 {
+	u, v, p, q := f.numbers()
+	sum := 0.0
+	for i := range u {
+		sum += elementary.Hypot(u[i]-p[i], v[i]-q[i])
+	}
+	return sum / float64(len(u))
 }
 
-func (f flow) distance(i int) float64 {
-	du, dv := f.error(i)
-	return elementary.Hypot(du, dv)
+// absolute is the mean absolute error of a component.
+func (f flow) absolute() float64 {
+	u, v, p, q := f.numbers()
+	sum := 0.0
+	for i := range u {
+		sum += (math.Abs(u[i]-p[i]) + math.Abs(v[i]-q[i])) / 2
+	}
+	return sum / float64(len(u))
 }
 
-func (f flow) absolute(i int) float64 {
-	du, dv := f.error(i)
-	return (math.Abs(du) + math.Abs(dv)) / 2
-}
-
-// angle is between (u, v, 1) and its reference, in degrees: by sine and cosine, for the arc cosine has no digits near
-// 0.
-func (f flow) angle(i int) float64 {
-	n := len(f.at.Val) / 2
-	u, v := f.at.Val[i], f.at.Val[n+i]
-	p, q := f.truth.Val[i], f.truth.Val[n+i]
-	sine := elementary.Hypot(elementary.Hypot(v-q, p-u), float64(u*q)-float64(v*p))
-	return elementary.Atan2(sine, float64(u*p)+float64(v*q)+1) * (180 / math.Pi)
+// angle is the mean angle between (u, v, 1) and its reference, in degrees: by sine and cosine, for the arc cosine has
+// no digits near 0.
+func (f flow) angle() float64 {
+	u, v, p, q := f.numbers()
+	sum := 0.0
+	for i := range u {
+		u, v, p, q := u[i], v[i], p[i], q[i]
+		sine := elementary.Hypot(elementary.Hypot(v-q, p-u), float64(u*q)-float64(v*p))
+		sum += elementary.Atan2(sine, float64(u*p)+float64(v*q)+1) * (180 / math.Pi)
+	}
+	return sum / float64(len(u))
 }
 
 // curl is the error of dv/dx - du/dy at an inner pixel, by central differences.
@@ -96,17 +118,34 @@ func (f flow) inner(g func(i int) float64) float64 {
 	return math.Sqrt(sum / float64(max(h-2, 0)*max(w-2, 0)))
 }
 
-// ofField makes a metric of two fields.
+// ofField makes a metric of two fields, which is NaN where an error is not finite.
 func ofField(m Metric, f func(f flow) float64) *Metric {
 	m.Spaces, m.Movable, m.Ref, m.Better, m.Range = fields, true, Target, Lower, [2]float64{0, math.Inf(1)}
 	m.Measure = func(c Case) float64 {
 		x, ok := newFlow(c)
-		if !ok {
+		if !ok || !x.finite() {
 			return math.NaN()
 		}
 		return f(x)
 	}
 	return &m
+}
+
+// ofAll makes a metric of two fields that cannot be finite where an error is not, so that nobody has to look for one
+// where it is.
+func ofAll(m Metric, f func(f flow) float64) *Metric {
+	n := ofField(m, f)
+	n.Measure = func(c Case) float64 {
+		x, ok := newFlow(c)
+		if !ok {
+			return math.NaN()
+		}
+		if v := f(x); math.Abs(v) <= math.MaxFloat64 || x.finite() {
+			return v
+		}
+		return math.NaN()
+	}
+	return n
 }
 
 // alsoOf lets a metric of fields compare rows, pairs, signals and frames too.
@@ -131,7 +170,7 @@ func alsoOf(kinds []space.Kind, m *Metric, f func(d diff) float64) *Metric {
 var (
 	// FieldRMSE is the root of the mean square of a component's error, and what a study of a flow shows first.
 	FieldRMSE = alsoOf(series,
-		ofField(Metric{
+		ofAll(Metric{
 			Title: "root mean square error",
 			Name:  "rmse", Unit: "px", OfOutput: "%",
 			Doc: "√ of the mean over pixels of (du²+dv²)/2, of other outputs √ of the mean of the squared difference " +
@@ -142,28 +181,28 @@ var (
 	FieldRMSEPooled = pooledRMSE()
 	// FieldMSE is the mean square of a component's error.
 	FieldMSE = alsoOf(series,
-		ofField(Metric{
+		ofAll(Metric{
 			Title: "mean square error",
 			Name:  "mse", Unit: "px²", OfOutput: "%²",
 			Doc: "mean over pixels of (du²+dv²)/2, of other outputs mean of the squared difference of a number",
 		},
-			func(f flow) float64 { return f.mean(f.square) }), diff.mse)
+			flow.square), diff.mse)
 	// FieldMAE is the mean absolute error of a component.
 	FieldMAE = alsoOf(series,
-		ofField(Metric{
+		ofAll(Metric{
 			Title: "mean absolute error",
 			Name:  "mae", Unit: "px", OfOutput: "%",
 			Doc: "mean over pixels of (|du|+|dv|)/2, of other outputs mean of |difference| of a number",
 		},
-			func(f flow) float64 { return f.mean(f.absolute) }), diff.mae)
+			flow.absolute), diff.mae)
 	// EndPoint is the mean length of the error vectors.
 	EndPoint = alsoOf(series[:3],
-		ofField(Metric{
+		ofAll(Metric{
 			Title: "average end-point error",
 			Name:  "aee", Unit: "px", OfOutput: "%",
 			Doc: "average end-point error: mean over pixels of √(du²+dv²), of rows mean length of the difference of " +
 				"two vectors",
-		}, func(f flow) float64 { return f.mean(f.distance) }),
+		}, flow.distance),
 		func(d diff) float64 { return mean(d.distances()) })
 	// EndPoint95 is a large, not the largest, length of the error vectors.
 	EndPoint95 = alsoOf(series[:3],
@@ -173,9 +212,10 @@ var (
 			Doc: "end-point error that 95 % of the pixels or rows do not exceed",
 		},
 			func(f flow) float64 {
-				d := make([]float64, len(f.at.Val)/2)
+				u, v, p, q := f.numbers()
+				d := make([]float64, len(u))
 				for i := range d {
-					d[i] = f.distance(i)
+					d[i] = elementary.Hypot(u[i]-p[i], v[i]-q[i])
 				}
 				return percentile95(d)
 			}), func(d diff) float64 { return percentile95(d.distances()) })
@@ -184,7 +224,7 @@ var (
 		Name: "angular_error", Unit: "°",
 		Doc: "mean over pixels of the angle between (u,v,1) and its reference (Barron, Fleet and Beauchemin 1994), " +
 			"which weighs small vectors more",
-	}, func(f flow) float64 { return f.mean(f.angle) })
+	}, flow.angle)
 	// VorticityError is how far the rotation of the field is wrong.
 	VorticityError = ofField(Metric{
 		Name: "vorticity_error", Unit: "1/frame",
@@ -199,11 +239,11 @@ var (
 		func(f flow) float64 { return f.inner(f.spread) })
 )
 
-func rmse(f flow) float64 { return math.Sqrt(f.mean(f.square)) }
+func rmse(f flow) float64 { return math.Sqrt(f.square()) }
 
 // pooledRMSE is the root of the mean over the pixels of all samples, which have equally many.
 func pooledRMSE() *Metric {
-	m := ofField(Metric{
+	m := ofAll(Metric{
 		Title: "root mean square error of all samples",
 		Name:  "rmse_pooled", Unit: "px", OfOutput: "%",
 		Doc: "as rmse, but over samples √ of the mean of their squares, which is the rmse of all pixels together " +

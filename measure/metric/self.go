@@ -164,13 +164,15 @@ func defect(c Case) (norm, largest float64) {
 	if len(x) == 0 || len(x) != len(y) {
 		return math.NaN(), math.NaN()
 	}
-	for i := range x {
-		d := math.Abs(x[i] - y[i])
-		if math.IsNaN(d) {
-			return d, d // a NaN is never small
+	y = y[:len(x)]
+	for i, v := range x {
+		d := math.Abs(v - y[i])
+		if norm += float64(d * d); d > largest {
+			largest = d
 		}
-		norm += float64(d * d)
-		largest = max(largest, d)
+	}
+	if math.IsNaN(norm) {
+		return norm, norm // a NaN is never small
 	}
 	return math.Sqrt(norm), largest
 }
