@@ -54,7 +54,7 @@ func (m Map) Rounded(dst []float32, src []float64) bool {
 		e := float64((math.Abs(t) + m.AbsB) * m.Slack)
 		r := t + m.B
 		lo, hi := float32(r-e), float32(r+e)
-		if math.Float32bits(lo) != math.Float32bits(hi) || lo != lo { //nolint:gocritic,staticcheck // NaN
+		if math.Float32bits(lo) != math.Float32bits(hi) || math.IsNaN(float64(lo)) {
 			return false
 		}
 		dst[i] = lo
@@ -82,8 +82,9 @@ func (l *Line) Bilinear(dst, s []float64, c int) {
 		// Coordinates are monotone, so that the first and the last sample are read at an end of each axis.
 		x0, y0 := l.at(c)
 		x1, y1 := l.at(c + n - 1)
-		_ = s[int(min(y0, y1))*l.Stride+int(min(x0, x1))]
-		_ = s[(int(max(y0, y1))+1)*l.Stride+int(max(x0, x1))+1]
+		i0, i1, j0, j1 := int(x0), int(x1), int(y0), int(y1)
+		_ = s[min(j0, j1)*l.Stride+min(i0, i1)]
+		_ = s[(max(j0, j1)+1)*l.Stride+max(i0, i1)+1]
 		some := n - n%width
 		bilinear(&dst[0], &s[0], some, c, l)
 		if some < n {

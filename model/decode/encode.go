@@ -76,7 +76,7 @@ func (n *norm) float32s(dst []float32, stride int, src []float64) {
 		}
 	case stride == 1:
 		m := lanes.Map{A: n.a, B: n.b, AbsB: n.absB, Slack: slack}
-		for part := range slices.Chunk(src, 128) {
+		for part := range slices.Chunk(src, 1024) {
 			if !m.Rounded(dst, part) {
 				n.each(dst, 1, part)
 			}

@@ -454,13 +454,51 @@ func (w *warp) bilinearRow(d, s []float64, g raster, r int) {
 	bx, by, ax, ay := w.row(g, r)
 	clear(d[:in.o0])
 	clear(d[in.o1:])
-	for c := int(in.o0); c < int(in.i0); c++ {
-		d[c] = w.bilinearAt(s, step(bx, ax, c), step(by, ay, c))
-	}
+	w.brim(d[in.o0:in.i0], s, int(in.o0), bx, ax, by, ay)
 	line := lanes.Line{X: bx, StepX: ax, Y: by, StepY: ay, Stride: w.ws}
 	line.Bilinear(d[in.i0:in.i1], s, int(in.i0))
-	for c := int(in.i1); c < int(in.o1); c++ {
-		d[c] = w.bilinearAt(s, step(bx, ax, c), step(by, ay, c))
+	w.brim(d[in.i1:in.o1], s, int(in.i1), bx, ax, by, ay)
+}
+
+// brim writes columns first, first+1, ... of a row that are near or beyond the border: a sixth of a small picture.
+func (w *warp) brim(d, s []float64, first int, bx, ax, by, ay float64) {
+	if w.border != Zero {
+		for i := range d {
+			d[i] = w.bilinearAt(s, step(bx, ax, first+i), step(by, ay, first+i))
+		}
+		return
+	}
+	hs, ws := w.hs, w.ws
+	for i := range d {
+		x, y := step(bx, ax, first+i), step(by, ay, first+i)
+		ix, iy := int(x), int(y)
+		if float64(ix) > x { // below 0
+			ix--
+		}
+		if float64(iy) > y {
+			iy--
+		}
+		fx, fy := x-float64(ix), y-float64(iy)
+		left, right := ix >= 0, ix+1 < ws
+		var a, b, p, q float64 // 0 outside
+		if at := iy*ws + ix; iy >= 0 {
+			if left {
+				a = s[at]
+			}
+			if right {
+				b = s[at+1]
+			}
+		}
+		if at := (iy+1)*ws + ix; iy+1 < hs {
+			if left {
+				p = s[at]
+			}
+			if right {
+				q = s[at+1]
+			}
+		}
+		top, bot := a+float64(fx*(b-a)), p+float64(fx*(q-p))
+		d[i] = top + float64(fy*(bot-top))
 	}
 }
 
@@ -469,12 +507,18 @@ func (w *warp) bilinearAt(s []float64, x, y float64) float64 {
 	fx, fy := math.Floor(x), math.Floor(y)
 	ix, iy := int(fx), int(fy)
 	fx, fy = x-fx, y-fy
-	x0, x1 := w.border.index(ix, w.ws), w.border.index(ix+1, w.ws)
+	x0, x1, y0, y1 := ix, ix+1, iy, iy+1
+	if uint(ix) >= uint(w.ws-1) {
+		x0, x1 = w.border.index(x0, w.ws), w.border.index(x1, w.ws)
+	}
+	if uint(iy) >= uint(w.hs-1) {
+		y0, y1 = w.border.index(y0, w.hs), w.border.index(y1, w.hs)
+	}
 	var top, bot float64
-	if y0 := w.border.index(iy, w.hs); y0 >= 0 {
+	if y0 >= 0 {
 		top = pair(s[y0*w.ws:], x0, x1, fx)
 	}
-	if y1 := w.border.index(iy+1, w.hs); y1 >= 0 {
+	if y1 >= 0 {
 		bot = pair(s[y1*w.ws:], x0, x1, fx)
 	}
 	return top + float64(fy*(bot-top))
