@@ -1008,6 +1008,44 @@ func write(t *testing.T, name string, b []byte) {
 	}
 }
 
+// graphics is an engine with a provider, on which it opens models as elsewhere.
+type graphics struct{ *pixels }
+
+func (graphics) Providers() []string { return []string{"CUDAExecutionProvider", "CPUExecutionProvider"} }
+
+// A run of a provider that this machine does not have is answered by the processor, which is said.
+func TestOpenRunWithoutItsProvider(t *testing.T) {
+	st := study(pictures(t), "SO(2)", model(t, "sums"))
+	st.Group.Orbit.Grid, st.Metrics, st.Providers = []int{4}, []string{"confidence"}, []string{"cuda"}
+	r := stored(t, open(t, st, graphics{&pixels{}}))
+	if got := r.Job().Engine.Provider; !strings.HasPrefix(got, "cuda:") {
+		t.Fatalf("the run was computed on %q", got)
+	}
+	for name, c := range map[string]struct {
+		e    engine.Engine
+		note string
+	}{
+		"with it":    {graphics{&pixels{}}, ""},
+		"without it": {&pixels{}, "on cuda:cudnn_conv_algo_search=DEFAULT,use_tf32=0 and live answers come from wasm"},
+	} {
+		s, err := OpenRun(t.Context(), r, workload.Options{Engine: c.e, Rules: action.Rules()}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := s.Status()
+		if notes := strings.Join(got.Notes, " "); !got.Models[0].On || !strings.Contains(notes, c.note) ||
+			(c.note == "") != (notes == "") {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if _, err := s.At(t.Context(), 2, group.Element{90}, nil); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestOpenRun(t *testing.T) {
 	other, err := os.ReadFile(model(t, "ramp"))
 	if err != nil {
