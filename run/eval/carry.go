@@ -25,10 +25,14 @@ func newCarrier(a action.Action, elements []group.Element) *carrier {
 	return &carrier{action: a, elements: elements, movers: make([]atomic.Pointer[action.Mover], len(elements))}
 }
 
-// apply moves a value by element k. It is what the action makes of it.
-func (c *carrier) apply(k int, v space.Value) (space.Value, error) {
+// apply moves a value by element k. It is what the action makes of it, and lies in room where that has its form; nil
+// for new room.
+func (c *carrier) apply(k int, v, room space.Value) (space.Value, error) {
 	if m := c.mover(k, v); m != nil {
-		to := v.Like()
+		to := room
+		if to == nil || !space.Alike(to, v) {
+			to = v.Like()
+		}
 		if err := m.Move(to, v); err == nil {
 			return to, nil
 		}

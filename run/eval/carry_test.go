@@ -34,9 +34,10 @@ func TestCarrierMovesAsItsAction(t *testing.T) {
 		return &space.Record{Names: []string{"energy", "forces"}, Values: []space.Value{e, f}}
 	}
 	c := newCarrier(a, elements)
+	var room space.Value
 	for _, n := range []int{4, 6, 2, 4, 7, 1} {
 		for k, g := range elements {
-			got, err := c.apply(k, answer(n))
+			got, err := c.apply(k, answer(n), room)
 			want, err2 := a.Apply(g, answer(n))
 			if fmt.Sprint(err) != fmt.Sprint(err2) || (err == nil) != (n < 7) {
 				t.Errorf("element %d of %d atoms: error %v, want %v", k, n, err, err2)
@@ -44,6 +45,10 @@ func TestCarrierMovesAsItsAction(t *testing.T) {
 			if err == nil && fmt.Sprint(got.Numbers()) != fmt.Sprint(want.Numbers()) {
 				t.Errorf("element %d of %d atoms: %v, want %v", k, n, got.Numbers(), want.Numbers())
 			}
+			if err == nil && k > 0 && got != room {
+				t.Errorf("element %d of %d atoms: room of this size is not used", k, n)
+			}
+			room = got
 		}
 	}
 	if c.movers[0].Load() == nil {

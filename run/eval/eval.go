@@ -444,6 +444,8 @@ type worker struct {
 	owner []*pending
 	// of the fields of one answer; used again and again
 	scales map[string]float64
+	// room for an answer at the identity that is moved along
+	self space.Value
 	// samples in order whose rows are not complete yet
 	open []*pending
 	rows []job.Row
@@ -756,8 +758,11 @@ func (w *worker) compare(ctx context.Context, p *pending, m, k int, c metric.Cas
 		return err
 	}
 	if e.refs.self {
-		if r.Self, err = e.forthAt(m, k, t.want); err != nil {
+		if r.Self, err = e.forthAt(m, k, t.want, w.self); err != nil {
 			return err
+		}
+		if r.Self != t.want {
+			w.self = r.Self // nobody keeps it
 		}
 	}
 	c.Label = p.sample.Label
@@ -842,7 +847,7 @@ func (e *Evaluation) backAt(model, k int, y space.Value) (space.Value, error) {
 	if e.plain || broken(y) {
 		return y, nil
 	}
-	z, err := e.backs.apply(k, y)
+	z, err := e.backs.apply(k, y, nil)
 	return z, e.pulling(model, e.Plan.Elements[k], err)
 }
 

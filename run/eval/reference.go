@@ -76,7 +76,7 @@ func (w *worker) truth(p *pending, k int) (space.Value, error) {
 	if p.truths != nil && p.truths[k] != nil {
 		return p.truths[k], nil
 	}
-	v, err := w.e.truths.apply(k, p.sample.Target)
+	v, err := w.e.truths.apply(k, p.sample.Target, nil)
 	err = w.e.aiming(p.sample, w.e.Plan.Elements[k], err)
 	if p.truths != nil {
 		p.truths[k] = v
@@ -90,9 +90,9 @@ func (e *Evaluation) Forth(model int, g group.Element, y space.Value) (space.Val
 	return e.forth(model, g, y, func() (space.Value, error) { return e.Plan.Out.Apply(g, y) })
 }
 
-// forthAt is [Evaluation.Forth] to element k.
-func (e *Evaluation) forthAt(model, k int, y space.Value) (space.Value, error) {
-	return e.forth(model, e.Plan.Elements[k], y, func() (space.Value, error) { return e.forths.apply(k, y) })
+// forthAt is [Evaluation.Forth] to element k, in room where that fits.
+func (e *Evaluation) forthAt(model, k int, y, room space.Value) (space.Value, error) {
+	return e.forth(model, e.Plan.Elements[k], y, func() (space.Value, error) { return e.forths.apply(k, y, room) })
 }
 
 func (e *Evaluation) forth(model int, g group.Element, y space.Value, move func() (space.Value, error)) (space.Value,
@@ -271,7 +271,7 @@ func (w *worker) settle(ctx context.Context, p *pending, m int) error {
 		}
 		r := References{Label: res.Label}
 		if res.Value != nil {
-			if r.Consensus, err = e.forthAt(m, k, res.Value); err != nil {
+			if r.Consensus, err = e.forthAt(m, k, res.Value, nil); err != nil {
 				return err
 			}
 		}
