@@ -110,6 +110,6 @@ func wider(stride, n int) int {
 }
 
 // everyText says what a mean is over.
-func everyText(kept, of, n int, measure string) string {
-	return fmt.Sprintf("%d of %d elements, one in %d: %s", kept, of, n, measure)
+func everyText(kept, of int, measure string) string {
+	return fmt.Sprintf("%d of %d elements: %s", kept, of, measure)
 }

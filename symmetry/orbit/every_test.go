@@ -19,12 +19,12 @@ func TestEvery(t *testing.T) {
 		n       int
 		measure string
 	}{
-		{"SO(2)", orbit.Spec{Every: 8}, 9, "9 of 72 elements, one in 8: uniform grid of 72 angles"},
-		{"SO(2)", orbit.Spec{Grid: []int{120}, Every: 8}, 15, "15 of 120 elements, one in 8: uniform grid of 120"},
-		{"SO(2)", orbit.Spec{Grid: []int{100}, Every: 8}, 10, "10 of 100 elements, one in 8: uniform grid"},
+		{"SO(2)", orbit.Spec{Every: 8}, 9, "9 of 72 elements: uniform grid of 72 angles"},
+		{"SO(2)", orbit.Spec{Grid: []int{120}, Every: 8}, 15, "15 of 120 elements: uniform grid of 120"},
+		{"SO(2)", orbit.Spec{Grid: []int{100}, Every: 8}, 10, "10 of 100 elements: uniform grid"},
 		{"O(2)", orbit.Spec{Every: 8}, 18, "18 of 144 elements"},
 		{"SO(2)", orbit.Spec{Every: 1}, 72, "uniform grid of 72 angles"},
-		{"SO(2)", orbit.Spec{LowDiscrepancy: 64, Every: 8}, 8, "8 of 64 elements, one in 8: low-discrepancy"},
+		{"SO(2)", orbit.Spec{LowDiscrepancy: 64, Every: 8}, 8, "8 of 64 elements: low-discrepancy"},
 		{"S(5)", orbit.Spec{Every: 8}, 15, "15 of 120 elements"},
 		// by odd numbers of pixels: every third one on both axes
 		{

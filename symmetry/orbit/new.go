@@ -92,7 +92,7 @@ func NewPlan(g group.Group, spec Spec, in, out action.Action, seed uint64) (*Pla
 				g.Name())
 		}
 		thinned := every(g, es, spec.Every, spec.Haar > 0 || spec.LowDiscrepancy > 0)
-		measure = everyText(len(thinned), len(es), spec.Every, measure)
+		measure = everyText(len(thinned), len(es), measure)
 		es = thinned
 	}
 	p := &Plan{Group: g, Elements: es, Measure: measure, In: in, Out: out}
