@@ -45,6 +45,9 @@ type AuditOptions struct {
 	Forms []string
 	// Command is the command line that reports give to repeat the audit; empty for none.
 	Command string
+
+	// who answers the blocks of the sweep of a model; nil for the model
+	swept func(model string, p eval.Predictor) func(block int) (audit.Predictor, error)
 }
 
 // Outcome is what an audit comes to, over all its models.
@@ -260,6 +263,9 @@ func (a *App) auditModel(ctx context.Context, w *workload.Workload, m *eval.Mode
 		return nil, err
 	}
 	defer done()
+	if o.swept != nil {
+		subject.Block = o.swept(m.Name, eval.Predictor{Model: m, Workers: o.Workers})
+	}
 	forms.equip(w, subject, o.Workers)
 	if err := before.differ(subject, policy); err != nil {
 		return nil, err

@@ -125,6 +125,12 @@ func (a *App) shard(ctx context.Context, dir string, o ShardOptions) error {
 	if err := a.someWorkers(o.Workers); err != nil {
 		return err
 	}
+	if p, err := plannedAudit(dir); err != nil || p != nil {
+		if err != nil {
+			return err
+		}
+		return a.shardAudit(ctx, dir, p, o)
+	}
 	at, err := a.place(ctx, dir)
 	defer at.close()
 	if err != nil {

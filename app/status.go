@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -55,6 +56,8 @@ type Watch struct {
 	coarse *Watch
 	// nil for a folder
 	bucket *object.Run
+	// of an audit; nil for a run
+	audit *auditPlan
 }
 
 // Watch opens a run, in a folder or a bucket, to be looked at.
@@ -66,6 +69,9 @@ func (a *App) Watch(ctx context.Context, dir string) (*Watch, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
+	}
+	if p, err := plannedAudit(abs); err != nil || p != nil {
+		return &Watch{dir: abs, now: a.Now, audit: p, known: map[int]bool{}}, err
 	}
 	j, err := store.Planned(abs)
 	if err != nil {
@@ -103,7 +109,7 @@ func (w *Watch) look(ctx context.Context) (complete bool, err error) {
 
 // todo are the shards that were not kept when it was looked last.
 func (w *Watch) todo() (todo []job.Shard) {
-	for _, x := range w.job.Shards() {
+	for _, x := range w.shards() {
 		if !w.known[x.Index] {
 			todo = append(todo, x)
 		}
@@ -111,28 +117,54 @@ func (w *Watch) todo() (todo []job.Shard) {
 	return todo
 }
 
-// Status is how far the run is now. Markers of shards are believed, and the rows of none are read.
+// shards are those of the run or of the audit.
+func (w *Watch) shards() []job.Shard {
+	if w.audit != nil {
+		return w.audit.indexes()
+	}
+	return w.job.Shards()
+}
+
+// Status is how far the run, or the audit, is now. Markers of shards are believed, and the rows of none are read.
 func (w *Watch) Status(ctx context.Context) (*Status, error) {
+	if w.audit != nil {
+		return w.audited(), nil
+	}
 	complete, err := w.look(ctx)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(w.kept, func(a, b store.Kept) int { return a.At.Compare(b.At) })
 	s := &Status{
-		Job: w.hash, Kept: len(w.kept), Samples: w.job.Count, Complete: complete, Dir: w.dir,
-		Elements: len(w.job.Elements),
+		Job: w.hash, Samples: w.job.Count, Complete: complete, Dir: w.dir, Elements: len(w.job.Elements),
 	}
 	if !s.Complete && w.bucket == nil {
 		s.Coarse = w.first(ctx)
 	}
-	s.Shards, s.Todo = len(w.job.Shards()), store.Indexes(w.todo())
+	return w.count(s), nil
+}
+
+// audited is how far a planned audit is.
+func (w *Watch) audited() *Status {
+	for _, x := range w.audit.indexes() {
+		if info, err := os.Stat(shardFile(w.dir, x.Index)); err == nil && !w.known[x.Index] {
+			w.known[x.Index], w.kept = true, append(w.kept, store.Kept{Shard: x, At: info.ModTime()})
+		}
+	}
+	_, err := os.Stat(filepath.Join(w.dir, AuditFile("json")))
+	return w.count(&Status{Job: w.audit.id, Samples: w.audit.samples(), Complete: err == nil, Dir: w.dir})
+}
+
+// count says of how many of all shards are kept, and how fast they come.
+func (w *Watch) count(s *Status) *Status {
+	slices.SortFunc(w.kept, func(a, b store.Kept) int { return a.At.Compare(b.At) })
+	s.Kept, s.Shards, s.Todo = len(w.kept), len(w.shards()), store.Indexes(w.todo())
 	for _, k := range w.kept {
 		s.Done += k.Hi - k.Lo
 		s.Failed += k.Failed
 	}
 	s.Rate = rate(w.kept)
 	if s.Kept == s.Shards {
-		return s, nil
+		return s
 	}
 	if s.Rate > 0 {
 		left := float64(s.Samples-s.Done) / s.Rate
@@ -142,7 +174,7 @@ func (w *Watch) Status(ctx context.Context) (*Status, error) {
 		quiet := max(0, w.now().Sub(w.kept[len(w.kept)-1].At).Seconds()) // clocks differ
 		s.Quiet = &quiet
 	}
-	return s, nil
+	return s
 }
 
 // first is how far the coarse level of a run is, nil where there is none.

@@ -119,7 +119,7 @@ func (a *App) Submission(ctx context.Context, dir string, o SubmitOptions) (*Sub
 	return s, nil
 }
 
-// of names a submission after the run in a folder, and says how many shards it has, and which are missing.
+// of names a submission after the run or the audit in a folder, and says how many shards it has, and which are missing.
 func (s *Submission) of(dir string) (shards int, missing []job.Shard, err error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -128,16 +128,34 @@ func (s *Submission) of(dir string) (shards int, missing []job.Shard, err error)
 	if strings.ContainsAny(abs, "\n\r") {
 		return 0, nil, fmt.Errorf("%q: a path with an end of line cannot stand in a script; rename the folder", abs)
 	}
-	if _, err := store.Planned(abs); err != nil {
-		return 0, nil, unplanned(dir, err)
-	}
-	r, err := store.Open(abs)
+	hash, shards, missing, complete, err := shardsIn(abs)
 	if err != nil {
 		return 0, nil, err
 	}
-	s.Dir, s.Logs, s.Complete = abs, abs+".slurm", r.Complete()
-	s.Name = jobName(filepath.Base(abs), r.Hash())
-	return len(r.Job().Shards()), r.Missing(), nil
+	s.Dir, s.Logs, s.Complete = abs, abs+".slurm", complete
+	s.Name = jobName(filepath.Base(abs), hash)
+	return shards, missing, nil
+}
+
+// shardsIn says of the folder of a planned run or audit by which digest it goes, how many shards it has, which of them
+// are missing and whether it is complete.
+func shardsIn(dir string) (hash string, all int, missing []job.Shard, complete bool, err error) {
+	p, err := plannedAudit(dir)
+	if err != nil {
+		return "", 0, nil, false, err
+	}
+	if p != nil {
+		_, err := os.Stat(filepath.Join(dir, AuditFile("json")))
+		return p.id, len(p.Shards), p.missing(dir), err == nil, nil
+	}
+	if _, err := store.Planned(dir); err != nil {
+		return "", 0, nil, false, unplanned(dir, err)
+	}
+	r, err := store.Open(dir)
+	if err != nil {
+		return "", 0, nil, false, err
+	}
+	return r.Hash(), len(r.Job().Shards()), r.Missing(), r.Complete(), nil
 }
 
 // jobName is a name that every scheduler takes: that of the folder and the beginning of the job's hash.

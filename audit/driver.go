@@ -178,8 +178,10 @@ func (p *Pass) PickElements(n int) []int {
 // mean.
 type Request struct {
 	Sample, Element, Role int
-	Aux                   float64
-	Input                 space.Value
+	// Block counts from 1 parts of the stream that are predicted by themselves, so that other machines can; 0 for none.
+	Block int
+	Aux   float64
+	Input space.Value
 }
 
 // Predict sends a stream of requests through the model in batches and hands every prediction to each, in the order of
@@ -227,6 +229,11 @@ func (p *Pass) Predict(ctx context.Context, requests iter.Seq2[Request, error],
 					c.err = err
 					break
 				}
+				if n := len(c.requests); n > 0 && c.requests[n-1].Block != r.Block {
+					if cut.End(); !flush() {
+						return false
+					}
+				}
 				c.requests = append(c.requests, r)
 				if cut.Add(r.Input.Bytes()) && !flush() {
 					return false
@@ -239,12 +246,19 @@ func (p *Pass) Predict(ctx context.Context, requests iter.Seq2[Request, error],
 		}
 	}()
 	for c := range chunks {
+		var err error
 		values := make([]space.Value, len(c.requests))
 		for i, r := range c.requests {
 			values[i] = r.Input
 		}
 		if len(values) > 0 {
+			if b := c.requests[0].Block; b > 0 && p.Subject.Block != nil {
+				if p.driver.elsewhere, err = p.Subject.Block(b - 1); err != nil {
+					return err
+				}
+			}
 			out, err := p.driver.predict(ctx, values, p.Check.Anew)
+			p.driver.elsewhere = nil
 			if err != nil {
 				return err
 			}
@@ -282,6 +296,51 @@ func (c *Cutter) Add(bytes int) bool {
 		c.n, c.size = 0, 0
 	}
 	return full
+}
+
+// End ends a chunk before its limits.
+func (c *Cutter) End() { c.n, c.size = 0, 0 }
+
+// Chunks are a stream as [Pass.Predict] cuts it, for those who ask the model by themselves.
+func Chunks(s *Subject, requests iter.Seq2[Request, error], f func([]space.Value) error) error {
+	cut := s.Cutter()
+	var values []space.Value
+	block := 0
+	flush := func() error {
+		if len(values) == 0 {
+			return nil
+		}
+		err := f(values)
+		values = nil
+		return err
+	}
+	for r, err := range requests {
+		if err != nil {
+			return err
+		}
+		if len(values) > 0 && r.Block != block {
+			cut.End()
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		block = r.Block
+		values = append(values, r.Input)
+		if cut.Add(r.Input.Bytes()) {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// Alone is what a check of a subject is given outside of an audit, to make the questions that it asks in one.
+func Alone(s *Subject) *Pass {
+	own := *s
+	own.Sample = once(s.Sample, mostSamples)
+	own.Distinct()
+	return &Pass{Subject: &own, Elements: elementsOf(own.Plan)}
 }
 
 // PredictBatch sends a few values through the model in micro-batches of the given size, 0 for the predictor's own.
@@ -356,6 +415,8 @@ type driver struct {
 	sweep int
 	// nil where none are kept
 	kept *answers
+	// answers in place of the model; nil for the model
+	elsewhere Predictor
 }
 
 // predict makes one prediction per value, in the unit of the subject. It does not ask the model for what it has
@@ -372,8 +433,11 @@ func (d *driver) predict(ctx context.Context, values []space.Value, anew bool) (
 // recall is predict without counting.
 func (d *driver) recall(ctx context.Context, values []space.Value, anew bool) ([]space.Value, error) {
 	ask := func(v []space.Value) ([]space.Value, error) {
-		return d.answers(ctx, v,
-			func(v []space.Value) ([]space.Value, error) { return d.subject.Predictor.Predict(ctx, v) })
+		p := d.subject.Predictor
+		if d.elsewhere != nil {
+			p = d.elsewhere
+		}
+		return d.answers(ctx, v, func(v []space.Value) ([]space.Value, error) { return p.Predict(ctx, v) })
 	}
 	if d.kept == nil {
 		return ask(values)

@@ -114,6 +114,8 @@ type Subject struct {
 	// Reference is the same model in float64. Nil if it cannot be had; NoReference says why.
 	Reference   *interior.Model
 	NoReference string
+	// Block answers a block of the sweep in place of the model, see [Request.Block]; nil for the model.
+	Block func(block int) (Predictor, error)
 	// Rest is called after each check: what checks had opened is not needed before the next one, which opens it anew.
 	// Nil for nothing to do.
 	Rest func()

@@ -213,10 +213,13 @@ func (a *App) replay(ctx context.Context, s *job.Study, text string, o app.Audit
 }
 
 // command is the command line that repeats the audit: what was typed, without what only says where results go.
-func (a *App) command() string {
+func (a *App) command() string { return commandOf(a.args) }
+
+// commandOf is that of other words.
+func commandOf(args []string) string {
 	words := []string{"nero"}
 	skip := false
-	for _, w := range a.args {
+	for _, w := range args {
 		switch name, _, with := strings.Cut(w, "="); {
 		case skip:
 			skip = false

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"nero/app"
+	"nero/run/job"
 
 	"github.com/spf13/cobra"
 )
@@ -15,6 +17,7 @@ import (
 func (a *App) plan() *cobra.Command {
 	var sf studyFlags
 	var rf runFlags
+	audit := false
 	c := &cobra.Command{
 		Use:   "plan [STUDY.yaml | MODEL.onnx] -o RUN",
 		Short: "Write the job of a run, for many machines to work on",
@@ -22,17 +25,26 @@ func (a *App) plan() *cobra.Command {
 this machine and on any that reaches the folder, nero status says how far they are, and nero merge completes the run.
 nero run goes on with it as well. The folder that comes out has the same bytes whoever did the work.
 
-RUN may be in a bucket of object storage, s3://BUCKET/PREFIX; see docs/CLUSTERS.md.`,
+RUN may be in a bucket of object storage, s3://BUCKET/PREFIX; see docs/CLUSTERS.md.
+
+--audit plans an audit: the shards are blocks of its sweep, which is most of its work, and nero merge makes the checks and writes
+audit.json and audit.txt into the folder, with the bytes of nero audit on one machine.`,
 		Example: "  nero plan studies/digits/full.yaml -o run\n" +
 			"  nero plan model.onnx --data photos --group C4 --engine wasm -o run --json\n" +
-			"  nero plan studies/digits/full.yaml -o s3://runs/digits",
+			"  nero plan studies/digits/full.yaml -o s3://runs/digits\n" +
+			"  nero plan --audit studies/digits/demo.yaml -o audit",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := sf.study(&a.app, args)
 			if err != nil {
 				return err
 			}
-			r, err := a.app.Plan(cmd.Context(), s, rf.RunOptions)
+			var r *app.PlanResult
+			if audit {
+				r, err = a.planAudit(cmd, s, rf)
+			} else {
+				r, err = a.app.Plan(cmd.Context(), s, rf.RunOptions)
+			}
 			if err != nil {
 				return err
 			}
@@ -46,8 +58,31 @@ RUN may be in a bucket of object storage, s3://BUCKET/PREFIX; see docs/CLUSTERS.
 	a.addPrograms(c)
 	rf.add(c, "nero-run")
 	c.Flags().Lookup("json").Usage = `print {"job", "shards", "todo"} as JSON`
+	c.Flags().BoolVar(&audit, "audit", false, "plan an audit in place of a run")
 	inParts(c)
 	return c
+}
+
+// planAudit plans the audit of a study.
+func (a *App) planAudit(cmd *cobra.Command, s *job.Study, rf runFlags) (*app.PlanResult, error) {
+	return a.app.PlanAudit(cmd.Context(), s, rf.Dir, app.AuditOptions{
+		Engine: rf.Engine, Workers: rf.Workers, Command: a.audited(),
+	})
+}
+
+// audited is the command line that makes a planned audit on one machine.
+func (a *App) audited() string {
+	var args []string
+	for _, w := range a.args {
+		switch w {
+		case "plan":
+			args = append(args, "audit")
+		case "--audit", "--json":
+		default:
+			args = append(args, w)
+		}
+	}
+	return commandOf(args)
 }
 
 // grace is how long a shard under way may take to its end by default once the program is asked to stop: what schedulers
@@ -113,12 +148,29 @@ func (a *App) merge() *cobra.Command {
 		Long: `merge sums up the shards of a run and completes its folder, as nero run does at its end. It computes nothing, so it
 runs anywhere; others may work on the folder or merge it at the same time. A run in a bucket, s3://BUCKET/PREFIX, is
 fetched into the folder of -o and completed there; --push puts its summary and manifest back.
+Of a planned audit it makes the checks, which compute, and writes audit.json and audit.txt; the exit code is 0 whatever
+they find.
 
 Exit codes: 0 the run is complete; 2 it cannot be; 3 shards are missing, whose indexes are printed as --index and
 schedulers take them; 75 try again (storage, signal).`,
 		Example: "  nero merge run\n  nero merge run --json | jq .curves\n  nero merge s3://runs/mine -o mine --push",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if app.AuditPlanned(args[0]) {
+				r, err := a.app.MergeAudit(cmd.Context(), args[0], o.Engine, o.Workers, "text", "json")
+				if err != nil {
+					return err
+				}
+				if json {
+					return r.Write(a.Out, "json")
+				}
+				if err := a.inColor(func() error { return r.WriteBrief(a.Out) }); err != nil {
+					return err
+				}
+				fmt.Fprintf(a.Out, "The whole report: %s and %s\n", filepath.Join(args[0], app.AuditFile("text")),
+					filepath.Join(args[0], app.AuditFile("json")))
+				return nil
+			}
 			r, err := a.app.Merge(cmd.Context(), args[0], o)
 			if err != nil {
 				return err

@@ -127,6 +127,8 @@ type predictor struct {
 	held int
 	// given is the next batch if another model has laid it out already; it is used once.
 	given []tensor.Named
+	// through is asked in place of the session; nil for the session
+	through func(ctx context.Context, in []tensor.Named) ([]tensor.Named, error)
 }
 
 // close gives the session back.
@@ -160,7 +162,11 @@ func (p *predictor) run(ctx context.Context, values []space.Value, give func(spa
 			}
 			p.in, p.held = in, n
 		}
-		raw, err := p.s.Run(ctx, in)
+		ask := p.through
+		if ask == nil {
+			ask = p.s.Run
+		}
+		raw, err := ask(ctx, in)
 		if err != nil {
 			p.failed = true
 			return fmt.Errorf("model %s: %w", p.m.Name, err)
@@ -217,6 +223,13 @@ func (m *Model) Predict(ctx context.Context, values []space.Value, workers int) 
 // PredictBatch is [Model.Predict] with another micro-batch, to measure what the batch changes. A model whose batch axis
 // is fixed keeps its own.
 func (m *Model) PredictBatch(ctx context.Context, values []space.Value, batch, workers int) ([]space.Value, error) {
+	return m.predict(ctx, values, batch, workers, nil)
+}
+
+// predict asks, with a record, that in place of the session, told which micro-batch it is.
+func (m *Model) predict(ctx context.Context, values []space.Value, batch, workers int,
+	through func(block int, s engine.Session) func(context.Context, []tensor.Named) ([]tensor.Named, error),
+) ([]space.Value, error) {
 	other := *m
 	if !m.Fixed {
 		other.Batch = max(batch, 1)
@@ -239,6 +252,9 @@ func (m *Model) PredictBatch(ctx context.Context, values []space.Value, batch, w
 					return err
 				}
 				at := b * step
+				if through != nil {
+					p.through = through(b, s)
+				}
 				err := p.run(ctx, values[at:min(at+step, len(values))], func(y space.Value) error {
 					out[at] = y
 					at++

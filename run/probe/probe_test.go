@@ -1011,7 +1011,9 @@ func write(t *testing.T, name string, b []byte) {
 // graphics is an engine with a provider, on which it opens models as elsewhere.
 type graphics struct{ *pixels }
 
-func (graphics) Providers() []string { return []string{"CUDAExecutionProvider", "CPUExecutionProvider"} }
+func (graphics) Providers() []string {
+	return []string{"CUDAExecutionProvider", "CPUExecutionProvider"}
+}
 
 // A run of a provider that this machine does not have is answered by the processor, which is said.
 func TestOpenRunWithoutItsProvider(t *testing.T) {

@@ -235,7 +235,7 @@ func keeps(p *audit.Pass, v space.Value) (bool, error) {
 func (r *Replayed) chunks(p *audit.Pass, at int) (iter.Seq2[audit.Request, error], error) {
 	type request struct{ bytes, element int }
 	forms, kept := map[string][]request{}, map[string]bool{}
-	cut := p.Subject.Cutter()
+	cut, size := p.Subject.Cutter(), BlockOf(p)
 	from, skip := 0, 0 // where the current chunk starts: sample and request
 	count, begun, done := 0, false, false
 	for i := 0; i < p.Subject.N && !done; i++ {
@@ -269,6 +269,10 @@ func (r *Replayed) chunks(p *audit.Pass, at int) (iter.Seq2[audit.Request, error
 			begun = begun || here
 			count++
 			ends := cut.Add(q.bytes)
+			if k+1 == len(list) && (i+1)%size == 0 {
+				cut.End()
+				ends = true
+			}
 			past := i > r.Index || here && q.element >= at && (k+1 == len(list) || list[k+1].element > at)
 			if ends && past {
 				done = true

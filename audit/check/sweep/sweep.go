@@ -30,15 +30,18 @@ the squares of the error per channel, what a line through them and the unmoved o
 it is that small, else projections on as many fixed random directions.`,
 	Anew: true,
 	Run:  run,
-	Work: func(p *audit.Pass) int {
-		n := 2 + len(p.Elements)
-		for _, e := range p.Elements {
-			if !e.Exact {
-				n++
-			}
+	Work: func(p *audit.Pass) int { return p.Subject.N * perSample(p) },
+}
+
+// perSample is how many inputs of the model come of a sample, about.
+func perSample(p *audit.Pass) int {
+	n := 2 + len(p.Elements)
+	for _, e := range p.Elements {
+		if !e.Exact {
+			n++
 		}
-		return p.Subject.N * n
-	},
+	}
+	return n
 }
 
 // Roles of a request.
@@ -245,6 +248,43 @@ func same(g group.Element) group.Element { return g }
 
 // requests is the stream of inputs: sample after sample from the given one on, the baseline first.
 func requests(p *audit.Pass, r *Result, from int) iter.Seq2[audit.Request, error] {
+	size := BlockOf(p)
+	return func(yield func(audit.Request, error) bool) {
+		for q, err := range stream(p, r, from, p.Subject.N) {
+			q.Block = 1 + q.Sample/size
+			if !yield(q, err) {
+				return
+			}
+		}
+	}
+}
+
+// Bounds of a block: so many inputs of the model, and so many multiply-adds, a few seconds of one processor core.
+const (
+	blockMost  = 256
+	blockLeast = 32
+	blockWork  = 2e11
+)
+
+// BlockOf is how many samples are a block of the sweep: it is predicted by itself, on one machine or another.
+func BlockOf(p *audit.Pass) int {
+	most := float64(blockMost)
+	if cost := p.Subject.Cost; cost > 0 {
+		most = max(blockLeast, min(blockMost, blockWork/float64(cost)))
+	}
+	return max(1, int(math.Ceil(most/float64(perSample(p)))))
+}
+
+// Block is the stream of inputs of one block, as the sweep of an audit asks for them.
+func Block(p *audit.Pass, k int) iter.Seq2[audit.Request, error] {
+	size, n := BlockOf(p), p.Subject.N
+	return stream(p, &Result{
+		IDs: make([]string, n), Labels: make([]int, n), truth: make([]space.Labelled, n),
+	}, k*size, min(n, (k+1)*size))
+}
+
+// stream are the inputs of the samples from one to another.
+func stream(p *audit.Pass, r *Result, from, to int) iter.Seq2[audit.Request, error] {
 	G, in := p.Subject.Plan.Group, p.Subject.Plan.In
 	identity := audit.NewMover(in, G.Identity())
 	there, back := audit.Movers(in, p.Elements, same), audit.Movers(in, p.Elements, G.Inv)
@@ -276,7 +316,7 @@ func requests(p *audit.Pass, r *Result, from int) iter.Seq2[audit.Request, error
 		return back[j].Move(gx)
 	}
 	return func(yield func(audit.Request, error) bool) {
-		for i := from; i < p.Subject.N; i++ {
+		for i := from; i < to; i++ {
 			s, err := p.Sample(i)
 			if err != nil {
 				yield(audit.Request{}, err)

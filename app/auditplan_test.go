@@ -1,0 +1,183 @@
+package app_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nero/app"
+	"nero/run/job"
+	"nero/run/tape"
+)
+
+// turning is the study of one model on a few digits.
+func turning(t *testing.T, a *app.App) *job.Study {
+	t.Helper()
+	s, err := a.OpenStudy(filepath.Join("..", "studies", "digits", "demo.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Models = s.Models[:1]
+	s.Audit.Samples, s.Audit.Elements = 40, 16
+	s.Audit.Checks = []string{"preflight", "sweep", "controls", "lattice", "endtoend", "decision", "variance"}
+	return s
+}
+
+// Law: an audit that many processes made, in any order, some of them killed, is that of one, to the byte; and it is
+// made of what they kept.
+func TestPlannedAudit(t *testing.T) {
+	a := &app.App{Version: "1"}
+	ctx := t.Context()
+	one, err := a.Audit(ctx, turning(t, a), app.AuditOptions{Workers: 2, Command: "nero audit"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want bytes.Buffer
+	if err := one.Write(&want, "json"); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "audit")
+	plan := func() *app.PlanResult {
+		p, err := a.PlanAudit(ctx, turning(t, a), dir, app.AuditOptions{Workers: 1, Command: "nero audit"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	p := plan()
+	if p.Shards < 3 || p.Samples != 40 {
+		t.Fatalf("%d shards of %d samples", p.Shards, p.Samples)
+	}
+	if _, err := a.MergeAudit(ctx, dir, app.Engine{}, 1, "json"); !missing(err, p.Shards) {
+		t.Errorf("without a shard: %v", err)
+	}
+	made := 0
+	shard := func(index string, workers int) error {
+		return a.Shard(ctx, dir, app.ShardOptions{Index: index, Workers: workers, Kept: func(k app.KeptShard) {
+			if k.Computed {
+				made++
+			}
+		}})
+	}
+	for i := p.Shards - 1; i > 0; i-- {
+		if err := shard(fmt.Sprint(i), 1+i%2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	name := func(i int) string { return filepath.Join(dir, "sweeps", fmt.Sprintf("sweep-%05d", i)) }
+	// What a killed process leaves: a file under another name, and of a broken disk half a file.
+	if err := os.WriteFile(name(0)+".draft", []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(name(1), 100); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.MergeAudit(ctx, dir, app.Engine{}, 1, "json"); !missing(err, 2) {
+		t.Errorf("with one missing and one damaged: %v", err)
+	}
+	if p := plan(); p.Todo != "0-1" {
+		t.Errorf("to do: %s", p.Todo)
+	}
+	s, err := a.Submission(t.Context(), dir, app.SubmitOptions{Tasks: p.Shards})
+	if err != nil || s.Array != "0-1" || s.Complete {
+		t.Errorf("%+v, %v", s, err)
+	}
+	made = 0
+	if err := shard(fmt.Sprintf("0-%d", p.Shards-1), 2); err != nil || made != 2 {
+		t.Errorf("%d computed, %v", made, err)
+	}
+	w, err := a.Watch(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now, err := w.Status(t.Context()); err != nil || now.Kept != p.Shards || now.Todo != "" || now.Complete {
+		t.Errorf("%+v, %v", now, err)
+	}
+	merged := func() []byte {
+		if _, err := a.MergeAudit(ctx, dir, app.Engine{}, 2, "json"); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(filepath.Join(dir, "audit.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	if got := merged(); !bytes.Equal(got, want.Bytes()) {
+		t.Error("the audit is another than that of one process")
+	}
+	if now, err := w.Status(t.Context()); err != nil || !now.Complete {
+		t.Errorf("%+v, %v", now, err)
+	}
+
+	// The shards are what the audit is made of.
+	b, err := os.ReadFile(name(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := tape.Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := x.Find(tape.Place{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(out[0].Raw) // which Find shares with the tape
+	if b, err = x.Encode(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name(1), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := merged(); bytes.Equal(got, want.Bytes()) {
+		t.Error("what the shards hold does not count")
+	}
+
+	other := &app.App{Version: "2"}
+	for who, err := range map[string]error{
+		"another version":   other.Shard(ctx, dir, app.ShardOptions{Index: "0", Workers: 1}),
+		"an index too far":  shard(fmt.Sprint(p.Shards), 1),
+		"another engine":    a.Shard(ctx, dir, app.ShardOptions{Index: "0", Workers: 1, Engine: app.Engine{Kind: "x"}}),
+		"a file of another": swapped(t, name(0), name(2), func() error { return shard("0", 1) }),
+	} {
+		_, later := errors.AsType[*app.AgainError](err)
+		if err == nil || later {
+			t.Errorf("%s: %v", who, err)
+		}
+	}
+	s2 := turning(t, a)
+	s2.Seed++
+	if _, err := a.PlanAudit(ctx, s2, dir, app.AuditOptions{Workers: 1}); err == nil ||
+		!strings.Contains(err.Error(), "another audit") {
+		t.Errorf("another audit into the same folder: %v", err)
+	}
+}
+
+func missing(err error, n int) bool {
+	m, ok := errors.AsType[*app.MissingError](err)
+	return ok && m.Missing == n
+}
+
+// swapped calls f while one file is a copy of another.
+func swapped(t *testing.T, to, from string, f func() error) error {
+	t.Helper()
+	was, err := os.ReadFile(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.WriteFile(to, was, 0o600) }()
+	return f()
+}
