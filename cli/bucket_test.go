@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -52,7 +53,7 @@ func TestBucket(t *testing.T) {
 
 	dir := t.TempDir()
 	o := &options{given: map[string]string{"h": "16", "w": "16"}}
-	p := &options{given: map[string]string{"n": "24", "h": "16", "w": "16"}}
+	p := &options{given: map[string]string{"n": "44", "h": "16", "w": "16"}}
 	if err := errors.Join(writeONNX(filepath.Join(dir, "m.onnx"), o), o.err,
 		writePictures(filepath.Join(dir, "photos"), p), p.err); err != nil {
 		t.Fatal(err)
@@ -101,11 +102,11 @@ func TestBucket(t *testing.T) {
 	}
 	holds(run(2, "shard", at, "--index", "0"), at+" holds no run", "nero plan STUDY.yaml -o "+at)
 	holds(run(2, append(append([]string{"plan"}, study...), "s3://nobody/x")...), "there is no bucket nobody")
-	holds(run(0, append(append([]string{"plan"}, study...), at)...), "to do: 0-23", "nero merge "+at+" -o one")
+	holds(run(0, append(append([]string{"plan"}, study...), at)...), "to do: 0-43", "nero merge "+at+" -o one")
 	planned := run(0, append(append([]string{"plan", "--json"}, study...), at)...)
-	holds(planned, `"todo":"0-23"`) // and planning again changes nothing
+	holds(planned, `"todo":"0-43"`) // and planning again changes nothing
 	holds(run(2, "plan", "m.onnx", "--data", "photos", "--group", "C4", "-o", at), at+" is the folder of another run")
-	holds(run(3, "merge", at, "-o", "one"), "0-23", "nero shard "+at)
+	holds(run(3, "merge", at, "-o", "one"), "0-43", "nero shard "+at)
 	holds(run(2, "merge", at), "--out")
 	holds(run(2, "merge", "reference", "-o", "one"), "runs in buckets")
 	run(0, "shard", at, "--index", "3")
@@ -122,12 +123,12 @@ func TestBucket(t *testing.T) {
 		Todo         string
 	}
 	if err := json.Unmarshal([]byte(run(0, "status", at, "--json")), &state); err != nil || state.Kept != 1 ||
-		state.Shards != 24 || state.Todo != "0-2,4-23" {
+		state.Shards != 44 || state.Todo != "0-2,4-43" {
 		t.Errorf("%+v, %v", state, err)
 	}
 
 	holds(run(0, "submit", "slurm", at, "--tasks", "6", "--dry-run"), "#SBATCH --array=0-5",
-		" -q shard "+at+" --block 4", " -q merge "+at+" -o "+filepath.Join(dir, "one")+" --push")
+		" shard "+at+" --block 8", " -q merge "+at+" -o "+filepath.Join(dir, "one")+" --push")
 	holds(run(0, "submit", "kubernetes", at, "--image", "nero", "--secret", "keys"), `"`+at+`"`, `name: "keys"`)
 	holds(run(2, "submit", "kubernetes", at, "--image", "nero", "--claim", "data"), "--mount")
 
@@ -137,8 +138,8 @@ func TestBucket(t *testing.T) {
 	var all sync.WaitGroup
 	for k := range 4 {
 		var order []string
-		for i := range 16 { // shards of its neighbours, too
-			order = append(order, strconv.Itoa((k*6+i)%24))
+		for i := range 24 { // shards of its neighbours, too
+			order = append(order, strconv.Itoa((k*11+i)%44))
 		}
 		all.Go(func() {
 			for {
@@ -199,6 +200,9 @@ func TestBucket(t *testing.T) {
 		})
 	}
 	all.Wait()
+	if kept := run(0, "shard", at, "--index", "0-43"); strings.Count(kept, `"computed":false`) != 44 {
+		t.Errorf("computed again: %s", kept)
+	}
 	for _, to := range []string{"one", "two"} {
 		got, err := files(filepath.Join(dir, to))
 		if err != nil {
@@ -208,7 +212,7 @@ func TestBucket(t *testing.T) {
 			t.Errorf("%s, after %d kills: %s", to, killed, d)
 		}
 	}
-	holds(run(0, "status", at), "24 of 24 shards are kept", "complete")
+	holds(run(0, "status", at), "44 of 44 shards are kept", "complete")
 	holds(run(0, "merge", at, "-o", "one"), "kept in")
 	for _, name := range []string{"summary.json", "manifest.json"} {
 		o, err := backend.GetObject("runs", "team/one/"+name, nil)
@@ -218,6 +222,20 @@ func TestBucket(t *testing.T) {
 		b, err := io.ReadAll(o.Contents)
 		if err != nil || string(b) != want[name] {
 			t.Errorf("%s was put back otherwise (%v)", name, err)
+		}
+	}
+	list, err := backend.ListBucket("runs", nil, gofakes3.ListBucketPage{})
+	if err != nil || len(list.Contents) < 2*44 {
+		t.Fatalf("%d objects, %v", len(list.Contents), err)
+	}
+	for _, k := range list.Contents {
+		o, err := backend.GetObject("runs", k.Key, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(o.Contents)
+		if err != nil || bytes.Contains(b, []byte("tester")) || bytes.Contains(b, []byte("secret")) {
+			t.Errorf("%s holds credentials (%v)", k.Key, err)
 		}
 	}
 	t.Logf("%d processes were killed", killed)

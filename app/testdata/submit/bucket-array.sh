@@ -6,7 +6,7 @@
 #SBATCH --open-mode=append
 #SBATCH --output='/runs/a 100%% run.slurm/%a.txt'
 #SBATCH --cpus-per-task=1
-/opt/nero -q shard 's3://team/a 100% run' --block 3 --workers 1
+/opt/nero shard 's3://team/a 100% run' --block 3 --workers 1
 code=$?
 [ "$code" = 0 ] && exit 0
 [ "$code" = 2 ] && exit 2 # it would fail again: study, model, data
