@@ -190,6 +190,9 @@ func (a *App) brought(ctx context.Context, address, to string) (*object.Run, err
 		return nil, err
 	}
 	a.notef("fetched %s, %.1f MB, from %s", words.Plural(n, "shard", "shards"), float64(size)/1e6, at.bucket)
+	if missing := r.Missing(); len(missing) > 0 { // rows that a marker names were removed
+		return nil, &MissingError{at.bucket.String(), len(j.Shards()), len(missing), store.Indexes(missing)}
+	}
 	return at.bucket, nil
 }
 
@@ -216,13 +219,40 @@ type inBucket struct {
 	bucket *object.Run
 	ctx    context.Context
 
-	mu sync.Mutex
+	// those that a list of the bucket said are kept when the work began
+	listed map[int]bool
+	mu     sync.Mutex
 	// why it could not be said whether a shard is kept
 	unknown map[int]error
 }
 
+// fewShards are asked for one by one, two requests each. Of more a list says which are kept, a request for a thousand
+// objects; that there are rows of another digest than the marker's, it does not see, and a merge does.
+const fewShards = 40
+
+// keeper keeps shards in the bucket of a place, of which so many are to be done.
+func (p *place) keeper(ctx context.Context, e exec.Evaluator, r *store.Run, shards int) (*inBucket, error) {
+	b := &inBucket{
+		Evaluator: e, local: committer{r}, bucket: p.bucket, ctx: ctx, listed: map[int]bool{}, unknown: map[int]error{},
+	}
+	if shards <= fewShards {
+		return b, nil
+	}
+	now, err := p.bucket.State(ctx, r.Job(), r.Hash())
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range now.Kept {
+		b.listed[k.Index] = true
+	}
+	return b, nil
+}
+
 // Done reports whether a shard is kept.
 func (b *inBucket) Done(s job.Shard) bool {
+	if b.listed[s.Index] {
+		return true
+	}
 	done, err := b.bucket.Done(b.ctx, b.local.r.Job(), b.local.r.Hash(), s)
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -168,7 +168,10 @@ func (a *App) shardAt(ctx context.Context, at *place, o ShardOptions) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if at.bucket != nil {
-		b := &inBucket{Evaluator: w.Eval, local: committer{r}, bucket: at.bucket, ctx: ctx, unknown: map[int]error{}}
+		b, err := at.keeper(ctx, w.Eval, r, len(chosen))
+		if err != nil {
+			return err
+		}
 		t.Evaluator, t.Committer = b, b
 	}
 	ended := make(chan struct{})

@@ -33,8 +33,9 @@ func onDisk(c *cobra.Command, args []string) error {
 	}
 	var err error
 	c.Flags().Visit(func(f *pflag.Flag) {
-		if at := f.Value.String(); app.InBucket(at) && (c.Annotations[inBucket] != byOut || f.Name != byOut) &&
-			!(c.Annotations[inBucket] == byArgument && f.Name == byOut) { // of which merge says more
+		// Of the folder into which a run is fetched merge says more.
+		said := f.Name == byOut && c.Annotations[inBucket] != ""
+		if at := f.Value.String(); app.InBucket(at) && !said {
 			err = refuse(at)
 		}
 	})

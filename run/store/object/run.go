@@ -99,7 +99,19 @@ func (r *Run) Publish(ctx context.Context, dir string) error {
 			other = i.Key
 		}
 	}
-	if _, ours := there[jobName]; !ours && other != "" {
+	text, err := os.ReadFile(filepath.Join(dir, jobName))
+	if err != nil {
+		return err
+	}
+	if _, ours := there[jobName]; ours { // before what belongs to another job is written over
+		old, err := r.store.Get(ctx, jobName)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(old, text) {
+			return r.raced()
+		}
+	} else if other != "" {
 		return fmt.Errorf("%s is no run, and not empty (it holds %s); choose a new prefix", r.at, other)
 	}
 	for _, name := range names {
@@ -123,11 +135,15 @@ func (r *Run) Publish(ctx context.Context, dir string) error {
 			return err
 		}
 		if old != nil && !bytes.Equal(old, b) {
-			return fmt.Errorf("%s was planned by somebody else at the same time; plan again to see whether that is "+
-				"the same work", r.at)
+			return r.raced()
 		}
 	}
 	return nil
+}
+
+func (r *Run) raced() error {
+	return fmt.Errorf("%s was planned by somebody else at the same time; plan again to see whether that is the same "+
+		"work", r.at)
 }
 
 // putOnce writes an object where there is none, and returns the one that is there where there is one.

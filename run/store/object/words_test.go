@@ -3,7 +3,6 @@ package object_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -65,8 +64,7 @@ func TestAnswers(t *testing.T) {
 		var asked atomic.Int64
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			asked.Add(1)
-			w.WriteHeader(k.status)
-			fmt.Fprintf(w, "<Error><Code>%s</Code><Message>m</Message></Error>", k.code)
+			says(w, k.status, k.code)
 		}))
 		named(t, s.URL)
 		b := open(t, object.Options{Tries: 1})
@@ -157,8 +155,7 @@ func TestRenewed(t *testing.T) {
 	storage(t, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 			if strings.Contains(q.Header.Get("Authorization"), "Credential=old/") {
-				w.WriteHeader(http.StatusBadRequest)
-				fmt.Fprint(w, "<Error><Code>ExpiredToken</Code></Error>")
+				says(w, http.StatusBadRequest, "ExpiredToken")
 				return
 			}
 			h.ServeHTTP(w, q)
@@ -224,6 +221,24 @@ func TestDamage(t *testing.T) {
 	err = planned(t.Context(), r, t.TempDir(), storetest.Job(8, 3, 2, 2, 2))
 	if !errors.Is(err, store.ErrIncompatible) {
 		t.Errorf("another job: %v", err)
+	}
+	late := t.TempDir() // who began to plan before that is refused, and writes nothing
+	f, err := store.Create(late, storetest.Job(8, 3, 2, 2, 2), store.Options{Shared: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.PutPlan("others"), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	before, err := s.Get(t.Context(), ".plan.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Publish(t.Context(), late); err == nil || !strings.Contains(err.Error(), "somebody else") {
+		t.Errorf("planned at the same time: %v", err)
+	}
+	if after, err := s.Get(t.Context(), ".plan.json"); err != nil || string(after) != string(before) {
+		t.Errorf("the plan of another job was written over: %v", err)
 	}
 	if _, err := work(t.Context(), r, t.TempDir(), storetest.Rows, 0, 1, 2, 3); err != nil {
 		t.Fatal(err)
