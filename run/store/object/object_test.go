@@ -503,3 +503,66 @@ func TestFailed(t *testing.T) {
 		}
 	}
 }
+
+// TestTable takes a run whose files are in a table of their own through a bucket.
+func TestTable(t *testing.T) {
+	storage(t, nil)
+	const reference = "../testdata/format2"
+	dir := filepath.Join(t.TempDir(), "run")
+	if err := os.CopyFS(dir, os.DirFS(reference)); err != nil {
+		t.Fatal(err)
+	}
+	r := object.New("s3://runs/a/b", open(t, object.Options{}))
+	if err := r.Publish(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	// A worker and a merge begin with nothing on their disks.
+	j, err := fetched(t, r, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := store.Create(dir, j, store.Options{Shared: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close() //nolint:errcheck // nothing is lost
+	for _, s := range j.Shards() {
+		p, rows, err := from.Piece(s.Index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Commit(t.Context(), j, from.Hash(), p, rows); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if j, err = fetched(t, r, t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(t.TempDir(), "to")
+	f, err := store.Create(to, j, store.Options{Shared: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // nothing is lost
+	if err := r.Fetch(t.Context(), to); err != nil {
+		t.Fatal(err)
+	}
+	if n, _, err := r.Bring(t.Context(), f); err != nil || n != len(j.Shards()) {
+		t.Fatalf("%d shards, %v", n, err)
+	}
+	want, got := storetest.Snapshot(t, reference), storetest.Snapshot(t, to)
+	for _, later := range []string{"summary.json", "manifest.json"} {
+		delete(want, later)
+	}
+	delete(got, ".lock")
+	storetest.Equal(t, got, want)
+}
+
+// fetched is the job of a run in a bucket, with what belongs to it.
+func fetched(t *testing.T, r *object.Run, scratch string) (*job.Job, error) {
+	t.Helper()
+	if err := r.Fetch(t.Context(), scratch); err != nil {
+		return nil, err
+	}
+	return store.Planned(scratch)
+}
