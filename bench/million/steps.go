@@ -156,7 +156,7 @@ func (b *bench) tell(s step) {
 		most += " MISSED"
 	}
 	if s.bytes > 0 {
-		most += fmt.Sprintf(" %.0f MB on disk", float64(s.bytes)/1e6)
+		most += fmt.Sprintf(" (%.1f MB written or answered)", float64(s.bytes)/1e6)
 	}
 	fmt.Printf("%-28s %9.2f %9.2f %9.0f %s\n", s.name, s.wall, s.cpu, s.memory, most)
 }
