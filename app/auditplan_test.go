@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -65,7 +66,7 @@ func TestPlannedAudit(t *testing.T) {
 		}})
 	}
 	for i := p.Shards - 1; i > 0; i-- {
-		if err := shard(fmt.Sprint(i), 1+i%2); err != nil {
+		if err := shard(strconv.Itoa(i), 1+i%2); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -142,7 +143,7 @@ func TestPlannedAudit(t *testing.T) {
 	other := &app.App{Version: "2"}
 	for who, err := range map[string]error{
 		"another version":   other.Shard(ctx, dir, app.ShardOptions{Index: "0", Workers: 1}),
-		"an index too far":  shard(fmt.Sprint(p.Shards), 1),
+		"an index too far":  shard(strconv.Itoa(p.Shards), 1),
 		"another engine":    a.Shard(ctx, dir, app.ShardOptions{Index: "0", Workers: 1, Engine: app.Engine{Kind: "x"}}),
 		"a file of another": swapped(t, name(0), name(2), func() error { return shard("0", 1) }),
 	} {

@@ -121,7 +121,7 @@ func (a *App) coarse(ctx context.Context, w *workload.Workload, r *store.Run, o 
 // budget is over.
 func (a *App) evaluate(ctx context.Context, l *level, o RunOptions, over *budget, kept func(int)) (bool, error) {
 	p := &runWork{
-		work: a.begin(TaskRun, "", "evaluations"), now: a.Now, run: l.r, by: cmp.Or(o.by, "nero run"), kept: kept,
+		work: a.begin(TaskRun, "evaluations"), now: a.Now, run: l.r, by: cmp.Or(o.by, "nero run"), kept: kept,
 		over: over,
 	}
 	limited, cancel := over.limit(ctx, l.w.Job)

@@ -29,12 +29,12 @@ func TestBudget(t *testing.T) {
 		}
 		return s
 	}
-	limited, cancel := b.limit(t.Context(), coarse)
-	defer cancel()
+	_, done := b.limit(t.Context(), coarse)
+	defer done()
 	s := begin(0, 10, true) // nothing is known
 	now = now.Add(2 * time.Second)
 	b.ended(s) // 10 samples at 9 elements in 2 s: 10 at 72 take 16 s
-	limited, cancel = b.limit(t.Context(), whole)
+	limited, cancel := b.limit(t.Context(), whole)
 	defer cancel()
 	s = begin(0, 60, true) // 96 s of the 98 that are left
 	if b.isOver(t.Context(), limited, &exec.StoppedError{}) {

@@ -93,8 +93,8 @@ type work struct {
 	like Event
 }
 
-// begin tells that work begins.
-func (a *App) begin(task, model, unit string) *work { return begin(a.tell, task, model, unit) }
+// begin tells that work of no model begins.
+func (a *App) begin(task, unit string) *work { return begin(a.tell, task, "", unit) }
 
 // begin tells somebody that work begins.
 func begin(to func(Event), task, model, unit string) *work {

@@ -7,6 +7,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -73,7 +74,7 @@ func TestLargeFolder(t *testing.T) {
 	if err := shard(fmt.Sprintf("0-%d", p.Shards-2)); err != nil {
 		t.Fatalf("shards beside the photo: %v", err)
 	}
-	last := fmt.Sprint(p.Shards - 1)
+	last := strconv.Itoa(p.Shards - 1)
 	if err := shard(last); err == nil || !strings.Contains(err.Error(), place(own)+" was changed") {
 		t.Errorf("the shard with the photo: %v", err)
 	}

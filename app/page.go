@@ -89,7 +89,7 @@ func (a *App) Page(ctx context.Context, paths []string, out string, o PageOption
 	}
 	run = handout.Fitting(run)
 	a.note(run.Document().Notes...)
-	p := a.begin(TaskReport, "", "%")
+	p := a.begin(TaskReport, "%")
 	ho := handout.Options{
 		Metric: o.Metric, Slice: o.Slice, Budget: o.Budget, Keep: o.Keep, Seed: o.Seed, Methods: o.Layouts,
 		Stored: o.Stored, Version: a.Version, Workers: o.Workers, Progress: percent(p),

@@ -112,7 +112,7 @@ func (a *App) plan(ctx context.Context, s *job.Study, o RunOptions) (*PlanResult
 
 // hashing tells how many files of the data have got their digests.
 func (a *App) hashing(total int) (done func(int), ended func()) {
-	w := a.begin(TaskHash, "", "files")
+	w := a.begin(TaskHash, "files")
 	w.size(total)
 	return w.step, w.end
 }

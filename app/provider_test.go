@@ -18,6 +18,7 @@ func TestStudiesOnOpenVINO(t *testing.T) { studiesOn(t, outside.OpenVINO, "openv
 func TestStudiesOnCUDA(t *testing.T) { studiesOn(t, outside.CUDA, "cuda") }
 
 func studiesOn(t *testing.T, variable, name string) {
+	t.Helper()
 	lib := outside.Named(t, variable)
 	on := func(place string) app.Engine {
 		return app.Engine{Kind: "native", Library: lib, Providers: []string{place}}

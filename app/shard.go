@@ -163,7 +163,7 @@ func (a *App) shardAt(ctx context.Context, at *place, o ShardOptions) error {
 	defer r.Close() //nolint:errcheck // gives the lock back; what was committed is safe already
 	t := &shardWork{
 		Evaluator: w.Eval, Committer: committer{r}, now: a.Now, to: o.Kept, began: map[int]time.Time{},
-		runWork: &runWork{work: a.begin(TaskShard, "", "evaluations")},
+		runWork: &runWork{work: a.begin(TaskShard, "evaluations")},
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

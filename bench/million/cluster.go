@@ -27,7 +27,7 @@ type freed []float64
 func (f freed) Len() int           { return len(f) }
 func (f freed) Less(i, j int) bool { return f[i] < f[j] }
 func (f freed) Swap(i, j int)      { f[i], f[j] = f[j], f[i] }
-func (f *freed) Push(x any)        { *f = append(*f, x.(float64)) } //nolint:forcetypeassert // of this heap
+func (f *freed) Push(x any)        { *f = append(*f, x.(float64)) } //nolint:errcheck,forcetypeassert // of this heap
 func (f *freed) Pop() any {
 	last := (*f)[len(*f)-1]
 	*f = (*f)[:len(*f)-1]

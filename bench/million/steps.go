@@ -143,22 +143,22 @@ func (b *bench) tell(s step) {
 		fmt.Printf("%-28s %9s %9s %9s  %s\n", "step", "seconds", "cpu s", "MB", "at most")
 	}
 	b.did = append(b.did, s)
-	most := ""
+	var most strings.Builder
 	for _, f := range []struct {
 		v    float64
 		unit string
 	}{{s.mostWall, "s"}, {s.mostCPU, "s of processor"}, {s.mostMemory, "MB"}} {
 		if f.v > 0 {
-			most += fmt.Sprintf(" %g %s", f.v, f.unit)
+			fmt.Fprintf(&most, " %g %s", f.v, f.unit)
 		}
 	}
 	if s.missed() {
-		most += " MISSED"
+		most.WriteString(" MISSED")
 	}
 	if s.bytes > 0 {
-		most += fmt.Sprintf(" (%.1f MB written or answered)", float64(s.bytes)/1e6)
+		fmt.Fprintf(&most, " (%.1f MB written or answered)", float64(s.bytes)/1e6)
 	}
-	fmt.Printf("%-28s %9.2f %9.2f %9.0f %s\n", s.name, s.wall, s.cpu, s.memory, most)
+	fmt.Printf("%-28s %9.2f %9.2f %9.0f %s\n", s.name, s.wall, s.cpu, s.memory, most.String())
 }
 
 // step runs the program.

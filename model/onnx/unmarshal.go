@@ -1,6 +1,8 @@
 package onnx
 
 import (
+	"slices"
+
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
@@ -83,7 +85,7 @@ func (c *cutter) graph(b []byte) bool {
 			if c.raw == nil {
 				c.raw = map[int][]byte{}
 			}
-			c.raw[c.tensors] = part[:len(part):len(part)]
+			c.raw[c.tensors] = slices.Clip(part)
 			return times == 1
 		})
 		c.tensors++

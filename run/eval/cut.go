@@ -81,7 +81,8 @@ func (p *predictor) encode(batch []space.Value) ([]tensor.Named, error) {
 		}
 	}
 	if n == len(batch) {
-		return decode.Lay(p.m.Codec, n, batch[0].(*cut).Value, p.in, func(i int, dst []float32) {
+		first := batch[0].(*cut) //nolint:errcheck,forcetypeassert // counted above
+		return decode.Lay(p.m.Codec, n, first.Value, p.in, func(i int, dst []float32) {
 			c := batch[i].(*cut) //nolint:errcheck,forcetypeassert // counted above
 			c.move(dst, c.of.floats)
 		})

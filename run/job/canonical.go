@@ -311,7 +311,7 @@ func (j *Job) validateTable() error {
 		return nil
 	case j.Format < FormatLarge:
 		return fmt.Errorf("there is a table of files, which format %d does not have", j.Format)
-	case t.Count < 1 || t.Count > maxCount || j.Files != nil && len(j.Files) != 0 && len(j.Files) != t.Count:
+	case t.Count < 1 || t.Count > maxCount || len(j.Files) != 0 && len(j.Files) != t.Count:
 		return fmt.Errorf("table.count is %d with %d files", t.Count, len(j.Files))
 	case !isDigest(t.SHA256) || t.File != "" && !isDigest(t.File):
 		return errors.New("the digests of table are not 64 hexadecimal digits each")
@@ -405,7 +405,7 @@ func differ(a, b reflect.Value, path string, d *[]string) {
 	case reflect.Pointer:
 		if a.IsNil() || b.IsNil() {
 			if a.IsNil() != b.IsNil() {
-				*d = append(*d, fmt.Sprintf("%s: there in one alone", path))
+				*d = append(*d, path+": there in one alone")
 			}
 			return
 		}

@@ -77,6 +77,7 @@ func TestCUDA(t *testing.T) { onProvider(t, outside.CUDA, "cuda") }
 
 // onProvider holds a provider against the processor of the same library.
 func onProvider(t *testing.T, variable, name string) {
+	t.Helper()
 	e, err := native.New(outside.Named(t, variable), "test")
 	if err != nil {
 		t.Fatal(err)

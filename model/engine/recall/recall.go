@@ -29,14 +29,14 @@ import (
 // One that is not whole, as a killed process leaves it, is read as far as it is.
 const (
 	ending = ".answers"
-	// of records: these bytes, the key, the length of what follows, that, and the SHA-256 of key and that
+	// Records are these bytes, the key, the length of what follows, that, and the SHA-256 of key and that.
 	mark       = "nro1"
 	headLength = len(mark) + sha256.Size + 4
-	// mostRecords bounds the memory that the index takes: some 60 bytes a record
+	// mostRecords bounds the memory that the index takes: some 60 bytes a record.
 	mostRecords = 1 << 20
-	// of so many parts of the whole a file has at most one, so that little is lost when the oldest is taken away
+	// Of so many parts of the whole a file has at most one, so that little is lost when the oldest is taken away.
 	parts = 16
-	// smallest is what a file may have in any case
+	// smallest is what a file may have in any case.
 	smallest = 1 << 20
 )
 
