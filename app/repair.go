@@ -104,6 +104,9 @@ func (a *App) Repair(ctx context.Context, s *job.Study, o RepairOptions) (*repai
 		}
 	}
 	b := billing{app: a, o: o, w: w, study: study, elements: elements, one: one}
+	if err := b.spare(methods); err != nil {
+		return nil, err
+	}
 	if err := b.read(); err != nil {
 		return nil, err
 	}
@@ -159,6 +162,41 @@ type billing struct {
 	samples []dataset.Sample
 	// moved[g] are the samples at an element
 	moved [][]space.Value
+}
+
+// name is where a repaired model is written.
+func (b *billing) name(model string, method repair.Asked) string {
+	if b.one {
+		return b.o.Out
+	}
+	return filepath.Join(b.o.Out, strings.NewReplacer("/", "-", ":", "-", ",", "-", "=", "-").
+		Replace(model+"-"+method.String())+".onnx")
+}
+
+// spare refuses to write over a model of the study, and over what has just been written.
+func (b *billing) spare(methods []repair.Asked) error {
+	taken := map[string]bool{}
+	for _, m := range b.w.Eval.Models {
+		for _, method := range methods {
+			name := b.name(m.Name, method)
+			if taken[name] {
+				return fmt.Errorf("%s would be written twice: name each method once, and models so that their names "+
+					"differ in more than signs", name)
+			}
+			taken[name] = true
+			there, err := os.Stat(name)
+			if err != nil {
+				continue
+			}
+			for _, x := range b.study.Models {
+				if of, err := os.Stat(x.ONNX); err == nil && os.SameFile(there, of) {
+					return fmt.Errorf("%s is the model %s itself, and a repair leaves it as it is: write elsewhere "+
+						"with %s", name, x.Name, b.app.option("out"))
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // read draws the samples and moves them.
@@ -270,11 +308,7 @@ func (b *billing) try(ctx context.Context, source repair.Source, method repair.A
 	if err != nil {
 		return nil, err
 	}
-	name := b.o.Out
-	if !b.one {
-		name = filepath.Join(b.o.Out, strings.NewReplacer("/", "-", ":", "-", ",", "-", "=", "-").
-			Replace(m.Name+"-"+method.String())+".onnx")
-	}
+	name := b.name(m.Name, method)
 	if err := disk.Replace(disk.OS{}, name, disk.Bytes(raw)); err != nil {
 		return nil, err
 	}

@@ -40,11 +40,11 @@ type Bill struct {
 	Refused string `json:"refused,omitempty"`
 	Verdict string `json:"verdict,omitempty"`
 	// Error and Worst are the equivariance error at the elements of the repair, root mean square and largest, in units
-	// of how much the model's answers differ between samples.
-	Error float64 `json:"error"`
-	Worst float64 `json:"worst"`
+	// of how much the model's answers differ between samples. They are not finite where all answers are the same.
+	Error document.Number `json:"error"`
+	Worst document.Number `json:"worst"`
 	// Apart is how far its answers to the samples as they are lie from those of the model before, in the same unit.
-	Apart float64 `json:"apart"`
+	Apart document.Number `json:"apart"`
 	// Cost is the time of one answer beside that of the model before, measured.
 	Cost float64 `json:"cost"`
 	// Nodes and Bytes of the file.
@@ -59,11 +59,11 @@ type Bill struct {
 	Lost *Share `json:"lost,omitempty"`
 }
 
-// Share is a share with its interval of 95 %.
+// Share is a share with its interval of 95 %, which has no finite ends for one sample.
 type Share struct {
-	Value float64 `json:"value"`
-	Low   float64 `json:"low"`
-	High  float64 `json:"high"`
+	Value document.Number `json:"value"`
+	Low   document.Number `json:"low"`
+	High  document.Number `json:"high"`
 }
 
 // Answers is what a model says to all samples at all elements, moved back.
@@ -139,10 +139,8 @@ func (a *Answers) Bill(before *Answers, labels []int) Bill {
 			n++
 		}
 	}
-	out := Bill{
-		Error: math.Sqrt(sum/float64(max(n, 1))) / unit, Worst: math.Sqrt(worst) / unit,
-		Apart: math.Sqrt(off) / unit,
-	}
+	in := func(squared float64) document.Number { return document.Number(math.Sqrt(squared) / unit) }
+	out := Bill{Error: in(sum / float64(max(n, 1))), Worst: in(worst), Apart: in(off)}
 	known := 0
 	var right, fell []float64
 	var over []float64
@@ -181,7 +179,7 @@ func share(x []float64) *Share {
 		mean += v / float64(len(x))
 	}
 	iv := aggregate.MeanInterval(all, 0.95)
-	return &Share{mean, iv.Low, iv.High}
+	return &Share{document.Number(mean), document.Number(iv.Low), document.Number(iv.High)}
 }
 
 // Recommend says which of the repaired models to take: the cheapest that passes and loses no more than allowed. Of
@@ -197,7 +195,7 @@ func (m *Of) Recommend(loss float64) {
 		if nearest == nil || b.less(nearest) {
 			nearest = b
 		}
-		if b.Lost != nil && b.Lost.Value > loss {
+		if b.Lost != nil && !(float64(b.Lost.Value) <= loss) {
 			continue
 		}
 		if best == nil || b.Cost*same < best.Cost || b.Cost < best.Cost*same && b.less(best) {

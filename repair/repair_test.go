@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"nero/audit/document"
 	"nero/data/space"
 	"nero/data/tensor"
 	"nero/model/decode"
@@ -226,8 +227,8 @@ func TestParse(t *testing.T) {
 func TestRecommend(t *testing.T) {
 	bill := func(name, verdict string, cost, lost float64) Bill {
 		return Bill{
-			Method: name, File: name + ".onnx", Verdict: verdict, Cost: cost, Lost: &Share{Value: lost},
-			Right: &Share{Value: 0.9}, Moved: &Share{Value: 0.9},
+			Method: name, File: name + ".onnx", Verdict: verdict, Cost: cost,
+			Lost: &Share{Value: document.Number(lost)}, Right: &Share{Value: 0.9}, Moved: &Share{Value: 0.9},
 		}
 	}
 	for i, c := range []struct {
