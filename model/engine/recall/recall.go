@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,7 +23,6 @@ import (
 
 	"nero/data/tensor"
 	"nero/model/engine"
-	"nero/model/engine/provider"
 )
 
 // Files of answers are written by one process each and never changed, so that processes share a folder without a lock.
@@ -38,6 +38,8 @@ const (
 	parts = 16
 	// smallest is what a file may have in any case.
 	smallest = 1 << 20
+	// mostFiles bounds how many files there are, which a process has open all: short runs write small ones
+	mostFiles = 1 << 8
 )
 
 // Store is a folder of answers. It is safe for concurrent use.
@@ -71,7 +73,8 @@ type file struct {
 }
 
 // Open opens a folder of answers, making it if need be, and takes the files away that were used longest ago as long as
-// there are more than so many bytes. Which were used last is known by the clock; nil for whichever were written last.
+// there are more than so many bytes, or too many files. Which were used last is known by the clock; nil for whichever
+// were written last.
 func Open(dir string, most int64, now func() time.Time) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("answers cannot be kept: %w", err)
@@ -116,7 +119,7 @@ func (s *Store) list() ([]there, error) {
 }
 
 // evict takes the files away that were used longest ago, but for the one that this process writes, until the rest has
-// its size. Another process may read one of them: it does so to its end, or asks its engine.
+// its size and number. Another process may read one of them: it does so to its end, or asks its engine.
 func (s *Store) evict() error {
 	all, err := s.list()
 	if err != nil {
@@ -126,8 +129,9 @@ func (s *Store) evict() error {
 	for _, t := range all {
 		total += t.size
 	}
+	left := len(all)
 	for _, t := range all {
-		if total <= s.most {
+		if total <= s.most && left <= mostFiles {
 			break
 		}
 		if s.own != nil && t.name == s.own.name {
@@ -137,8 +141,22 @@ func (s *Store) evict() error {
 			continue // in use, where systems do not let one remove that
 		}
 		total -= t.size
+		left--
+		s.forget(t.name)
 	}
 	return nil
+}
+
+// forget closes a file that was taken away: as long as it is open its bytes stay on the disk.
+func (s *Store) forget(name string) {
+	s.files = slices.DeleteFunc(s.files, func(f *file) bool {
+		if f.name != name {
+			return false
+		}
+		maps.DeleteFunc(s.index, func(_ key, p place) bool { return p.file == f })
+		_ = f.f.Close() // nobody reads it any more
+		return true
+	})
 }
 
 // read takes the records of a file into the index, as far as they are whole.
@@ -219,7 +237,7 @@ func (s *Store) get(question [sha256.Size]byte) ([]tensor.Named, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
-		if errors.Is(err, errOther) {
+		if errors.Is(err, errOther) || errors.Is(err, os.ErrClosed) { // taken away in this moment
 			return nil, false
 		}
 		s.use.Damaged++
@@ -354,13 +372,16 @@ type kept struct {
 	identity string
 }
 
-// random are the operators whose answers are others each time.
-var random = []string{"RandomNormal", "RandomUniform", "Multinomial", "Bernoulli"}
+// random are the operators whose answers may be others each time. Dropout draws where it stands in its training form,
+// which nothing here tells from the other.
+var random = []string{"RandomNormal", "RandomUniform", "Multinomial", "Bernoulli", "Dropout"}
 
-// Open opens a model. One whose answers are drawn is always asked.
+// Open opens a model. One whose answers are drawn is always asked, and so is one on an execution provider: which device
+// is behind that, nobody knows here, and a folder may be that of several machines.
 func (e *kept) Open(ctx context.Context, model []byte, o engine.Options) (engine.Session, error) {
 	s, err := e.Engine.Open(ctx, model, o)
-	if err != nil || slices.ContainsFunc(random, func(op string) bool { return bytes.Contains(model, []byte(op)) }) {
+	draws := slices.ContainsFunc(random, func(op string) bool { return bytes.Contains(model, []byte(op)) })
+	if err != nil || draws || !o.Providers.Plain() {
 		return s, err
 	}
 	sum := sha256.Sum256(model)
@@ -379,14 +400,6 @@ type session struct {
 	engine.Session
 	s     *Store
 	model string
-}
-
-// Placement says what of the model runs where.
-func (s *session) Placement() provider.Placement {
-	if p, ok := s.Session.(engine.Placed); ok {
-		return p.Placement()
-	}
-	return provider.Placement{}
 }
 
 // Run gives the stored answer, or asks and stores.

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -126,14 +128,23 @@ func TestSameQuestion(t *testing.T) {
 	if n := e.asked.Load(); n != 8 {
 		t.Errorf("asked %d times, want 8: something that decides an answer is no part of the question", n)
 	}
-	if u := s.Use(); u != (Use{Asked: 9, Found: 1}) {
+	if u := s.Use(); u != (Use{Asked: 8, Found: 1}) {
 		t.Errorf("use %+v", u)
 	}
-	drawn := asking(t, s, e, "cpu", "a model with RandomNormalLike")
-	drawn(1)
-	drawn(1)
-	if n := e.asked.Load(); n != 10 {
-		t.Errorf("asked %d times, want 10: what is drawn is asked each time", n)
+	if _, err := m.Run(t.Context(), question(1, 2, 3)); err != nil {
+		t.Fatal(err)
+	}
+	if n := e.asked.Load(); n != 9 {
+		t.Errorf("asked %d times, want 9: nobody knows whose device a provider has", n)
+	}
+	for _, op := range []string{"RandomNormalLike", "Dropout"} {
+		before := e.asked.Load()
+		drawn := asking(t, s, e, "cpu", "a model with "+op)
+		drawn(1)
+		drawn(1)
+		if n := e.asked.Load() - before; n != 2 {
+			t.Errorf("%s: asked %d times, want 2: what is drawn is asked each time", op, n)
+		}
 	}
 	e.fail = true
 	for range 2 {
@@ -228,6 +239,39 @@ func TestSize(t *testing.T) {
 	}
 	if n := len(opened(t, dir, 1).index); n != 0 {
 		t.Errorf("%d answers in a store of one byte", n)
+	}
+}
+
+// Files that are taken away are closed, so that the disk gets their bytes back, and there are never more than a process
+// may have open.
+func TestFiles(t *testing.T) {
+	dir, e := t.TempDir(), new(echo)
+	s := opened(t, dir, parts*smallest)
+	ask := asking(t, s, e, "cpu", "model")
+	for i := range byte(4 * parts) {
+		b := make([]byte, smallest-1000)
+		b[0] = i
+		ask(b...)
+	}
+	if n := len(s.files); n > parts+1 {
+		t.Errorf("%d files are open, at most %d may be there", n, parts)
+	}
+	for _, p := range s.index {
+		if !slices.Contains(s.files, p.file) {
+			t.Fatal("the index names a file that was taken away")
+		}
+	}
+	if u := s.Use(); u.Damaged != 0 || u.Full != nil {
+		t.Errorf("use %+v", u)
+	}
+	for i := range mostFiles + 9 {
+		name := filepath.Join(dir, strconv.Itoa(i)+ending)
+		if err := os.WriteFile(name, record([sha256.Size]byte{1, byte(i)}, question(1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(opened(t, dir, parts*smallest).files); n != mostFiles {
+		t.Errorf("%d files of short runs are open, want %d", n, mostFiles)
 	}
 }
 
