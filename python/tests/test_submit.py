@@ -131,6 +131,23 @@ class Stands(unittest.TestCase):
                 p.kept({"shard": 2, "host": "x", "notes": ["another processor"]})
         self.assertEqual(said.getvalue(), f"note: another processor (on {socket.gethostname()})\n")
 
+    def test_no_answer(self) -> None:
+        """What is no answer, whole, is a failure of the shard, and nobody waits for another."""
+        with tempfile.TemporaryDirectory() as d:
+            at = Path(d) / "nero"
+            for prints, says in (
+                ("echo a library says hello", r"printed 'a library says hello\\n' in place of an answer"),
+                ("printf '\\377\\n'", "in place of an answer"),
+                ('echo "{\\"shard\\": 7, \\"computed\\": true}"', "in place of an answer"),
+                ('printf "{\\"shard\\": 0, "; exit 3', "the program ended with 3"),
+            ):
+                at.write_text(f"#!/bin/sh\nread -r i; {prints}\nexec cat >/dev/null\n")
+                at.chmod(0o755)
+                slot = Slot([str(at)], {})
+                self.addCleanup(slot.kill)
+                answer = slot.shard(0)
+                self.assertEqual((answer["shard"], answer["final"]), (0, False))
+                self.assertRegex(answer["failed"], says)
 
     def test_bucket(self) -> None:
         """A run in a bucket is handed on as it is given, and completed in a folder of its name."""

@@ -57,11 +57,19 @@ class Slot:
             line = p.stdout.readline()
         except BrokenPipeError:  # it ended before it could be asked
             line = ""
+        except UnicodeDecodeError:
+            line = "what is no text\n"
         except OSError as e:  # it cannot be started: everywhere alike if it is not there
             why = f"{self._command[0]} cannot be started on {socket.gethostname()} ({e.strerror}); install it there, or name its path with --nero"
             return {"shard": i, "failed": why, "final": isinstance(e, (FileNotFoundError, PermissionError))}
-        if not line:
+        if not line.endswith("\n"):
             return self._ended(i)
+        answer = _answer(line)
+        if answer.get("shard") != i:
+            if p is not None:  # nobody knows what it says next
+                p.kill()
+            self._ended(i)
+            return {"shard": i, "failed": f"the program printed {line[:80]!r} in place of an answer (on {socket.gethostname()})", "final": False}
         with self._lock:
             self._busy = False
             notes, self._noted = ([] if self._noted else _notes(self._said)), True
@@ -70,7 +78,7 @@ class Slot:
             self._timer.start()
         if self._closed:
             self._hang_up()
-        return {**json.loads(line), "host": socket.gethostname(), "notes": notes}
+        return {**answer, "host": socket.gethostname(), "notes": notes}
 
     def _start(self) -> "subprocess.Popen[str]":
         if self._program is not None and self._said is not None:  # which ended while nobody asked
@@ -127,6 +135,15 @@ class Slot:
         self._closed = True
         if self._program is not None:
             self._program.kill()
+
+
+def _answer(line: str) -> Dict[str, Any]:
+    """What the program says of a shard; nothing where it is something else, such as what a library of a model prints."""
+    try:
+        said = json.loads(line)
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}
 
 
 def _notes(said: Optional[IO[bytes]]) -> List[str]:
