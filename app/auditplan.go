@@ -22,6 +22,7 @@ import (
 	"nero/run/job"
 	"nero/run/probe"
 	"nero/run/store"
+	"nero/run/store/object"
 	"nero/run/tape"
 	"nero/run/workload"
 )
@@ -131,6 +132,10 @@ func plannedAudit(dir string) (*auditPlan, error) {
 func (a *App) PlanAudit(ctx context.Context, s *job.Study, dir string, o AuditOptions) (*PlanResult, error) {
 	if o.Average > 1 || o.Calibrate != "" || o.Before != "" || len(o.Forms) > 0 || o.Baseline.File != "" {
 		return nil, errors.New("an audit that is averaged, calibrated or compared with another is made on one machine")
+	}
+	if object.Is(dir) {
+		return nil, fmt.Errorf("%s is in a bucket, where runs can be, and an audit is planned into a folder that all "+
+			"machines see: name one with %s", dir, a.option("out"))
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
