@@ -253,5 +253,6 @@ func (b *budget) isOver(ctx, limited context.Context, err error) bool {
 	if _, stopped := errors.AsType[*exec.StoppedError](err); stopped && b.refused {
 		return true
 	}
-	return errors.Is(context.Cause(limited), errOver)
+	abandoned := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	return abandoned && errors.Is(context.Cause(limited), errOver) // and no disk that was full in that moment
 }

@@ -84,6 +84,9 @@ func TestBudgetAbandons(t *testing.T) {
 	if !b.isOver(t.Context(), limited, limited.Err()) {
 		t.Errorf("not over: %v", context.Cause(limited))
 	}
+	if b.isOver(t.Context(), limited, errors.New("the disk is full")) {
+		t.Error("a failure after the end of the budget is taken for that")
+	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	if b.isOver(stopped, limited, limited.Err()) {
