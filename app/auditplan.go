@@ -18,6 +18,7 @@ import (
 	"nero/data/space"
 	"nero/internal/disk"
 	"nero/internal/seal"
+	"nero/model/engine/choose"
 	"nero/run/eval"
 	"nero/run/job"
 	"nero/run/probe"
@@ -52,6 +53,8 @@ type auditPlan struct {
 	// Only names the models that are audited, empty for all, and Command repeats the audit on one machine.
 	Only    []string `json:"only,omitempty"`
 	Command string   `json:"command,omitempty"`
+	// Processor is what the processor is on which the audit was planned; empty where nobody said so.
+	Processor string `json:"processor,omitempty"`
 	// Shards are blocks of the sweep, model by model.
 	Shards []auditShard `json:"shards"`
 
@@ -164,6 +167,10 @@ func (a *App) PlanAudit(ctx context.Context, s *job.Study, dir string, o AuditOp
 	defer w.Close() //nolint:errcheck // nothing is lost
 	p := &auditPlan{
 		Format: 1, Version: a.Version, Hash: w.Hash, Job: *w.Job, Study: study, Only: o.Only, Command: o.Command,
+		Processor: a.host().Processor,
+	}
+	if old != nil { // planned again on another machine
+		p.Processor = old.Processor
 	}
 	for _, m := range w.Eval.Models {
 		if w.File(m.Name) == nil {
@@ -225,6 +232,7 @@ func (a *App) joinedAudit(ctx context.Context, dir string, p *auditPlan, e Engin
 		_ = w.Close() // the first error is the one to report
 		return nil, study, differing(dir, &p.Job, w.Job)
 	}
+	a.elsewhere(p.Processor, &p.Job)
 	return w, study, nil
 }
 
@@ -311,7 +319,7 @@ func (a *App) sweepShard(ctx context.Context, dir string, p *auditPlan, w *workl
 	name := shardFile(dir, index)
 	if there, err := disk.Read(name, mostSweep); err == nil && !bytes.Equal(there, b) {
 		return false, fmt.Errorf("%s was computed by another process with another result; machines differ: take one "+
-			"kind of them, or --engine wasm", name)
+			"kind of them, or plan anew with %s", name, a.speech().Option(Option{Name: "engine", Value: choose.Wasm}))
 	}
 	return true, writeFile(name, b)
 }

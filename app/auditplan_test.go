@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"nero/app"
+	"nero/model/engine/choose"
 	"nero/run/job"
 	"nero/run/tape"
 )
@@ -83,6 +84,13 @@ func TestPlannedAudit(t *testing.T) {
 	}
 	if p := plan(); p.Todo != "0-1" {
 		t.Errorf("to do: %s", p.Todo)
+	}
+	there := choose.Host()
+	there.Processor = "another"
+	far := &app.App{Version: "1", Host: &there}
+	again, err := far.PlanAudit(ctx, turning(t, far), dir, app.AuditOptions{Workers: 1, Command: "nero audit"})
+	if err != nil || again.Job != p.Job {
+		t.Errorf("planned again on another processor: %+v, %v", again, err)
 	}
 	s, err := a.Submission(t.Context(), dir, app.SubmitOptions{Tasks: p.Shards})
 	if err != nil || s.Array != "0-1" || s.Complete {

@@ -281,15 +281,15 @@ func (p plan) give(w *workload.Workload) bool {
 	return true
 }
 
-// elsewhere says of a worker on another kind of processor than the plan was made on what comes of it: nothing where the
+// elsewhere says of a worker on another kind of processor than was planned on what comes of it: nothing where the
 // engine computes alike on all of them.
-func (a *App) elsewhere(p plan, j *job.Job) {
+func (a *App) elsewhere(planned string, j *job.Job) {
 	here := a.host().Processor
-	if j.Engine.Name != choose.Native || p.Processor == "" || here == "" || p.Processor == here {
+	if j.Engine.Name != choose.Native || planned == "" || here == "" || planned == here {
 		return
 	}
-	a.notef("the run was planned on another processor (%s) than this one (%s), and between them the last digits of a "+
-		"native engine may differ; keep the work on machines of one kind, or plan anew with --engine %s", p.Processor,
+	a.notef("the work was planned on another processor (%s) than this one (%s), and between them the last digits of a "+
+		"native engine may differ; keep the work on machines of one kind, or plan anew with --engine %s", planned,
 		here, choose.Wasm)
 }
 

@@ -233,7 +233,7 @@ func (a *App) joined(ctx context.Context, at *place, j *job.Job, held *store.Run
 	}
 	p, _ := planOf(dir, hash)
 	if !computed {
-		a.elsewhere(p, j)
+		a.elsewhere(p.Processor, j)
 	}
 	study := j.Study
 	if !there(&study) {

@@ -108,7 +108,7 @@ func TestElsewhere(t *testing.T) {
 			Host:   &choose.Places{Processor: c.here},
 			Events: func(e Event) { said = append(said, e.Text) },
 		}
-		a.elsewhere(plan{Processor: c.planned}, &job.Job{Engine: job.Engine{Name: c.engine}})
+		a.elsewhere(c.planned, &job.Job{Engine: job.Engine{Name: c.engine}})
 		if len(said) != c.said || len(said) > 0 &&
 			!strings.Contains(said[0], "another processor (amd64 a) than this one (amd64 b)") {
 			t.Errorf("%+v: %q", c, said)
