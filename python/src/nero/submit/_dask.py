@@ -1,5 +1,6 @@
 """Slots on the workers of a Dask cluster: one for each of their threads."""
 
+import asyncio
 import queue
 import uuid
 from collections import deque
@@ -66,7 +67,7 @@ class Dask:
             # A task that runs is not ended by being cancelled: its shard is kept, and its slot closed when it is.
             self._client.cancel(list(self._asked))
             self._client.run(_slot.close, self._slots.name, on_error="ignore")
-        except (OSError, ValueError, TimeoutError):  # the scheduler is gone, and slots without work end by themselves
+        except (OSError, ValueError, asyncio.TimeoutError):  # the scheduler is gone, and slots without work end by themselves
             pass
         finally:
             self._client.close(timeout=5)
