@@ -43,7 +43,8 @@ top of the run, an eighth of its time.
 
 With --answers 2GB a model is not asked for what it has answered in another run on this machine: another model, another
 metric or more samples are added to a study at the price of what is new. What is stored are the answers to whole
-micro-batches, byte for byte, so the run has the same bytes as without.`,
+micro-batches, byte for byte, so the run has the same bytes as without. Models that draw, and those on execution
+providers, are always asked.`,
 		Example: "  nero run studies/digits/full.yaml -o run\n" +
 			"  nero run --model mine=estimator.onnx --model builtin:piv --data-format pairs --data frames " +
 			"--output field " +
