@@ -137,17 +137,17 @@ func (s *Store) evict() error {
 		if s.own != nil && t.name == s.own.name {
 			continue
 		}
+		s.forget(t.name) // first: there are systems that remove nothing that is open
 		if err := os.Remove(filepath.Join(s.dir, t.name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			continue // in use, where systems do not let one remove that
+			continue // in use by another process, where systems do not let one remove that
 		}
 		total -= t.size
 		left--
-		s.forget(t.name)
 	}
 	return nil
 }
 
-// forget closes a file that was taken away: as long as it is open its bytes stay on the disk.
+// forget closes a file that is taken away: as long as it is open its bytes stay on the disk.
 func (s *Store) forget(name string) {
 	s.files = slices.DeleteFunc(s.files, func(f *file) bool {
 		if f.name != name {
