@@ -31,6 +31,9 @@ func TestFoldedHelp(t *testing.T) {
 		if err := c.Help(); err != nil {
 			t.Fatal(err)
 		}
+		if at := strings.IndexByte(help.String(), '\t'); at >= 0 {
+			t.Errorf("%s: the help is indented as code is: %q", c.Name(), help.String()[max(0, at-60):])
+		}
 		for line := range strings.Lines(fold(help.String(), 80)) {
 			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 &&
 				!strings.HasPrefix(strings.TrimLeft(line, " "), "nero ") {

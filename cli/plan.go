@@ -21,16 +21,14 @@ func (a *App) plan() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan [STUDY.yaml | MODEL.onnx] -o RUN",
 		Short: "Write the job of a run, for many machines to work on",
-		Long: `plan writes what a run computes into a run folder,
-			and computes nothing of it: nero shard works on its shards, on
-this machine and on any that reaches the folder, nero status says how far they are, and nero merge completes the run.
-nero run goes on with it as well. The folder that comes out has the same bytes whoever did the work.
+		Long: `plan writes what a run computes into a run folder, and computes nothing of it: nero shard works on its shards,
+on this machine and on any that reaches the folder, nero status says how far they are, and nero merge completes the
+run. nero run goes on with it as well. The folder that comes out has the same bytes whoever did the work.
 
 RUN may be in a bucket of object storage, s3://BUCKET/PREFIX; see docs/CLUSTERS.md.
 
---audit plans an audit: the shards are blocks of its sweep, which is most of its work,
-	and nero merge makes the checks and writes
-audit.json and audit.txt into the folder, with the bytes of nero audit on one machine.`,
+--audit plans an audit: the shards are blocks of its sweep, which is most of its work, and nero merge makes the checks
+and writes audit.json and audit.txt into the folder, with the bytes of nero audit on one machine.`,
 		Example: "  nero plan studies/digits/full.yaml -o run\n" +
 			"  nero plan model.onnx --data photos --group C4 --engine wasm -o run --json\n" +
 			"  nero plan studies/digits/full.yaml -o s3://runs/digits\n" +
@@ -97,11 +95,10 @@ func (a *App) shard() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "shard RUN",
 		Short: "Work on shards of a planned run",
-		Long: `shard evaluates shards of a run that nero plan began, and keeps them in its folder,
-			beside any number of other
-processes that do the same. What is kept already is skipped. Which shards: those of --index; those of --block, which
-cuts all of them into tasks and takes the one that the scheduler names; or those that lines of the input name, with
---stdin. The task is in the first of these variables that is set: ` + strings.Join(app.TaskVariables(), ", ") + `.
+		Long: `shard evaluates shards of a run that nero plan began, and keeps them in its folder, beside any number of
+other processes that do the same. What is kept already is skipped. Which shards: those of --index; those of --block,
+which cuts all of them into tasks and takes the one that the scheduler names; or those that lines of the input name,
+with --stdin. The task is in the first of these variables that is set: ` + strings.Join(app.TaskVariables(), ", ") + `.
 
 RUN is a folder, or s3://BUCKET/PREFIX; credentials and the storage are named by AWS_ACCESS_KEY_ID,
 AWS_SECRET_ACCESS_KEY, AWS_PROFILE, AWS_REGION and AWS_ENDPOINT_URL, see docs/CLUSTERS.md.
@@ -148,9 +145,8 @@ func (a *App) merge() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "merge RUN",
 		Short: "Complete a planned run whose shards are all kept",
-		Long: `merge sums up the shards of a run and completes its folder,
-			as nero run does at its end. It computes nothing, so it
-runs anywhere; others may work on the folder or merge it at the same time. A run in a bucket, s3://BUCKET/PREFIX, is
+		Long: `merge sums up the shards of a run and completes its folder, as nero run does at its end. It computes nothing,
+so it runs anywhere; others may work on the folder or merge it at the same time. A run in a bucket, s3://BUCKET/PREFIX, is
 fetched into the folder of -o and completed there; --push puts its summary and manifest back.
 Of a planned audit it makes the checks, which compute, and writes audit.json and audit.txt; the exit code is 0 whatever
 they find.
@@ -207,9 +203,8 @@ func (a *App) status() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status RUN",
 		Short: "Say how far a run is, whoever works on it",
-		Long: `status reads from the folder of a run how many shards and samples are kept, how fast they come,
-			how long the rest
-takes at that rate, and how many rows have an error. It does not matter who works on the run, or where.`,
+		Long: `status reads from the folder of a run how many shards and samples are kept, how fast they come, how long the
+rest takes at that rate, and how many rows have an error. It does not matter who works on the run, or where.`,
 		Example: "  nero status run\n  nero status run --watch\n  nero status run --json | jq -r .todo",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
