@@ -65,6 +65,9 @@ and writes audit.json and audit.txt into the folder, with the bytes of nero audi
 
 // planAudit plans the audit of a study.
 func (a *App) planAudit(cmd *cobra.Command, s *job.Study, rf runFlags) (*app.PlanResult, error) {
+	if rf.KeepGoing {
+		return nil, errors.New("--keep-going is for runs, and --audit plans an audit: leave one of them out")
+	}
 	return a.app.PlanAudit(cmd.Context(), s, rf.Dir, app.AuditOptions{
 		Engine: rf.Engine, Workers: rf.Workers, Command: a.audited(),
 	})
@@ -73,11 +76,13 @@ func (a *App) planAudit(cmd *cobra.Command, s *job.Study, rf runFlags) (*app.Pla
 // audited is the command line that makes a planned audit on one machine.
 func (a *App) audited() string {
 	var args []string
+	named := false // a folder may be called plan
 	for _, w := range a.args {
-		switch w {
-		case "plan":
-			args = append(args, "audit")
-		case "--audit", "--json":
+		flag, _, _ := strings.Cut(w, "=")
+		switch {
+		case w == "plan" && !named:
+			named, args = true, append(args, "audit")
+		case flag == "--audit" || flag == "--json":
 		default:
 			args = append(args, w)
 		}
@@ -157,6 +162,10 @@ schedulers take them; 75 try again (storage, signal).`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if app.AuditPlanned(args[0]) {
+				if o.To != "" || o.Push {
+					return fmt.Errorf("%s is a planned audit, which is completed where it is: leave --out and --push "+
+						"out", args[0])
+				}
 				r, err := a.app.MergeAudit(cmd.Context(), args[0], o.Engine, o.Workers, "text", "json")
 				if err != nil {
 					return err
