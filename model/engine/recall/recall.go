@@ -38,7 +38,7 @@ const (
 	parts = 16
 	// smallest is what a file may have in any case.
 	smallest = 1 << 20
-	// mostFiles bounds how many files there are, which a process has open all: short runs write small ones
+	// mostFiles bounds how many files there are, which a process has open all: short runs write small ones.
 	mostFiles = 1 << 8
 )
 
