@@ -48,7 +48,7 @@ func TestLearn(t *testing.T) {
 			x[k] = r.NormFloat64()
 		}
 		for j, y := range got.of(x) {
-			if math.Abs(y-want.of(x)[j]) > 1e-9 {
+			if !(math.Abs(y-want.of(x)[j]) <= 1e-9) {
 				t.Fatalf("number %d: %g, want %g", j, y, want.of(x)[j])
 			}
 		}
