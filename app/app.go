@@ -55,6 +55,7 @@ type App struct {
 
 	// how many runs are under way that can be stopped and resumed
 	running atomic.Int32
+	thrift  thrift
 }
 
 // Engine says what runs the models.

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
 	"nero/audit"
 	"nero/audit/check"
@@ -142,7 +143,7 @@ func (a *App) Audit(ctx context.Context, s *job.Study, o AuditOptions) (*AuditRe
 	}
 	defer w.Close() //nolint:errcheck // nothing is lost
 	checks = forms.suite(w, checks)
-	defer thrifty(w)()
+	defer a.thrifty(w)()
 	other := &otherEngine{host: a.host()}
 	reports, err := a.auditEach(ctx, w, o.Workers,
 		func(ctx context.Context, m *eval.Model, tell func(Event)) (*audit.Report, error) {
@@ -160,15 +161,38 @@ func (a *App) Audit(ctx context.Context, s *job.Study, o AuditOptions) (*AuditRe
 
 // thrifty lets garbage of large models be collected early, as edited copies of them are made and thrown away all the
 // time. What it returns ends that.
-func thrifty(w *workload.Workload) func() {
+func (a *App) thrifty(w *workload.Workload) func() {
 	for _, m := range w.Eval.Models {
 		if f := w.File(m.Name); f != nil && f.Size() >= large && os.Getenv("GOGC") == "" {
-			const percent = 30
-			before := debug.SetGCPercent(percent)
-			return func() { debug.SetGCPercent(before) }
+			a.thrift.begin()
+			return a.thrift.end
 		}
 	}
 	return func() {}
+}
+
+// thrift is how many audits of large models there are at once: the first and the last of them set what is of the whole
+// process.
+type thrift struct {
+	mu             sync.Mutex
+	audits, before int
+}
+
+func (t *thrift) begin() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.audits++; t.audits == 1 {
+		const percent = 30
+		t.before = debug.SetGCPercent(percent)
+	}
+}
+
+func (t *thrift) end() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.audits--; t.audits == 0 {
+		debug.SetGCPercent(t.before)
+	}
 }
 
 // prepare holds what an audit is asked for against what there is, before anything is opened.
