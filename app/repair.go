@@ -88,6 +88,9 @@ func (a *App) Repair(ctx context.Context, s *job.Study, o RepairOptions) (*repai
 			words.Plural(len(s.Models), "model", "models"), words.Plural(len(methods), "method", "methods"),
 			a.option("method"))
 	}
+	if err := o.apart(s, methods, one); err != nil {
+		return nil, err
+	}
 	study := *s // before defaults are filled in, for the audits
 	w, err := a.openAudit(ctx, s, o.Engine)
 	if err != nil {
@@ -104,9 +107,6 @@ func (a *App) Repair(ctx context.Context, s *job.Study, o RepairOptions) (*repai
 		}
 	}
 	b := billing{app: a, o: o, w: w, study: study, elements: elements, one: one}
-	if err := b.spare(methods); err != nil {
-		return nil, err
-	}
 	if err := b.read(); err != nil {
 		return nil, err
 	}
@@ -126,6 +126,47 @@ func (a *App) Repair(ctx context.Context, s *job.Study, o RepairOptions) (*repai
 		return nil, err
 	}
 	return out, disk.Replace(disk.OS{}, filepath.Join(o.Out, "repair.json"), disk.Bytes(append(text, '\n')))
+}
+
+// file is where the model of a name is written as repaired by a method.
+func (o *RepairOptions) file(model string, m repair.Asked, one bool) string {
+	if one {
+		return o.Out
+	}
+	return filepath.Join(o.Out, strings.NewReplacer("/", "-", "\\", "-", ":", "-", ",", "-", "=", "-").
+		Replace(model+"-"+m.String())+".onnx")
+}
+
+// apart sees to it that each file has a place of its own, and that none takes that of what it is made of.
+func (o *RepairOptions) apart(s *job.Study, methods []repair.Asked, one bool) error {
+	of := map[string]string{}
+	for _, model := range s.Models {
+		for _, m := range methods {
+			file, what := o.file(model.Name, m, one), model.Name+" by "+m.String()
+			if other, taken := of[strings.ToLower(file)]; taken {
+				return fmt.Errorf("%s and %s would both be written to %s: ask for each once, by names that differ in "+
+					"letters and digits", other, what, file)
+			}
+			of[strings.ToLower(file)] = what
+			for _, read := range s.Models {
+				if same(file, read.ONNX) {
+					return fmt.Errorf("%s is the model %s itself, which would be lost: name another place for %s",
+						file, read.Name, what)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// same tells whether two names are those of one file that is there.
+func same(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 // elements are those of the group, which has to be finite and small enough.
@@ -162,41 +203,6 @@ type billing struct {
 	samples []dataset.Sample
 	// moved[g] are the samples at an element
 	moved [][]space.Value
-}
-
-// name is where a repaired model is written.
-func (b *billing) name(model string, method repair.Asked) string {
-	if b.one {
-		return b.o.Out
-	}
-	return filepath.Join(b.o.Out, strings.NewReplacer("/", "-", ":", "-", ",", "-", "=", "-").
-		Replace(model+"-"+method.String())+".onnx")
-}
-
-// spare refuses to write over a model of the study, and over what has just been written.
-func (b *billing) spare(methods []repair.Asked) error {
-	taken := map[string]bool{}
-	for _, m := range b.w.Eval.Models {
-		for _, method := range methods {
-			name := b.name(m.Name, method)
-			if taken[name] {
-				return fmt.Errorf("%s would be written twice: name each method once, and models so that their names "+
-					"differ in more than signs", name)
-			}
-			taken[name] = true
-			there, err := os.Stat(name)
-			if err != nil {
-				continue
-			}
-			for _, x := range b.study.Models {
-				if of, err := os.Stat(x.ONNX); err == nil && os.SameFile(there, of) {
-					return fmt.Errorf("%s is the model %s itself, and a repair leaves it as it is: write elsewhere "+
-						"with %s", name, x.Name, b.app.option("out"))
-				}
-			}
-		}
-	}
-	return nil
 }
 
 // read draws the samples and moves them.
@@ -308,7 +314,7 @@ func (b *billing) try(ctx context.Context, source repair.Source, method repair.A
 	if err != nil {
 		return nil, err
 	}
-	name := b.name(m.Name, method)
+	name := b.o.file(m.Name, method, b.one)
 	if err := disk.Replace(disk.OS{}, name, disk.Bytes(raw)); err != nil {
 		return nil, err
 	}

@@ -1,8 +1,10 @@
 package repair
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"nero/audit/document"
 	"nero/data/space"
@@ -86,6 +88,10 @@ func (a *Answers) Add(back []space.Value) error {
 			return fmt.Errorf("it answers with %s, which cannot be added up", y.Form())
 		}
 		rows[i], classes[i] = l.Output(), -1
+		if slices.ContainsFunc(rows[i], func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }) {
+			return errors.New("it answers with numbers that are NaN or infinite, of which there is no mean and no " +
+				"error: nero audit says of which samples")
+		}
 		if c, ok := y.(classed); ok {
 			classes[i] = c.Class()
 		}
@@ -126,6 +132,9 @@ func apart(x, y []float64) float64 {
 // nobody knows.
 func (a *Answers) Bill(before *Answers, labels []int) Bill {
 	unit := spread(before.Back[0])
+	if unit == 0 { // one sample, or a model that always says the same: errors are in its own numbers
+		unit = 1
+	}
 	var sum, worst, moved, off float64
 	n := 0
 	for k := range a.Back {
@@ -163,13 +172,14 @@ func (a *Answers) Bill(before *Answers, labels []int) Bill {
 		over = append(over, moved)
 	}
 	if known == len(a.Back[0]) {
-		out.Right, out.Moved, out.Lost = share(right), share(over), share(fell)
+		out.Right, out.Moved, out.Lost = share(right, 0), share(over, 0), share(fell, -1)
 	}
 	return out
 }
 
-// share is a mean over samples with Student's interval.
-func share(x []float64) *Share {
+// share is a mean over samples with Student's interval, as far as it lies within what such a mean can be, from least
+// to 1: of a single sample nothing else is known.
+func share(x []float64, least float64) *Share {
 	var all aggregate.Moments
 	for i, v := range x {
 		all.Add(v, i)
@@ -179,16 +189,21 @@ func share(x []float64) *Share {
 		mean += v / float64(len(x))
 	}
 	iv := aggregate.MeanInterval(all, 0.95)
-	return &Share{document.Number(mean), document.Number(iv.Low), document.Number(iv.High)}
+	return &Share{
+		document.Number(mean), document.Number(math.Max(iv.Low, least)), document.Number(math.Min(iv.High, 1)),
+	}
 }
 
 // Recommend says which of the repaired models to take: the cheapest that passes and loses no more than allowed. Of
 // models that cost about the same it is the one that loses least, or that changes the answers least.
 func (m *Of) Recommend(loss float64) {
 	const same = 1.15
-	var best, nearest *Bill
+	var best, nearest, open *Bill
 	for i := range m.Tried {
 		b := &m.Tried[i]
+		if b.Refused == "" && b.Verdict == string(document.NeedsAttention) && (open == nil || b.Error < open.Error) {
+			open = b
+		}
 		if b.Refused != "" || b.Verdict != string(document.Passed) {
 			continue
 		}
@@ -212,6 +227,11 @@ func (m *Of) Recommend(loss float64) {
 			"at %.1f times "+
 			"the cost%s. Training with moved samples may lose less.", 100*loss, nearest.File, nearest.Cost,
 			nearest.worth(m.Before))
+	case len(m.Tried) > 0 && !slices.ContainsFunc(m.Tried, func(b Bill) bool { return b.Refused == "" }):
+		m.Sentence = "No method fits this model, so nothing was written; beside each stands why."
+	case open != nil:
+		m.Sentence = fmt.Sprintf("None passes, but %s is not refuted either, with an error of %.2g: nero audit of it "+
+			"says what is in doubt.", open.File, open.Error)
 	default:
 		m.Sentence = "No repaired model passes: train with moved samples, or take an architecture that has the " +
 			"symmetry."

@@ -241,6 +241,8 @@ func TestRecommend(t *testing.T) {
 		{[]Bill{bill("a", "PASS", 4.1, 0), bill("b", "PASS", 4, 0.005)}, "a", "Take a.onnx"},
 		{[]Bill{bill("a", "FAIL", 1, 0), bill("b", "PASS", 2, 0.5)}, "", "the nearest is b.onnx"},
 		{[]Bill{bill("a", "FAIL", 1, 0), {Method: "b", Refused: "no"}}, "", "No repaired model passes"},
+		{[]Bill{bill("a", "FAIL", 1, 0), bill("b", "NEEDS_ATTENTION", 1, 0)}, "", "b.onnx is not refuted either"},
+		{[]Bill{{Method: "a", Refused: "no"}, {Method: "b", Refused: "no"}}, "", "No method fits this model"},
 	} {
 		r := Of{Before: bill("", "FAIL", 1, 0), Tried: c.tried}
 		if r.Recommend(0.01); r.Recommended != c.want || !strings.Contains(r.Sentence, c.say) {
@@ -263,5 +265,85 @@ func TestBill(t *testing.T) {
 	}
 	if a := after.Bill(before, []int{0, -1}); a.Right != nil {
 		t.Error("shares of labels that nobody knows")
+	}
+	lone := &Answers{Back: [][][]float64{{{1}}, {{3}}}, Class: [][]int{{0}, {0}}}
+	if a := lone.Bill(lone, []int{0}); a.Error != 2 || a.Worst != 2 || *a.Right != (Share{1, 0, 1}) ||
+		*a.Lost != (Share{0, -1, 1}) {
+		t.Errorf("one sample, which has no spread: %+v", a)
+	}
+	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		if err := new(Answers).Add([]space.Value{&space.Scores{Val: []float64{0, x}}}); err == nil {
+			t.Errorf("an answer of %g is taken", x)
+		}
+	}
+}
+
+// Outputs beside the one that is read say what they say in the model before, whatever their axes.
+func TestOthers(t *testing.T) {
+	ctx := context.Background()
+	b := onnx.NewBuilder(13)
+	x := b.Input("x", tensor.Float32, "n", 1, 2, 2)
+	ramp := b.Const(tensor.FromFloat32([]float32{1, 2, 3, 4}, 1, 1, 2, 2))
+	b.Output(b.Op("Mul", []string{x, ramp}), tensor.Float32, "n", 1, 2, 2)
+	b.Output(b.Op("Neg", []string{x}), tensor.Float32, "n", 1, 2, 2)
+	for _, alone := range []bool{false, true} {
+		if alone {
+			b.Output(b.Op("Transpose", []string{x}), tensor.Float32, 2, 2, 1, "n")
+			b.Output(b.Op("ReduceMean", []string{x}, onnx.AttrInt("keepdims", 0)), tensor.Float32)
+			b.Output(b.Op("Identity", []string{ramp}), tensor.Float32, 1, 1, 2, 2)
+		}
+		m, err := b.Model()
+		if err != nil {
+			t.Fatal(err)
+		}
+		square := space.Spec{Name: "x", Kind: space.KindImage, Shape: []int{1, 2, 2}}
+		codec, err := decode.New(m.Signature(), decode.InputSpec{Sample: square.Shape},
+			decode.OutputSpec{Space: space.KindImage})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := named(t, "C4")
+		a, err := action.NewImage(g, square, action.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := Build(Source{
+			Model: m, Codec: codec, Group: g, In: a, Out: a, Sample: space.NewImage(1, 2, 2),
+			Answer: space.NewImage(1, 2, 2), Elements: g.(group.Finite).Elements(),
+		}, Asked{Method: average, Options: map[string]string{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := []tensor.Named{{Name: "x", Tensor: tensor.FromFloat32([]float32{1, 2, 3, 4, 5, 6, 7, 9}, 2, 1, 2, 2)}}
+		run := func(m *onnx.Model) []tensor.Named {
+			raw, err := m.Bytes()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := oracle.Engine(oracle.Options{Round: oracle.Float32}).Open(ctx, raw, engine.Options{Threads: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close() //nolint:errcheck // nothing is lost
+			out, err := s.Run(ctx, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+		before, after := run(m), run(made)
+		if len(after) != len(before) {
+			t.Fatalf("%d outputs, want %d", len(after), len(before))
+		}
+		for i := 1; i < len(before); i++ {
+			p, q := after[i], before[i]
+			got, want := floats(t, p.Tensor), floats(t, q.Tensor)
+			if p.Name != q.Name || !slices.Equal(p.Shape, q.Shape) || !slices.Equal(got, want) {
+				t.Errorf("output %s: %v %v, want %v %v", p.Name, p.Shape, got, q.Shape, want)
+			}
+		}
+		if y := floats(t, after[0].Tensor); y[0] != 2.5 || y[3] != 10 { // each number times the mean of the ramp
+			t.Errorf("the mean: %v", y)
+		}
 	}
 }

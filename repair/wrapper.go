@@ -114,7 +114,7 @@ func (w *wrapper) moved(s Source, g []float64) (map[string]string, error) {
 // another, or from one for each element.
 func (w *wrapper) bodies(s Source, feeds []map[string]string) ([]string, error) {
 	out := make([]string, w.n)
-	if s.Single {
+	if s.Single || !othersBySample(s, w.output) {
 		for i, f := range feeds {
 			y, err := w.Body(f)
 			if err != nil {
@@ -148,6 +148,19 @@ func (w *wrapper) bodies(s Source, feeds []map[string]string) ([]string, error) 
 	copy(out, w.parts(y[w.output]))
 	w.others(s, y, func(v string) string { return w.parts(v)[0] })
 	return out, nil
+}
+
+// othersBySample tells whether the first axis of all outputs that nobody reads is that of the samples, so that they
+// can be cut by elements: the file has to give it the name that it has in an input. Others, such as a constant or a
+// mean over all samples, are only what the model says if it is run at the identity by itself.
+func othersBySample(s Source, read string) bool {
+	sig := s.Model.Signature()
+	return !slices.ContainsFunc(sig.Outputs, func(out onnx.Port) bool {
+		return out.Name != read && !slices.ContainsFunc(sig.Inputs, func(in onnx.Port) bool {
+			return len(out.Shape) > 0 && len(in.Shape) > 0 && out.Shape[0].Free() && in.Shape[0].Free() &&
+				out.Shape[0].Name == in.Shape[0].Name && in.Shape[0].Name != ""
+		})
+	})
 }
 
 // others answers the outputs that nobody reads as the model does at the identity.
