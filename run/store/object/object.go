@@ -75,6 +75,10 @@ func Parse(text string) (Address, error) {
 		return wrong("it does not begin with " + scheme)
 	}
 	bucket, prefix, _ := strings.Cut(text[len(scheme):], "/")
+	if strings.Contains(bucket, "@") { // what stands before it may be a password, which no log should have
+		return Address{}, errors.New("the address of a run in a bucket holds no credentials: s3://BUCKET/PREFIX; " +
+			"they are read from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or from a file of profiles")
+	}
 	prefix = strings.TrimRight(prefix, "/")
 	switch {
 	case !bucketName.MatchString(bucket):

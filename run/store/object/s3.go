@@ -63,9 +63,13 @@ func Open(ctx context.Context, at Address, o Options) (Store, error) {
 			break
 		}
 	}
+	if strings.Contains(endpoint, "@") { // what stands before it may be a password, which no log should have
+		return nil, fmt.Errorf("%s is an address with an @, and credentials do not belong in it: want one such as "+
+			"https://storage.example:9000, and AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY beside it", named)
+	}
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" ||
-		u.User != nil || u.RawQuery != "" {
+		u.RawQuery != "" {
 		return nil, fmt.Errorf("%s is %q, want the address of a storage such as https://storage.example:9000", named,
 			endpoint)
 	}

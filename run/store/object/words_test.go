@@ -148,6 +148,14 @@ func TestCredentials(t *testing.T) {
 		t.Setenv("AWS_ENDPOINT_URL", url)
 		refused("AWS_ENDPOINT_URL is")
 	}
+	t.Setenv("AWS_ENDPOINT_URL", "http://someone:hunter2@x")
+	_, endpoint := object.Open(t.Context(), at, object.Options{})
+	_, address := object.Parse("s3://someone:hunter2@runs/a")
+	for _, err := range []error{endpoint, address} {
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("a password in an address: %v", err)
+		}
+	}
 }
 
 // TestRenewed lets credentials expire in the middle, whose file somebody has written anew: they are read again.
