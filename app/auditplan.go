@@ -164,9 +164,13 @@ func (a *App) PlanAudit(ctx context.Context, s *job.Study, dir string, o AuditOp
 	if err != nil {
 		return nil, err
 	}
-	defer w.Close() //nolint:errcheck // nothing is lost
+	defer w.Close()           //nolint:errcheck // nothing is lost
+	hash, err := w.Job.Hash() // which an audit does not need otherwise
+	if err != nil {
+		return nil, err
+	}
 	p := &auditPlan{
-		Format: 1, Version: a.Version, Hash: w.Hash, Job: *w.Job, Study: study, Only: o.Only, Command: o.Command,
+		Format: 1, Version: a.Version, Hash: hash, Job: *w.Job, Study: study, Only: o.Only, Command: o.Command,
 		Processor: a.host().Processor,
 	}
 	if old != nil { // planned again on another machine
@@ -228,9 +232,13 @@ func (a *App) joinedAudit(ctx context.Context, dir string, p *auditPlan, e Engin
 	if w, err = a.openAudit(ctx, &opened, e.of(&p.Job)); err != nil {
 		return nil, study, replanned(err)
 	}
-	if w.Hash != p.Hash {
+	hash, err := w.Job.Hash()
+	if err == nil && hash != p.Hash {
+		err = differing(dir, &p.Job, w.Job)
+	}
+	if err != nil {
 		_ = w.Close() // the first error is the one to report
-		return nil, study, differing(dir, &p.Job, w.Job)
+		return nil, study, err
 	}
 	a.elsewhere(p.Processor, &p.Job)
 	return w, study, nil

@@ -2,8 +2,10 @@ package app_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -166,6 +168,89 @@ func TestPlannedAudit(t *testing.T) {
 		!strings.Contains(err.Error(), "another audit") {
 		t.Errorf("another audit into the same folder: %v", err)
 	}
+}
+
+// A model or data that are others than those of the plan are refused by shards and by the merge: what is kept was
+// answered by the model of the plan.
+func TestPlannedAuditChanged(t *testing.T) {
+	a := &app.App{Version: "1"}
+	ctx := t.Context()
+	dir, here := filepath.Join(t.TempDir(), "audit"), t.TempDir()
+	copied := func(from string) string {
+		b, err := os.ReadFile(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := filepath.Join(here, filepath.Base(from))
+		if err := os.WriteFile(to, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return to
+	}
+	s := turning(t, a)
+	other, err := a.OpenStudy(filepath.Join("..", "studies", "digits", "demo.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Audit.Samples, s.Audit.Elements, s.Audit.Checks = 8, 4, []string{"preflight", "sweep"}
+	s.Models[0].ONNX, s.Data.Labels = copied(s.Models[0].ONNX), copied(s.Data.Labels)
+	model, labels := s.Models[0].ONNX, s.Data.Labels
+	if _, err := a.PlanAudit(ctx, s, dir, app.AuditOptions{Workers: 1}); err != nil {
+		t.Fatal(err)
+	}
+	shard := func() error { return a.Shard(ctx, dir, app.ShardOptions{Index: "0", Workers: 1}) }
+	if err := shard(); err != nil {
+		t.Fatal(err)
+	}
+	merge := func() error {
+		_, err := a.MergeAudit(ctx, dir, app.Engine{}, 1, "json")
+		return err
+	}
+	for what, c := range map[string]struct{ to, from, want string }{
+		"model": {model, other.Models[1].ONNX, "another than when"},
+		"data":  {labels, relabelled(t, labels), "other than when"},
+	} {
+		for _, f := range []func() error{shard, merge} {
+			if err := swapped(t, c.to, c.from, f); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("another %s: %v", what, err)
+			}
+		}
+	}
+	if err := merge(); err != nil {
+		t.Errorf("all as planned: %v", err)
+	}
+}
+
+// relabelled is a copy of a compressed file of labels whose last one is another.
+func relabelled(t *testing.T, name string) string {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw[len(raw)-1] = (raw[len(raw)-1] + 1) % 10
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(raw); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(t.TempDir(), "labels.gz")
+	if err := os.WriteFile(to, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return to
 }
 
 func missing(err error, n int) bool {
