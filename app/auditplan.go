@@ -137,8 +137,8 @@ func (a *App) PlanAudit(ctx context.Context, s *job.Study, dir string, o AuditOp
 		return nil, errors.New("an audit that is averaged, calibrated or compared with another is made on one machine")
 	}
 	if object.Is(dir) {
-		return nil, fmt.Errorf("%s is in a bucket, where runs can be, and an audit is planned into a folder that all "+
-			"machines see: name one with %s", dir, a.option("out"))
+		return nil, fmt.Errorf("%s is in a bucket, and an audit is planned in a folder that all machines see; "+
+			"name one with %s", dir, a.option("out"))
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {

@@ -19,6 +19,9 @@ import (
 // InBucket reports whether a path is the address of something in a bucket, such as s3://BUCKET/PREFIX.
 func InBucket(path string) bool { return object.Is(path) }
 
+// IsAddress reports whether a path is an address, of something that is neither a folder nor in such a bucket.
+func IsAddress(path string) bool { return object.Foreign(path) }
+
 // onPaths refuses a study whose data or models are in a bucket: they are read from paths alone.
 func onPaths(s *job.Study) error {
 	places := s.Paths()

@@ -26,7 +26,14 @@ func onDisk(c *cobra.Command, args []string) error {
 			"and submit work on runs in buckets, and nero merge %s -o FOLDER fetches one. Data and models are read "+
 			"from paths alone", at, c.CommandPath(), at)
 	}
+	foreign := func(at string) error {
+		return fmt.Errorf("%s: a run is in a folder or at s3://BUCKET/PREFIX; other storages that speak S3 are named "+
+			"by AWS_ENDPOINT_URL, see docs/CLUSTERS.md", at)
+	}
 	for _, arg := range args {
+		if app.IsAddress(arg) && c.Annotations[inBucket] == byArgument {
+			return foreign(arg)
+		}
 		if app.InBucket(arg) && c.Annotations[inBucket] != byArgument {
 			return refuse(arg)
 		}
@@ -35,8 +42,12 @@ func onDisk(c *cobra.Command, args []string) error {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		// Of the folder into which a run is fetched merge says more.
 		said := f.Name == byOut && c.Annotations[inBucket] != ""
-		if at := f.Value.String(); app.InBucket(at) && !said {
+		at := f.Value.String()
+		switch {
+		case app.InBucket(at) && !said:
 			err = refuse(at)
+		case app.IsAddress(at) && f.Name == byOut:
+			err = foreign(at)
 		}
 	})
 	return err

@@ -213,7 +213,8 @@ func (a *App) status() *cobra.Command {
 		Use:   "status RUN",
 		Short: "Say how far a run is, whoever works on it",
 		Long: `status reads from the folder of a run how many shards and samples are kept, how fast they come, how long the
-rest takes at that rate, and how many rows have an error. It does not matter who works on the run, or where.`,
+rest takes at that rate, and how many rows have an error. It does not matter who works on the run, or where. RUN is a
+folder, of a run or of an audit that nero plan began, or s3://BUCKET/PREFIX.`,
 		Example: "  nero status run\n  nero status run --watch\n  nero status run --json | jq -r .todo",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -63,6 +63,13 @@ func Is(name string) bool {
 	return len(name) >= len(scheme) && strings.EqualFold(name[:len(scheme)], scheme)
 }
 
+// Foreign reports whether a name is the address of something, such as gs://BUCKET/PREFIX, that is in no bucket which is
+// spoken to in S3, and could only be the name of a folder by mistake.
+func Foreign(name string) bool { return address.MatchString(name) && !Is(name) }
+
+// address is how addresses begin.
+var address = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+://`)
+
 // bucketName is what buckets of S3 may be called, and the underscores of former days.
 var bucketName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$`)
 
