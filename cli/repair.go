@@ -20,8 +20,8 @@ func (a *App) repair() *cobra.Command {
 			"the symmetry that the\n" +
 			"study claims. Each is audited as the model is, and comes with its bill: how long it takes beside the " +
 			"model, its error, and how\n" +
-			"many samples it classifies rightly as they are and moved. Models that pass are left alone. The group " +
-			"has to be finite.\n\n" +
+			"many samples it classifies rightly as they are and over the orbit. Models that pass are left alone. " +
+			"The group has to be finite.\n\n" +
 			app.RepairMethods() + "\n" +
 			"Exit code: 0 each model passes as it is or in a file that was written; 1 for one of them nothing " +
 			"passes; 2 it could not run.",

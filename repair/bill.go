@@ -253,6 +253,6 @@ func (b *Bill) worth(before Bill) string {
 			"those before)",
 			b.Apart)
 	}
-	return fmt.Sprintf("; of samples as they are %.1f %% are right (%.1f %% before), of moved ones %.1f %% (%.1f %%)",
+	return fmt.Sprintf("; of samples as they are %.1f %% are right (%.1f %% before), over the orbit %.1f %% (%.1f %%)",
 		100*b.Right.Value, 100*before.Right.Value, 100*b.Moved.Value, 100*before.Moved.Value)
 }

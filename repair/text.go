@@ -59,7 +59,7 @@ func (m *Of) write(to io.Writer, r *Report) error {
 		return nil
 	}
 	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0) // which keeps the first error for the end
-	_, _ = fmt.Fprintf(t, "  \tverdict\terror\tworst\tcost\tright at rest\tright moved\tlost\n")
+	_, _ = fmt.Fprintf(t, "  \tverdict\terror\tworst\tcost\tright at rest\tright over orbit\tlost\n")
 	for _, b := range append([]Bill{m.Before}, m.Tried...) {
 		name := b.Method
 		if name == "" {
@@ -80,9 +80,9 @@ func (m *Of) write(to io.Writer, r *Report) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(to, "  %s samples under %s; error in units of how much answers differ between samples, "+
-		"at most over "+
-		"samples and elements\n  beside it; shares with intervals of 95 %%\n", words.Count(r.Samples), r.Group)
+	_, err := fmt.Fprintf(to, "  %s samples under %s, at rest and moved together unless it says at rest\n"+
+		"  error: root mean square, worst: the largest, in units of how much answers differ between samples; shares "+
+		"with intervals of 95 %%\n", words.Count(r.Samples), r.Group)
 	return err
 }
 
