@@ -77,6 +77,15 @@ func TestRate(t *testing.T) {
 	}
 }
 
+// A fast run has no exponent where people read how fast it is.
+func TestPace(t *testing.T) {
+	for rate, want := range map[float64]string{0.01234: "0.0123", 33.61: "33.6", 127.4: "127", 3952: "3,952"} {
+		if got := pace(rate); got != want {
+			t.Errorf("%v: %s, want %s", rate, got, want)
+		}
+	}
+}
+
 // Names of jobs are those that every scheduler takes.
 func TestJobName(t *testing.T) {
 	const hash = "0123456789abcdef"

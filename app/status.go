@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -241,7 +242,7 @@ func (s *Status) WriteText(to io.Writer) error {
 	case s.Kept == s.Shards:
 		line += "; complete it with: " + merging(s.Dir)
 	case s.Left != nil:
-		line += fmt.Sprintf("; %.3g samples/s, about %s left", s.Rate, seconds(*s.Left))
+		line += fmt.Sprintf("; %s samples/s, about %s left", pace(s.Rate), seconds(*s.Left))
 	}
 	if s.Quiet != nil && (s.Rate == 0 || *s.Quiet > 60) {
 		line += fmt.Sprintf("; the last shard was kept %s ago", seconds(*s.Quiet))
@@ -252,6 +253,14 @@ func (s *Status) WriteText(to io.Writer) error {
 	}
 	_, err := fmt.Fprintln(to, line)
 	return err
+}
+
+// pace has three digits, and all of them before the point.
+func pace(rate float64) string {
+	if rate >= 100 {
+		return words.Count(int(math.Round(rate)))
+	}
+	return fmt.Sprintf("%.3g", rate)
 }
 
 func seconds(s float64) time.Duration {
