@@ -643,6 +643,8 @@ func TestParseStudyShort(t *testing.T) {
 			"x": `s.yaml:1:18: models[1].name: "a" is already the name of models[0]; give each model its own`,
 		"models: [a.onnx, 7]\ndata: x": "s.yaml:1:18: models[1]: expected a mapping (key: value) or " +
 			"the text of its onnx, got 7",
+		"models: a.onnx\ndata: x\ngroup: {name: SO(2), orbit: 72}": "s.yaml:3:29: group.orbit: expected a mapping " +
+			"(key: value), got 72; known keys are grid",
 		"models: a.onnx\ndata: x\ngroup: [C4]": "s.yaml:3:8: group: expected a mapping (key: value) or the " +
 			"text of its name, got a list",
 		"models: a.onnx\ndata: x\noutput: scores": "s.yaml:3:9: output: expected a mapping (key: value), got " +

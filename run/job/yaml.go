@@ -258,6 +258,10 @@ func (r *reader) seed(n ast.Node, v reflect.Value, path string, ru rules) {
 // mapping fills a struct.
 func (r *reader) mapping(n ast.Node, v reflect.Value, path string) {
 	fields := fieldsOf(v.Type())
+	var known []string
+	for _, f := range fields {
+		known = append(known, f.name)
+	}
 	m, ok := n.(ast.MapNode)
 	if !ok {
 		want := "a mapping (key: value)"
@@ -268,12 +272,12 @@ func (r *reader) mapping(n ast.Node, v reflect.Value, path string) {
 			}
 			want += " or the text of its " + fields[i].name
 		}
+		if scalar(n) {
+			r.add(place(n), path, "expected "+want+", got "+describe(n)+"; known keys are "+strings.Join(known, ", "))
+			return
+		}
 		r.mismatch(n, path, want)
 		return
-	}
-	var known []string
-	for _, f := range fields {
-		known = append(known, f.name)
 	}
 	seen := map[string]bool{}
 	for it := m.MapRange(); it.Next(); {
