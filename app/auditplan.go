@@ -246,11 +246,9 @@ func (a *App) joinedAudit(ctx context.Context, dir string, p *auditPlan, e Engin
 
 // shardAudit computes shards of a planned audit, one after another, each with all workers.
 func (a *App) shardAudit(ctx context.Context, dir string, p *auditPlan, o ShardOptions) error {
-	if o.Stream != nil {
-		return fmt.Errorf("%s: the shards of an audit are named by %s or %s", a.option("stdin"), a.option("index"),
-			a.option("block"))
-	}
-	chosen, err := o.choose(p.indexes())
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	queue, wrong, err := a.asked(ctx, p.indexes(), o)
 	if err != nil {
 		return err
 	}
@@ -260,7 +258,18 @@ func (a *App) shardAudit(ctx context.Context, dir string, p *auditPlan, o ShardO
 	}
 	defer w.Close() //nolint:errcheck // the models are not needed any more
 	passes := map[string]*audit.Pass{}
-	for _, s := range chosen {
+	stopped := &AgainError{errors.New("stopped; what is kept is kept")}
+	for {
+		var s job.Shard
+		more := false
+		select {
+		case <-a.Stop:
+			return stopped
+		case s, more = <-queue:
+		}
+		if !more {
+			break
+		}
 		k := KeptShard{Shard: s.Index, PID: os.Getpid()}
 		var begun time.Time
 		if a.Now != nil {
@@ -277,11 +286,31 @@ func (a *App) shardAudit(ctx context.Context, dir string, p *auditPlan, o ShardO
 		}
 		select {
 		case <-a.Stop:
-			return &AgainError{errors.New("stopped; what is kept is kept")}
+			return stopped
 		default:
 		}
 	}
-	return nil
+	select {
+	case err := <-wrong:
+		return err
+	default:
+		return nil
+	}
+}
+
+// asked are the shards of an audit that the options name, or the lines of the input.
+func (a *App) asked(ctx context.Context, all []job.Shard, o ShardOptions) (<-chan job.Shard, <-chan error, error) {
+	if o.Stream != nil {
+		queue, wrong := a.lines(ctx, all, o.Stream)
+		return queue, wrong, nil
+	}
+	chosen, err := o.choose(all)
+	queue := make(chan job.Shard, len(chosen))
+	for _, s := range chosen {
+		queue <- s
+	}
+	close(queue)
+	return queue, nil, err
 }
 
 // sweepShard computes one shard, if it is not there yet, and keeps it.

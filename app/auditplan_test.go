@@ -98,7 +98,22 @@ func TestPlannedAudit(t *testing.T) {
 	if err != nil || s.Array != "0-1" || s.Complete {
 		t.Errorf("%+v, %v", s, err)
 	}
+	lines := func(text string) error {
+		o := app.ShardOptions{Stream: strings.NewReader(text), Workers: 1}
+		o.Kept = func(k app.KeptShard) {
+			if k.Computed {
+				made++
+			}
+		}
+		return a.Shard(ctx, dir, o)
+	}
 	made = 0
+	if err := lines("2\n0\n"); err != nil || made != 1 {
+		t.Errorf("%d computed of lines, %v", made, err)
+	}
+	if err := lines("0\nnone\n"); err == nil || !strings.Contains(err.Error(), `line 2 is "none"`) {
+		t.Errorf("a line that is no shard: %v", err)
+	}
 	if err := shard(fmt.Sprintf("0-%d", p.Shards-1), 2); err != nil || made != 2 {
 		t.Errorf("%d computed, %v", made, err)
 	}

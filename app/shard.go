@@ -394,12 +394,30 @@ func number(text string) (int, error) {
 // streamed evaluates the shards that lines name, as they come.
 func (a *App) streamed(ctx context.Context, j *job.Job, o ShardOptions, t *shardWork) error {
 	all := j.Shards()
-	queue, wrong := make(chan job.Shard), make(chan error, 1)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	queue, wrong := a.lines(ctx, all, o.Stream)
+	t.Start(len(all), len(all), 0)
+	done, err := exec.Each(ctx, queue, t, t, o.Workers, a.Stop, t)
+	if err != nil {
+		return err
+	}
+	select {
+	case err := <-wrong:
+		return err
+	case <-a.Stop:
+		return &AgainError{fmt.Errorf("stopped after %s", words.Plural(done, "shard", "shards"))}
+	default:
+		return nil
+	}
+}
+
+// lines reads which shards are to be done, and says before the queue ends what was wrong with a line.
+func (a *App) lines(ctx context.Context, all []job.Shard, from io.Reader) (<-chan job.Shard, <-chan error) {
+	queue, wrong := make(chan job.Shard), make(chan error, 1)
 	go func() { // ends with the input, or with the process where nobody closes that
 		defer close(queue)
-		in := bufio.NewScanner(o.Stream)
+		in := bufio.NewScanner(from)
 		for line := 1; in.Scan(); line++ {
 			i, err := number(strings.TrimSpace(in.Text()))
 			if err != nil || i >= len(all) {
@@ -417,19 +435,7 @@ func (a *App) streamed(ctx context.Context, j *job.Job, o ShardOptions, t *shard
 			wrong <- fmt.Errorf("%s: %w", a.option("stdin"), err)
 		}
 	}()
-	t.Start(len(all), len(all), 0)
-	done, err := exec.Each(ctx, queue, t, t, o.Workers, a.Stop, t)
-	if err != nil {
-		return err
-	}
-	select {
-	case err := <-wrong:
-		return err
-	case <-a.Stop:
-		return &AgainError{fmt.Errorf("stopped after %s", words.Plural(done, "shard", "shards"))}
-	default:
-		return nil
-	}
+	return queue, wrong
 }
 
 // shardWork is told how far the work on shards is, and tells who asked for them.
