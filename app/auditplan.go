@@ -403,7 +403,7 @@ func (a *App) MergeAudit(ctx context.Context, dir string, e Engine, workers int,
 		}
 	}
 	if missing := p.missing(dir); len(missing) > 0 {
-		return nil, &MissingError{dir, len(p.Shards), len(missing), store.Indexes(missing)}
+		return nil, &MissingError{dir, len(p.Shards), len(missing), 0, store.Indexes(missing)}
 	}
 	w, study, err := a.joinedAudit(ctx, dir, p, e)
 	if err != nil {

@@ -171,7 +171,7 @@ func (a *App) brought(ctx context.Context, address, to string) (*object.Run, err
 		return nil, err
 	}
 	if len(missing) > 0 {
-		return nil, &MissingError{at.bucket.String(), len(j.Shards()), len(missing), store.Indexes(missing)}
+		return nil, &MissingError{at.bucket.String(), len(j.Shards()), len(missing), 0, store.Indexes(missing)}
 	}
 	abs, err := filepath.Abs(to)
 	if err != nil {
@@ -194,7 +194,7 @@ func (a *App) brought(ctx context.Context, address, to string) (*object.Run, err
 	}
 	a.notef("fetched %s, %.1f MB, from %s", words.Plural(n, "shard", "shards"), float64(size)/1e6, at.bucket)
 	if missing := r.Missing(); len(missing) > 0 { // rows that a marker names were removed
-		return nil, &MissingError{at.bucket.String(), len(j.Shards()), len(missing), store.Indexes(missing)}
+		return nil, &MissingError{at.bucket.String(), len(j.Shards()), len(missing), 0, store.Indexes(missing)}
 	}
 	return at.bucket, nil
 }

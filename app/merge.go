@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -29,14 +30,20 @@ type MissingError struct {
 	Dir string
 	// Shards is how many there are, and Missing how many of them are not kept.
 	Shards, Missing int
+	// Damaged is how many of those were kept, and do not hold what they did.
+	Damaged int
 	// Indexes are those of the missing shards, as "0-4,7".
 	Indexes string
 }
 
 // Error says what is missing and how it is made.
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("%s is not complete: %s of %s are missing: %s; work on them with: nero shard %s --index %s",
-		e.Dir, words.Count(e.Missing), words.Plural(e.Shards, "shard", "shards"), e.Indexes, e.Dir, e.Indexes)
+	lost := ""
+	if e.Damaged > 0 {
+		lost = fmt.Sprintf(" (%s damaged, which count as missing now)", words.Count(e.Damaged))
+	}
+	return fmt.Sprintf("%s is not complete: %s of %s are missing%s: %s; work on them with: nero shard %s --index %s",
+		e.Dir, words.Count(e.Missing), words.Plural(e.Shards, "shard", "shards"), lost, e.Indexes, e.Dir, e.Indexes)
 }
 
 // stale is how old an unfinished file has to be to be nobody's.
@@ -86,11 +93,13 @@ func (a *App) mergeIn(ctx context.Context, dir string, o MergeOptions) (*RunResu
 		return nil, err
 	}
 	missing := held.Missing() // before models are opened; what is verified is not verified again
-	if err := held.Close(); err != nil {
+	// A shard that is damaged counts as missing from now on, for all that read the folder.
+	damaged, err := held.Unmark(missing)
+	if err := errors.Join(err, held.Close()); err != nil {
 		return nil, err
 	}
 	if len(missing) > 0 {
-		return nil, &MissingError{dir, len(j.Shards()), len(missing), store.Indexes(missing)}
+		return nil, &MissingError{dir, len(j.Shards()), len(missing), damaged, store.Indexes(missing)}
 	}
 	p, _ := planOf(dir, held.Hash())
 	w, r, err := a.joined(ctx, &place{dir: dir, near: dir}, j, held, o.Engine, o.Workers, true)

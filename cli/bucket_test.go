@@ -107,7 +107,7 @@ func TestBucket(t *testing.T) {
 	holds(planned, `"todo":"0-43"`) // and planning again changes nothing
 	holds(run(2, "plan", "m.onnx", "--data", "photos", "--group", "C4", "-o", at), at+" is the folder of another run")
 	holds(run(2, append(append([]string{"plan", "--audit"}, study...), "s3://runs/audit")...), "s3://runs/audit is in "+
-		"a bucket", "an audit is planned into a folder")
+		"a bucket", "an audit is planned in a folder")
 	if _, err := os.Stat(filepath.Join(dir, "s3:")); err == nil {
 		t.Error("a folder s3: was made of an address")
 	}

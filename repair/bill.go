@@ -132,8 +132,8 @@ func apart(x, y []float64) float64 {
 // nobody knows.
 func (a *Answers) Bill(before *Answers, labels []int) Bill {
 	unit := spread(before.Back[0])
-	if unit == 0 { // one sample, or a model that always says the same: errors are in its own numbers
-		unit = 1
+	if unit == 0 { // one sample, or a model that always says the same: there is nothing to measure errors by
+		unit = math.NaN()
 	}
 	var sum, worst, moved, off float64
 	n := 0

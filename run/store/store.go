@@ -738,6 +738,31 @@ func (r *Run) Unmarked() []job.Shard {
 	return r.without(func(shard int) bool { return there[markerName(shard)] })
 }
 
+// Unmark takes the markers of shards away whose rows do not hold, so that whoever looks sees them missing. It reports
+// how many there were. A marker that another process writes meanwhile, of the rows that it has made anew, may go as
+// well; then the shard is made once more.
+func (r *Run) Unmark(shards []job.Shard) (damaged int, err error) {
+	if r.lock == nil {
+		return 0, errors.New("store: the run is open for reading")
+	}
+	if len(shards) == 0 {
+		return 0, nil
+	}
+	if err := r.incomplete(); err != nil {
+		return 0, err
+	}
+	for _, s := range shards {
+		name := filepath.Join(r.shardDir(), markerName(s.Index))
+		switch err := os.Remove(name); {
+		case err == nil:
+			damaged++
+		case !errors.Is(err, fs.ErrNotExist):
+			return damaged, writing(name, err)
+		}
+	}
+	return damaged, nil
+}
+
 // without lists the shards of which something does not hold.
 func (r *Run) without(holds func(shard int) bool) []job.Shard {
 	bad := make([]bool, len(r.shards))
