@@ -309,7 +309,7 @@ func TestOthers(t *testing.T) {
 		}
 		made, err := Build(Source{
 			Model: m, Codec: codec, Group: g, In: a, Out: a, Sample: space.NewImage(1, 2, 2),
-			Answer: space.NewImage(1, 2, 2), Elements: g.(group.Finite).Elements(),
+			Answer: space.NewImage(1, 2, 2), Elements: g.(group.Finite).Elements(), //nolint:errcheck,forcetypeassert // D4 and C4 are
 		}, Asked{Method: average, Options: map[string]string{}})
 		if err != nil {
 			t.Fatal(err)
