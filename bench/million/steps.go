@@ -249,18 +249,12 @@ func (b *bench) serve(ctx context.Context, limit func(float64) float64, run stri
 		method, path, body string
 	}{
 		{"serve, first curve", step{mostWall: limit(3), mostMemory: half}, "POST", "/aggregate", `{"metric":0,"set":{}}`},
-		{
-			"serve, curve of a set",
-			step{mostMemory: half},
-			"POST", "/aggregate",
-			`{"metric":0,"set":{"rule":"label = 3 and mean A < 0.5"}}`,
-		},
 		{"serve, samples", step{mostMemory: half}, "GET", "/samples", ""},
 		{"serve, one sample", step{mostMemory: half}, "GET", "/samples/0", ""},
 		{"serve, map of samples", step{mostMemory: half}, "GET", "/embedding?method=pca&metric=0", ""},
 		// which holds the curves of both models and metrics
 		{
-			"serve, curves of a rule",
+			"serve, curve of a set",
 			step{},
 			"POST", "/aggregate",
 			`{"metric":0,"set":{"rule":"label = 3 and mean A < 0.5"}}`,
