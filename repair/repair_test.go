@@ -182,6 +182,15 @@ func TestActionInGraph(t *testing.T) {
 	}
 }
 
+func elementsOf(t *testing.T, g group.Group) []group.Element {
+	t.Helper()
+	f, ok := g.(group.Finite)
+	if !ok {
+		t.Fatalf("%s is not finite", g.Name())
+	}
+	return f.Elements()
+}
+
 func named(t *testing.T, name string) group.Group {
 	t.Helper()
 	g, err := catalog.Parse(name)
@@ -309,7 +318,7 @@ func TestOthers(t *testing.T) {
 		}
 		made, err := Build(Source{
 			Model: m, Codec: codec, Group: g, In: a, Out: a, Sample: space.NewImage(1, 2, 2),
-			Answer: space.NewImage(1, 2, 2), Elements: g.(group.Finite).Elements(), //nolint:errcheck,forcetypeassert // D4 and C4 are
+			Answer: space.NewImage(1, 2, 2), Elements: elementsOf(t, g),
 		}, Asked{Method: average, Options: map[string]string{}})
 		if err != nil {
 			t.Fatal(err)
