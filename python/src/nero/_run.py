@@ -43,7 +43,7 @@ class Run:
         """The run in a folder, or its coarse level if that alone is complete."""
         at = Path(folder)
         if not Path(at, "manifest.json").is_file() and Path(at, ".coarse", "manifest.json").is_file():
-            at = at / ".coarse"
+            at = at.joinpath(".coarse")
         if not Path(at, "manifest.json").is_file():
             raise NeroError(f"{at}: the run is not complete; what is there is kept, and the call or command that began it goes on from there")
         return Run(at, _read(Path(at, "summary.json")), _read(Path(at, "job.json")), text, of)
