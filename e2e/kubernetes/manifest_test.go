@@ -53,20 +53,26 @@ func TestManifests(t *testing.T) {
 			t.Errorf("%s: %+v", name, s)
 		}
 		p := s.Template.Spec
-		if p.RestartPolicy != core.RestartPolicyNever || len(p.Containers) != 1 || len(p.Volumes) != 1 ||
-			p.Containers[0].VolumeMounts[0].Name != p.Volumes[0].Name {
+		if p.RestartPolicy != core.RestartPolicyNever || len(p.Containers) != 1 {
+			t.Fatalf("%s: %+v", name, p)
+		}
+		c := p.Containers[0]
+		// A run in a folder lies on a volume, one in a bucket needs none.
+		inBucket := strings.HasPrefix(c.Command[2], "s3://")
+		if len(p.Volumes) != len(c.VolumeMounts) || len(p.Volumes) > 1 || len(p.Volumes) == 0 && !inBucket ||
+			len(p.Volumes) == 1 && c.VolumeMounts[0].Name != p.Volumes[0].Name {
 			t.Errorf("%s: %+v", name, p)
 		}
 		ignored, failed := 0, 0
 		for _, r := range s.PodFailurePolicy.Rules {
-			for _, c := range r.OnPodConditions {
-				if r.Action == batch.PodFailurePolicyActionIgnore && c.Type == core.DisruptionTarget &&
-					c.Status == core.ConditionTrue {
+			for _, on := range r.OnPodConditions {
+				if r.Action == batch.PodFailurePolicyActionIgnore && on.Type == core.DisruptionTarget &&
+					on.Status == core.ConditionTrue {
 					ignored++
 				}
 			}
 			if x := r.OnExitCodes; x != nil && r.Action == batch.PodFailurePolicyActionFailJob &&
-				*x.ContainerName == p.Containers[0].Name &&
+				*x.ContainerName == c.Name &&
 				x.Operator == batch.PodFailurePolicyOnExitCodesOpIn && len(x.Values) == 1 && x.Values[0] == 2 {
 				failed++
 			}
@@ -95,7 +101,7 @@ func TestMisspelt(t *testing.T) {
 				t.Errorf("%s: a key %sx is taken", name, text[at[0]:at[1]-2])
 			}
 		}
-		if tried < 30 {
+		if tried < 25 {
 			t.Errorf("%s: only %d keys", name, tried)
 		}
 	}
