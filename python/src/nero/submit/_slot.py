@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from typing import IO, Any, Deque, Dict, List, Optional, Sequence
+from typing import IO, Any, Deque, Dict, List, Optional, Sequence, cast
 
 __all__ = ["REFUSED", "Slot", "Slots", "ask", "close"]
 
@@ -40,6 +40,7 @@ class Slot:
 
     def shard(self, i: int) -> Dict[str, Any]:
         """Has a shard evaluated: what the program says of it, or why it could not be, as {"shard", "failed", "final"}."""
+        p: "Optional[subprocess.Popen[str]]" = None
         try:
             with self._lock:
                 if self._closed:
@@ -140,10 +141,10 @@ class Slot:
 def _answer(line: str) -> Dict[str, Any]:
     """What the program says of a shard; nothing where it is something else, such as what a library of a model prints."""
     try:
-        said = json.loads(line)
+        said: Any = json.loads(line)
     except ValueError:
         return {}
-    return said if isinstance(said, dict) else {}
+    return cast(Dict[str, Any], said) if isinstance(said, dict) else {}
 
 
 def _notes(said: Optional[IO[bytes]]) -> List[str]:
