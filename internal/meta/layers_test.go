@@ -27,6 +27,7 @@ var rooms = []string{
 	"present",
 	"audit",
 	"repair",
+	"identify",
 	"serve",
 	"app",
 	"cli",
