@@ -28,7 +28,7 @@ var imageKind = kind{
 				o.Shape = []int{c, h, w}
 			}
 		},
-		split: func(d *decoder, val []float64, s []int, n int, what string) ([]space.Value, error) {
+		split: func(d *decoder, val []float64, s []int, n int, what shaped) ([]space.Value, error) {
 			return each(val, s, n, what, func(v []float64) (space.Value, error) { return d.image(v, s), nil })
 		},
 		raw: func(d *decoder, v []float64, dims []int) ([]float64, []int, error) {

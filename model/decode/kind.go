@@ -57,7 +57,7 @@ func plainly(i *space.Info) *kind {
 		decoded: &decoded{
 			ways: []string{raw}, usual: raw,
 			spec: func(_ *decoder, s []int, o *space.Spec) { o.Shape = slices.Clone(s) },
-			split: func(_ *decoder, val []float64, s []int, n int, what string) ([]space.Value, error) {
+			split: func(_ *decoder, val []float64, s []int, n int, what shaped) ([]space.Value, error) {
 				return each(val, s, n, what, func(v []float64) (space.Value, error) {
 					return i.Zero(slices.Clone(s)).With(v)
 				})
@@ -109,7 +109,7 @@ type decoded struct {
 	// spec fills in type and shape; s is nil where the file does not say.
 	spec func(d *decoder, s []int, o *space.Spec)
 	// split makes n values of the numbers of a batch.
-	split func(d *decoder, val []float64, s []int, n int, what string) ([]space.Value, error)
+	split func(d *decoder, val []float64, s []int, n int, what shaped) ([]space.Value, error)
 	// classes is how many classes a value has, 0 if that is not known; nil for values without.
 	classes func(d *decoder) int
 	// plain is the word for the model's own numbers, "" for what was asked for.
@@ -144,7 +144,7 @@ func Answers(k space.Kind, more space.List) bool {
 }
 
 // each makes values one by one of the numbers of a batch; s is the shape of one sample.
-func each(val []float64, s []int, n int, what string, one func(v []float64) (space.Value, error)) ([]space.Value,
+func each(val []float64, s []int, n int, what shaped, one func(v []float64) (space.Value, error)) ([]space.Value,
 	error,
 ) {
 	per := tensor.Count(s)

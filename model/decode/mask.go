@@ -36,7 +36,7 @@ var maskKind = kind{
 				o.Shape = []int{h, w}
 			}
 		},
-		split: func(d *decoder, val []float64, s []int, n int, what string) ([]space.Value, error) {
+		split: func(d *decoder, val []float64, s []int, n int, what shaped) ([]space.Value, error) {
 			return each(val, s, n, what, func(v []float64) (space.Value, error) { return d.mask(v, s) })
 		},
 	},

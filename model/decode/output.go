@@ -202,9 +202,9 @@ func (d *decoder) decode(out []tensor.Named, n, rows int) ([]space.Value, error)
 	} else if rows != 1 {
 		return nil, fmt.Errorf("output %q has no batch axis, a batch of %d was fed", d.name, rows)
 	}
-	what := fmt.Sprintf("output %q of shape %v", d.name, t.Shape)
+	what := shaped{d.name, t.Shape}
 	if !d.ranked || !slices.Equal(s, d.sampleShape()) { // otherwise it was checked before any run
-		if err := d.fits(s, what); err != nil {
+		if err := d.fits(s, what.String()); err != nil {
 			return nil, err
 		}
 	}
@@ -214,3 +214,12 @@ func (d *decoder) decode(out []tensor.Named, n, rows int) ([]space.Value, error)
 	}
 	return d.k.decoded.split(d, val, s, n, what)
 }
+
+// shaped is an output as messages name it, which few batches need.
+type shaped struct {
+	name  string
+	shape []int
+}
+
+// String is such as `output "y" of shape [16 10]`.
+func (o shaped) String() string { return fmt.Sprintf("output %q of shape %v", o.name, o.shape) }

@@ -57,7 +57,7 @@ func fitsScores(d *decoder, s []int, what string) error {
 }
 
 // splitScores keeps the model's own numbers beside their softmax.
-func splitScores(d *decoder, val []float64, s []int, n int, what string) ([]space.Value, error) {
+func splitScores(d *decoder, val []float64, s []int, n int, what shaped) ([]space.Value, error) {
 	per := tensor.Count(s)
 	scores := make([]space.Scores, n)
 	var returned []float64

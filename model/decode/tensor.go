@@ -16,7 +16,7 @@ var tensorKind = kind{
 	decoded: &decoded{
 		ways: []string{raw}, usual: raw,
 		spec: func(_ *decoder, s []int, o *space.Spec) { o.Shape = slices.Clone(s) },
-		split: func(_ *decoder, val []float64, s []int, n int, what string) ([]space.Value, error) {
+		split: func(_ *decoder, val []float64, s []int, n int, what shaped) ([]space.Value, error) {
 			return each(val, s, n, what, func(v []float64) (space.Value, error) {
 				return &space.Tensor{Shape: slices.Clone(s), Val: v}, nil
 			})
