@@ -369,8 +369,8 @@ type track struct {
 	begin space.Value
 	// at the element before
 	last space.Value
-	// predictions in the frames of their elements, as long as something waits for them
-	at map[int]space.Value
+	// predictions in the frames of their elements, of each element, as long as something waits for them
+	at []space.Value
 	// of the predictions pulled back; nil if no metric is against the consensus
 	mean *consensus.Accumulator
 }
@@ -522,7 +522,7 @@ func (w *worker) begin(index int, s dataset.Sample) *pending {
 		for i := range r.Curves {
 			r.Curves[i] = make([]float32, len(w.e.Plan.Elements))
 		}
-		p.tracks[m].row, p.tracks[m].at = r, map[int]space.Value{}
+		p.tracks[m].row, p.tracks[m].at = r, make([]space.Value, len(w.e.Plan.Elements))
 	}
 	return p
 }
@@ -750,7 +750,7 @@ func (w *worker) compare(ctx context.Context, p *pending, m, k int, c metric.Cas
 	e, t := w.e, &p.tracks[m]
 	c.At, c.Element = t.at[k], e.Plan.Elements[k]
 	if t.mean == nil {
-		delete(t.at, k)
+		t.at[k] = nil
 	}
 	var r References
 	var err error
