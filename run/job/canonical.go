@@ -182,12 +182,15 @@ func (j *Job) withoutPaths() *Job {
 // NamesDigest is the SHA-256, in lower-case hexadecimal, of sample names and labels in order. Labels may be nil.
 func NamesDigest(ids []string, labels []int) string {
 	h := sha256.New()
+	var line []byte
 	for i, id := range ids {
 		l := -1
 		if labels != nil {
 			l = labels[i]
 		}
-		h.Write(fmt.Appendf(nil, "%d %q\n", l, id)) // quotes keep names apart whatever is in them
+		line = strconv.AppendInt(line[:0], int64(l), 10)
+		line = strconv.AppendQuote(append(line, ' '), id) // quotes keep names apart whatever is in them
+		h.Write(append(line, '\n'))
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
