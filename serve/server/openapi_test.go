@@ -198,7 +198,7 @@ var pathParams = map[string]map[string]any{
 			"pattern": `^(curves\.[0-9]+\.[0-9]+|top\.[0-9]+|samples\.[0-9]+\.[0-9]+)$`,
 		},
 	},
-	"task": {"description": "A task.", "schema": map[string]any{"type": "string", "pattern": taskID.String()}},
+	"task": {"description": "A task.", "schema": map[string]any{"type": "string", "pattern": taskID().String()}},
 	"file": {
 		"description": "A table and a format.",
 		"schema": map[string]any{"type": "string", "pattern": `^(` + strings.Join(tables.Names(), "|") +

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"nero/data/space"
@@ -27,10 +28,16 @@ import (
 
 // ids are the names of runs and audits as they may stand in an address.
 var (
-	runID  = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,200}(\+[A-Za-z0-9_.-]{1,200})?$`)
-	oneID  = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,200}$`)
-	taskID = regexp.MustCompile(`^[a-z]{1,20}-[0-9a-f]{16}$`)
+	runID  = late(`^[A-Za-z0-9_.-]{1,200}(\+[A-Za-z0-9_.-]{1,200})?$`)
+	oneID  = late(`^[A-Za-z0-9_.-]{1,200}$`)
+	taskID = late(`^[a-z]{1,20}-[0-9a-f]{16}$`)
 )
+
+// late is a pattern that is compiled when it is asked for: every start of the program would wait a millisecond for
+// these, and few of them serve.
+func late(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 // busy is the problem of a server that has too much to do.
 func busy(detail string) *guard.Problem {
@@ -148,7 +155,7 @@ func asked(what string, err error) error {
 // run is the run that an address names.
 func (s *Server) run(r *request) (*shelf.Run, error) {
 	id := r.PathValue("id")
-	if !runID.MatchString(id) {
+	if !runID().MatchString(id) {
 		return nil, missing("%.100q is no name of a run", id)
 	}
 	return s.o.Shelf.Run(id)
@@ -396,7 +403,7 @@ func matched(r *request, what string) (string, error) {
 
 func (s *Server) getAudit(w http.ResponseWriter, r *request) error {
 	id := r.PathValue("id")
-	if !oneID.MatchString(id) {
+	if !oneID().MatchString(id) {
 		return missing("%.100q is no name of an audit", id)
 	}
 	f, err := s.o.Shelf.Findings(id)
@@ -408,7 +415,7 @@ func (s *Server) getAudit(w http.ResponseWriter, r *request) error {
 
 func (s *Server) deleteTask(w http.ResponseWriter, r *request) error {
 	id := r.PathValue("task")
-	if !taskID.MatchString(id) {
+	if !taskID().MatchString(id) {
 		return missing("%.100q is no name of a task", id)
 	}
 	t, ok := s.tasks.stop(id)
