@@ -2,10 +2,17 @@
 // pictures spends its time in these few loops. Where the processor cannot, plain code does it.
 package lanes
 
-import "math"
+import (
+	"math"
+
+	"nero/internal/elementary"
+)
 
 // width is how many numbers go together.
 const width = 4
+
+// run is how many numbers are left to plain code where one of them has to be.
+const run = 16
 
 // Narrow rounds src to float32.
 func Narrow(dst []float32, src []float64) {
@@ -101,5 +108,39 @@ func (l *Line) Bilinear(dst, s []float64, c int) {
 		top := q[0] + float64(fx*(q[1]-q[0]))
 		bot := q[l.Stride] + float64(fx*(q[l.Stride+1]-q[l.Stride]))
 		dst[i] = top + float64(fy*(bot-top))
+	}
+}
+
+// Lengths writes the lengths of the vectors with components x and y, as [elementary.Hypot] has them; dst is neither of
+// the two.
+func Lengths(dst, x, y []float64) {
+	n := len(dst)
+	x, y = x[:n], y[:n]
+	for i := 0; i < n; i += run {
+		end := min(i+run, n)
+		done := i
+		if some := (end - i) / width * width; wide() && some > 0 && lengths(&dst[i], &x[i], &y[i], some) {
+			done = i + some
+		}
+		for k := done; k < end; k++ {
+			dst[k] = elementary.Hypot(x[k], y[k])
+		}
+	}
+}
+
+// Angles writes the angles of the vectors with components x and y, as [elementary.Atan2] has them; dst is neither of
+// the two. It is quick where all angles are from 0 to 33 degrees.
+func Angles(dst, y, x []float64) {
+	n := len(dst)
+	x, y = x[:n], y[:n]
+	for i := 0; i < n; i += run {
+		end := min(i+run, n)
+		done := i
+		if some := (end - i) / width * width; wide() && some > 0 && arcs(&dst[i], &y[i], &x[i], some) {
+			done = i + some
+		}
+		for k := done; k < end; k++ {
+			dst[k] = elementary.Atan2(y[k], x[k])
+		}
 	}
 }

@@ -18,3 +18,9 @@ func rounded(dst *float32, src *float64, n int, m *Map) bool
 
 //go:noescape
 func bilinear(dst, s *float64, n, c int, l *Line)
+
+//go:noescape
+func lengths(dst, x, y *float64, n int) bool
+
+//go:noescape
+func arcs(dst, y, x *float64, n int) bool

@@ -151,3 +151,131 @@ next:
 	JNZ next
 	VZEROUPPER
 	RET
+
+DATA greatest<>+0(SB)/8, $0x7fefffffffffffff
+GLOBL greatest<>(SB), RODATA|NOPTR, $8
+
+DATA one<>+0(SB)/8, $1.0
+GLOBL one<>(SB), RODATA|NOPTR, $8
+
+// func lengths(dst, x, y *float64, n int) bool
+//
+// Products are rounded before they are added to, as in plain code.
+TEXT ·lengths(SB), NOSPLIT, $0-33
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), CX
+	VBROADCASTSD magnitude<>(SB), Y0
+	VBROADCASTSD greatest<>(SB), Y1
+	VBROADCASTSD one<>(SB), Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4      // what is not finite
+
+next:
+	VANDPD (SI), Y0, Y5
+	VANDPD (DX), Y0, Y6
+	VMAXPD Y6, Y5, Y7      // the longer side
+	VMINPD Y6, Y5, Y8
+	VCMPPD $6, Y1, Y5, Y9  // not below or equal to the greatest number: infinity or NaN
+	VCMPPD $6, Y1, Y6, Y10
+	VORPD Y9, Y4, Y4
+	VORPD Y10, Y4, Y4
+	VCMPPD $4, Y3, Y7, Y9  // not 0
+	VDIVPD Y7, Y8, Y8
+	VMULPD Y8, Y8, Y8
+	VADDPD Y2, Y8, Y8
+	VSQRTPD Y8, Y8
+	VMULPD Y7, Y8, Y8
+	VANDPD Y9, Y8, Y8      // 0 of 0 and 0
+	VMOVUPD Y8, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DX
+	ADDQ $32, DI
+	SUBQ $4, CX
+	JNZ next
+	VPTEST Y4, Y4
+	SETEQ ret+32(FP)
+	VZEROUPPER
+	RET
+
+DATA arcs<>+0(SB)/8, $-8.750608600031904122785e-01
+DATA arcs<>+8(SB)/8, $-1.615753718733365076637e+01
+DATA arcs<>+16(SB)/8, $-7.500855792314704667340e+01
+DATA arcs<>+24(SB)/8, $-1.228866684490136173410e+02
+DATA arcs<>+32(SB)/8, $-6.485021904942025371773e+01
+DATA arcs<>+40(SB)/8, $+2.485846490142306297962e+01
+DATA arcs<>+48(SB)/8, $+1.650270098316988542046e+02
+DATA arcs<>+56(SB)/8, $+4.328810604912902668951e+02
+DATA arcs<>+64(SB)/8, $+4.853903996359136964868e+02
+DATA arcs<>+72(SB)/8, $+1.945506571482613964425e+02
+DATA arcs<>+80(SB)/8, $0.66
+GLOBL arcs<>(SB), RODATA|NOPTR, $88
+
+// func arcs(dst, y, x *float64, n int) bool
+//
+// The quotient of two fours of numbers and its arc tangent by the fraction that plain code has below 0.66. Products are
+// rounded before they are added to, as in plain code.
+TEXT ·arcs(SB), NOSPLIT, $0-33
+	MOVQ dst+0(FP), DI
+	MOVQ y+8(FP), SI
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), CX
+	VXORPD Y0, Y0, Y0
+	VBROADCASTSD arcs<>+80(SB), Y1
+	VPCMPEQD X2, X2, X2
+	VINSERTF128 $1, X2, Y2, Y2 // signs: where the fraction holds
+	VBROADCASTSD arcs<>+0(SB), Y6
+	VBROADCASTSD arcs<>+8(SB), Y7
+	VBROADCASTSD arcs<>+16(SB), Y8
+	VBROADCASTSD arcs<>+24(SB), Y9
+	VBROADCASTSD arcs<>+32(SB), Y10
+	VBROADCASTSD arcs<>+40(SB), Y11
+	VBROADCASTSD arcs<>+48(SB), Y12
+	VBROADCASTSD arcs<>+56(SB), Y13
+	VBROADCASTSD arcs<>+64(SB), Y14
+	VBROADCASTSD arcs<>+72(SB), Y15
+
+next:
+	VMOVUPD (SI), Y3
+	VMOVUPD (DX), Y4
+	VANDNPD Y2, Y3, Y2     // no sign of y
+	VCMPPD $14, Y0, Y4, Y5 // x above 0
+	VANDPD Y5, Y2, Y2
+	VDIVPD Y4, Y3, Y3      // q
+	VCMPPD $2, Y1, Y3, Y5  // q at most 0.66
+	VANDPD Y5, Y2, Y2
+	VMULPD Y3, Y3, Y4      // z
+	VMULPD Y4, Y6, Y5
+	VADDPD Y7, Y5, Y5
+	VMULPD Y4, Y5, Y5
+	VADDPD Y8, Y5, Y5
+	VMULPD Y4, Y5, Y5
+	VADDPD Y9, Y5, Y5
+	VMULPD Y4, Y5, Y5
+	VADDPD Y10, Y5, Y5
+	VMULPD Y4, Y5, Y5      // z·P
+	VADDPD Y11, Y4, Y0
+	VMULPD Y4, Y0, Y0
+	VADDPD Y12, Y0, Y0
+	VMULPD Y4, Y0, Y0
+	VADDPD Y13, Y0, Y0
+	VMULPD Y4, Y0, Y0
+	VADDPD Y14, Y0, Y0
+	VMULPD Y4, Y0, Y0
+	VADDPD Y15, Y0, Y0     // Q
+	VDIVPD Y0, Y5, Y5
+	VMULPD Y3, Y5, Y5
+	VADDPD Y3, Y5, Y5      // q + q·z·P/Q
+	VMOVUPD Y5, (DI)
+	VXORPD Y0, Y0, Y0
+	ADDQ $32, SI
+	ADDQ $32, DX
+	ADDQ $32, DI
+	SUBQ $4, CX
+	JNZ next
+	VMOVMSKPD Y2, AX
+	CMPQ AX, $15
+	SETEQ ret+32(FP)
+	VZEROUPPER
+	RET

@@ -14,3 +14,7 @@ func widen(*float64, *float32, int) { panic(missing) }
 func rounded(*float32, *float64, int, *Map) bool { panic(missing) }
 
 func bilinear(*float64, *float64, int, int, *Line) { panic(missing) }
+
+func lengths(*float64, *float64, *float64, int) bool { panic(missing) }
+
+func arcs(*float64, *float64, *float64, int) bool { panic(missing) }

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"nero/internal/elementary"
 )
 
 // special numbers, and those beside which float32 has no number or two that are as near.
@@ -153,6 +155,58 @@ func TestBilinearStaysInside(t *testing.T) {
 			}()
 			l.Bilinear(make([]float64, 24), make([]float64, 16), 0)
 		}()
+	}
+}
+
+// Lengths and angles of any count are those of plain code, of zeros, infinities and NaN as well, and nothing beyond them
+// is written.
+func TestVectors(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for n := range 70 {
+		for k := range 60 {
+			x, y := draw(r, n), draw(r, n)
+			if k%2 == 0 { // ordinary numbers, most of small angles
+				for i := range x {
+					x[i], y[i] = 1+3*r.Float64(), math.Abs(r.NormFloat64())*[]float64{1, 0.1, 1e-9, 0}[r.IntN(4)]
+				}
+			}
+			for _, c := range []struct {
+				name  string
+				lanes func(dst, a, b []float64)
+				plain func(a, b float64) float64
+			}{{"length", Lengths, elementary.Hypot}, {"angle", Angles, elementary.Atan2}} {
+				got := make([]float64, n+1)
+				got[n] = 7
+				c.lanes(got[:n], y, x)
+				if got[n] != 7 {
+					t.Fatalf("%d numbers: what follows is %g", n, got[n])
+				}
+				for i, v := range got[:n] {
+					want := c.plain(y[i], x[i])
+					if math.Float64bits(v) != math.Float64bits(want) && !(math.IsNaN(v) && math.IsNaN(want)) {
+						t.Fatalf("%d of %d: %s of %g and %g is %g, want %g", i, n, c.name, y[i], x[i], v, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// At the edges of what is done four at a time plain code and lanes agree.
+func TestAnglesAtEdges(t *testing.T) {
+	zero := math.Copysign(0, -1)
+	edge := []float64{0, zero, 0.66, math.Nextafter(0.66, 1), math.Nextafter(0.66, 0), 5e-324, math.MaxFloat64, 1, -1}
+	for _, b := range append(edge, math.Inf(1), math.NaN()) {
+		for _, a := range append(edge, math.Inf(1), math.NaN()) {
+			x, y, got := slices.Repeat([]float64{b}, 4), slices.Repeat([]float64{a}, 4), make([]float64, 4)
+			Angles(got, y, x)
+			want := elementary.Atan2(a, b)
+			for i, v := range got {
+				if math.Float64bits(v) != math.Float64bits(want) && !(math.IsNaN(v) && math.IsNaN(want)) {
+					t.Fatalf("%d: angle of %g and %g is %g, want %g", i, a, b, v, want)
+				}
+			}
+		}
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"nero/data/space"
-	"nero/internal/elementary"
+	"nero/internal/lanes"
 )
 
 // flow is a comparison of two fields of one size.
@@ -57,11 +57,53 @@ func (f flow) square() float64 {
 // distance is the mean length of the errors.
 func (f flow) distance() float64 {
 	u, v, p, q := f.numbers()
+	var b block
 	sum := 0.0
-	for i := range u {
-		sum += elementary.Hypot(u[i]-p[i], v[i]-q[i])
+	for i := 0; i < len(u); i += len(b.sum) {
+		end := min(i+len(b.sum), len(u))
+		for _, d := range b.lengths(u[i:end], v[i:end], p[i:end], q[i:end]) {
+			sum += d
+		}
 	}
 	return sum / float64(len(u))
+}
+
+// block is room for what metrics compute of some pixels at a time.
+type block struct{ du, dv, sum [256]float64 }
+
+// lengths are those of the errors of at most a block of pixels.
+func (b *block) lengths(u, v, p, q []float64) []float64 {
+	n := len(u)
+	du, dv := b.du[:n], b.dv[:n]
+	v, p, q = v[:n], p[:n], q[:n]
+	for i := range du {
+		du[i], dv[i] = u[i]-p[i], v[i]-q[i]
+	}
+	lanes.Lengths(b.sum[:n], du, dv)
+	return b.sum[:n]
+}
+
+// angles are those between (u, v, 1) and (p, q, 1), in degrees, of at most a block of pixels.
+func (b *block) angles(u, v, p, q []float64) []float64 {
+	n := len(u)
+	side, turn, sum := b.du[:n], b.dv[:n], b.sum[:n]
+	v, p, q = v[:n], p[:n], q[:n]
+	for i := range side {
+		side[i], turn[i] = v[i]-q[i], p[i]-u[i]
+	}
+	lanes.Lengths(sum, side, turn)
+	for i := range turn {
+		turn[i] = float64(u[i]*q[i]) - float64(v[i]*p[i])
+	}
+	lanes.Lengths(side, sum, turn) // the sine
+	for i := range turn {
+		turn[i] = float64(u[i]*p[i]) + float64(v[i]*q[i]) + 1 // the cosine
+	}
+	lanes.Angles(sum, side, turn)
+	for i := range sum {
+		sum[i] *= 180 / math.Pi
+	}
+	return sum
 }
 
 // absolute is the mean absolute error of a component.
@@ -78,11 +120,13 @@ func (f flow) absolute() float64 {
 // no digits near 0.
 func (f flow) angle() float64 {
 	u, v, p, q := f.numbers()
+	var b block
 	sum := 0.0
-	for i := range u {
-		u, v, p, q := u[i], v[i], p[i], q[i]
-		sine := elementary.Hypot(elementary.Hypot(v-q, p-u), float64(u*q)-float64(v*p))
-		sum += elementary.Atan2(sine, float64(u*p)+float64(v*q)+1) * (180 / math.Pi)
+	for i := 0; i < len(u); i += len(b.sum) {
+		end := min(i+len(b.sum), len(u))
+		for _, a := range b.angles(u[i:end], v[i:end], p[i:end], q[i:end]) {
+			sum += a
+		}
 	}
 	return sum / float64(len(u))
 }
@@ -214,8 +258,10 @@ var (
 			func(f flow) float64 {
 				u, v, p, q := f.numbers()
 				d := make([]float64, len(u))
-				for i := range d {
-					d[i] = elementary.Hypot(u[i]-p[i], v[i]-q[i])
+				var b block
+				for i := 0; i < len(u); i += len(b.sum) {
+					end := min(i+len(b.sum), len(u))
+					copy(d[i:], b.lengths(u[i:end], v[i:end], p[i:end], q[i:end]))
 				}
 				return percentile95(d)
 			}), func(d diff) float64 { return percentile95(d.distances()) })

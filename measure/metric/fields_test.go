@@ -2,11 +2,13 @@ package metric
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"nero/data/space"
+	"nero/internal/elementary"
 )
 
 // made is a field of a size with the vectors that f gives for column x and row y.
@@ -146,4 +148,48 @@ func TestFieldLaws(t *testing.T) {
 			t.Fatalf("%v", value)
 		}
 	})
+}
+
+// fieldsOfFlow are an answer of a size and what it is compared with, with errors as those of a model.
+func fieldsOfFlow(n int) Case {
+	r := rand.New(rand.NewPCG(7, 8))
+	a, b := space.NewField(n, n), space.NewField(n, n)
+	for i := range a.Val {
+		b.Val[i] = 3 * r.NormFloat64()
+		a.Val[i] = float64(float32(b.Val[i] + 0.2*r.NormFloat64()))
+	}
+	return Case{At: a, Truth: b, Got: a, Want: b}
+}
+
+// Lengths and angles are those of one pixel after the other, to the last bit and in the order of the pixels.
+func TestFieldsOneByOne(t *testing.T) {
+	for _, n := range []int{1, 3, 16, 17, 40} {
+		c := fieldsOfFlow(n)
+		f, _ := newFlow(c)
+		u, v, p, q := f.numbers()
+		length, angle := 0.0, 0.0
+		for i := range u {
+			u, v, p, q := u[i], v[i], p[i], q[i]
+			length += elementary.Hypot(u-p, v-q)
+			sine := elementary.Hypot(elementary.Hypot(v-q, p-u), float64(u*q)-float64(v*p))
+			angle += float64(elementary.Atan2(sine, float64(u*p)+float64(v*q)+1) * (180 / math.Pi))
+		}
+		for m, want := range map[*Metric]float64{EndPoint: length / float64(n*n), AngularError: angle / float64(n*n)} {
+			if got := m.Measure(c); math.Float64bits(got) != math.Float64bits(want) {
+				t.Errorf("%s of %d x %d pixels is %g, want %g", m.Name, n, n, got, want)
+			}
+		}
+	}
+}
+
+func BenchmarkFields(b *testing.B) {
+	c := fieldsOfFlow(256)
+	for _, m := range []*Metric{FieldRMSE, EndPoint, EndPoint95, AngularError, Relative} {
+		b.Run(m.Name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				m.Measure(c)
+			}
+		})
+	}
 }
