@@ -229,6 +229,15 @@ func (a *Accumulator) Add(x Answer) error {
 	return nil
 }
 
+// Keeps reports whether the answer at an element is kept, so that it must not be changed yet; nil keeps none.
+func (a *Accumulator) Keeps(index int) bool {
+	if a == nil {
+		return false
+	}
+	m, ok := a.rule.(interface{ keeps(index int) bool })
+	return !ok || m.keeps(index)
+}
+
 // Result is the consensus of the answers so far. Elements that have not been added count as misses of the weight that
 // the others have on the average.
 func (a *Accumulator) Result() Result { return a.result(-1, nil) }

@@ -628,3 +628,30 @@ func TestReaches(t *testing.T) {
 		}
 	}
 }
+
+// A mean keeps an answer until those before it have come, and a median keeps all.
+func TestKeeps(t *testing.T) {
+	field := func(x float64) *space.Field { return &space.Field{H: 1, W: 1, Val: []float64{x, x}} }
+	for center, want := range map[string][3]bool{Mean: {false, false, false}, Median: {true, true, true}} {
+		a, err := New(space.KindField, 3, Options{Center: center})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range []int{1, 0, 2} {
+			if err := a.Add(Answer{Index: k, Weight: 1, Value: field(float64(k))}); err != nil {
+				t.Fatal(err)
+			}
+			if k == 1 && !a.Keeps(1) {
+				t.Errorf("%s: an answer that came out of turn is let go", center)
+			}
+		}
+		for k, keeps := range want {
+			if got := a.Keeps(k); got != keeps {
+				t.Errorf("%s: keeps the answer at element %d: %v", center, k, got)
+			}
+		}
+	}
+	if (*Accumulator)(nil).Keeps(0) {
+		t.Error("no consensus keeps an answer")
+	}
+}

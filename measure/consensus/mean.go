@@ -88,6 +88,12 @@ func (m *mean) add(x Answer, s []state) {
 	}
 }
 
+// keeps is true of answers that wait for others; of the first only the shape is looked at later.
+func (m *mean) keeps(index int) bool {
+	_, waits := m.waiting[index]
+	return waits
+}
+
 func (m *mean) result(s []state, _ []float64, without int, v space.Value, r *Result) {
 	sum := running{slices.Clone(m.sum.mean), m.sum.weight, m.sum.square}
 	for _, k := range slices.Sorted(maps.Keys(m.waiting)) {

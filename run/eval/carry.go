@@ -9,7 +9,8 @@ import (
 )
 
 // carrier moves answers or targets by a list of elements. What depends on the element alone is done once for all
-// samples and models where values of any size may follow it, as sets and graphs do.
+// samples and models where values of any size may follow it, as sets and graphs do, or values of one size that are
+// their numbers alone, as fields are.
 type carrier struct {
 	action   action.Action
 	elements []group.Element
@@ -17,7 +18,7 @@ type carrier struct {
 	movers []atomic.Pointer[action.Mover]
 	// bytes of the movers, at most moverBytes
 	held atomic.Int64
-	// the action does not prepare, or for values of one size alone
+	// the action does not prepare, or its movers are not kept
 	fixed atomic.Bool
 }
 
@@ -60,7 +61,7 @@ func (c *carrier) mover(k int, v space.Value) action.Mover {
 	if err != nil {
 		return nil
 	}
-	if !action.Ragged(m) {
+	if !action.Ragged(m) && !action.Sized(m) {
 		c.fixed.Store(true)
 		return nil
 	}

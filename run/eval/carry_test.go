@@ -55,3 +55,44 @@ func TestCarrierMovesAsItsAction(t *testing.T) {
 		t.Error("nothing was prepared")
 	}
 }
+
+// Fields of the size that came first are moved by what was prepared for them, those of another size by the action.
+func TestCarrierMovesFields(t *testing.T) {
+	g, err := catalog.Parse("D4 x Time")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := action.NewField(g, space.Spec{Kind: space.KindField, Shape: []int{2, -1, -1}}, action.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	elements, err := group.Enumerate(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCarrier(a, elements)
+	var room space.Value
+	for i, n := range []int{4, 4, 6, 4, 5} {
+		for k, g := range elements {
+			x := space.NewField(n, n)
+			for j := range x.Val {
+				x.Val[j] = float64(j*j + i)
+			}
+			got, err := c.apply(k, x, room)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := a.Apply(g, x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Form() != want.Form() || fmt.Sprint(got.Numbers()) != fmt.Sprint(want.Numbers()) {
+				t.Errorf("element %d of %d pixels: %v, want %v", k, n, got.Numbers(), want.Numbers())
+			}
+			if n == 4 && k > 0 && got != room {
+				t.Errorf("element %d: room of this size is not used", k)
+			}
+			room = got
+		}
+	}
+}

@@ -446,6 +446,10 @@ type worker struct {
 	scales map[string]float64
 	// room for an answer at the identity that is moved along
 	self space.Value
+	// room for an answer that is pulled back, nil while somebody may look at what was there
+	back space.Value
+	// room for an answer that is held against the consensus, and for the consensus that is moved along
+	got, common space.Value
 	// samples in order whose rows are not complete yet
 	open []*pending
 	rows []job.Row
@@ -671,9 +675,12 @@ func Failed(err error) bool {
 func (w *worker) measure(ctx context.Context, p *pending, m int, at space.Value) error {
 	e, t := w.e, &p.tracks[m]
 	k, n := e.order[t.n], len(e.order)
-	y, err := e.backAt(m, k, at)
+	y, err := e.backAt(m, k, at, w.back)
 	if err != nil {
 		return err
+	}
+	if w.back == y {
+		w.back = nil
 	}
 	if t.n == 0 && classified(at) {
 		t.row.Top = make([]int32, n)
@@ -701,7 +708,7 @@ func (w *worker) measure(ctx context.Context, p *pending, m int, at space.Value)
 	if k == 0 {
 		t.begin = y
 	}
-	prev := t.last
+	prev, old := t.last, t.last
 	switch {
 	case k == e.first:
 		prev = nil // evaluated out of turn
@@ -723,6 +730,9 @@ func (w *worker) measure(ctx context.Context, p *pending, m int, at space.Value)
 		err = w.compare(ctx, p, m, next, metric.Case{Got: t.want, Want: t.want, Prev: y})
 	case next == 0 && t.begin != nil:
 		err = w.compare(ctx, p, m, 0, metric.Case{Got: t.begin, Want: t.want, Prev: y})
+	}
+	if old != nil && old != t.want && old != t.begin && !e.plain && !broken(old) && !t.mean.Keeps(e.order[t.n-2]) {
+		w.back = old // nobody looks at it any more
 	}
 	if err == nil && t.n == n {
 		if err = w.settle(ctx, p, m); err == nil {
@@ -843,11 +853,13 @@ func (e *Evaluation) each(ctx context.Context, model int, c metric.Case, r Refer
 }
 
 // backAt carries the prediction at element k to the frame of the identity.
-func (e *Evaluation) backAt(model, k int, y space.Value) (space.Value, error) {
+//
+// It lies in room where that fits, and is y itself where nothing moves.
+func (e *Evaluation) backAt(model, k int, y, room space.Value) (space.Value, error) {
 	if e.plain || broken(y) {
 		return y, nil
 	}
-	z, err := e.backs.apply(k, y, nil)
+	z, err := e.backs.apply(k, y, room)
 	return z, e.pulling(model, e.Plan.Elements[k], err)
 }
 

@@ -261,9 +261,12 @@ func (w *worker) settle(ctx context.Context, p *pending, m int) error {
 	whole := t.mean.Result()
 	t.row.Support = float32(whole.Share)
 	for k, g := range e.Plan.Elements {
-		got, err := e.backAt(m, k, t.at[k])
+		got, err := e.backAt(m, k, t.at[k], w.got)
 		if err != nil {
 			return err
+		}
+		if got != t.at[k] {
+			w.got = got // nobody keeps it
 		}
 		res := whole
 		if e.LeaveOut {
@@ -271,8 +274,11 @@ func (w *worker) settle(ctx context.Context, p *pending, m int) error {
 		}
 		r := References{Label: res.Label}
 		if res.Value != nil {
-			if r.Consensus, err = e.forthAt(m, k, res.Value, nil); err != nil {
+			if r.Consensus, err = e.forthAt(m, k, res.Value, w.common); err != nil {
 				return err
+			}
+			if r.Consensus != res.Value {
+				w.common = r.Consensus
 			}
 		}
 		c := metric.Case{Got: got, At: t.at[k], Want: t.want, Label: res.Label, Element: g}
@@ -319,7 +325,7 @@ func (e *Evaluation) Consensus(ctx context.Context, model int, s dataset.Sample)
 		}
 		for i, y := range ys {
 			k := elements[i]
-			z, err := e.backAt(model, k, y)
+			z, err := e.backAt(model, k, y, nil)
 			if err != nil {
 				return err
 			}

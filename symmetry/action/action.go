@@ -41,6 +41,13 @@ func Ragged(m Mover) bool {
 	return ok && r.ragged()
 }
 
+// Sized reports whether a mover may be kept for other values of the size that it was prepared for: it moves whatever a
+// value of its kind says, and refuses those of another size.
+func Sized(m Mover) bool {
+	s, ok := m.(interface{ sized() bool })
+	return ok && s.sized()
+}
+
 // Exact reports whether g acts through a without resampling. An action that does not say resamples.
 func Exact(a Action, g group.Element) bool {
 	e, ok := a.(Exacter)

@@ -133,6 +133,9 @@ type fieldMover struct {
 	rho  channels
 }
 
+// sized is true: a field is its numbers.
+func (*fieldMover) sized() bool { return true }
+
 // Move writes the moved field. Unless the element only permutes components it borrows memory for one more copy of the
 // result.
 func (m *fieldMover) Move(to, from space.Value) error {
