@@ -195,7 +195,9 @@ func TestVectors(t *testing.T) {
 // At the edges of what is done four at a time plain code and lanes agree.
 func TestAnglesAtEdges(t *testing.T) {
 	zero := math.Copysign(0, -1)
-	edge := []float64{0, zero, 0.66, math.Nextafter(0.66, 1), math.Nextafter(0.66, 0), 5e-324, math.MaxFloat64, 1, -1}
+	edge := []float64{
+		0, zero, 0.66, math.Nextafter(0.66, 1), math.Nextafter(0.66, 0), 5e-324, math.MaxFloat64, 1, -1,
+	}
 	for _, b := range append(edge, math.Inf(1), math.NaN()) {
 		for _, a := range append(edge, math.Inf(1), math.NaN()) {
 			x, y, got := slices.Repeat([]float64{b}, 4), slices.Repeat([]float64{a}, 4), make([]float64, 4)
