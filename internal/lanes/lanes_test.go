@@ -158,8 +158,8 @@ func TestBilinearStaysInside(t *testing.T) {
 	}
 }
 
-// Lengths and angles of any count are those of plain code, of zeros, infinities and NaN as well, and nothing beyond them
-// is written.
+// Lengths and angles of any count are those of plain code, of zeros, infinities and NaN as well, and nothing beyond
+// them is written.
 func TestVectors(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for n := range 70 {
