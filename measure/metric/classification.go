@@ -49,7 +49,11 @@ var CrossEntropy = &Metric{
 		if _, ok := labeled(c); !ok || !normalized(c.Got) {
 			return math.NaN()
 		}
-		return -logProbabilities(c.Got)[c.Label]
+		l, ok := logProbabilities(c.Got)
+		if !ok {
+			return math.NaN()
+		}
+		return -l.at(c.Label)
 	},
 }
 
@@ -114,15 +118,17 @@ var KL = &Metric{
 	Doc: "sum over classes of p ln(p/q) - p + q, p the prediction at the identity, q at g; from logits by " +
 		"log-sum-exp",
 	Measure: func(c Case) float64 {
-		lp, lq := logProbabilities(c.Want), logProbabilities(c.Got)
-		if lp == nil || len(lp) != len(lq) {
+		want, one := logProbabilities(c.Want)
+		got, two := logProbabilities(c.Got)
+		if !one || !two || len(want.of.Val) != len(got.of.Val) {
 			return math.NaN()
 		}
 		d := 0.0
-		for k := range lp {
-			p, q := elementary.Exp(lp[k]), elementary.Exp(lq[k])
+		for k := range want.of.Val {
+			lp, lq := want.at(k), got.at(k)
+			p, q := elementary.Exp(lp), elementary.Exp(lq)
 			if p != 0 { // 0 ln 0 = 0; NaN != 0, so it is not skipped
-				d += float64(p * (lp[k] - lq[k]))
+				d += float64(p * (lp - lq))
 			}
 			d += q - p
 		}
@@ -313,30 +319,34 @@ func scoresOf(v space.Value) (*space.Scores, bool) {
 	return s, ok && s != nil
 }
 
-// logProbabilities are ln p; nil if v has no probabilities.
-func logProbabilities(v space.Value) []float64 {
+// logs are the logarithms of the probabilities of scores, each computed when it is asked for.
+type logs struct {
+	of *space.Scores
+	// of logits: the largest, and the logarithm of the sum of exponentials below it
+	top, sum float64
+}
+
+// logProbabilities are ln p; false if v has no probabilities.
+func logProbabilities(v space.Value) (logs, bool) {
 	s, ok := scoresOf(v)
 	if !ok || !s.Probabilities {
-		return nil
+		return logs{}, false
 	}
-	o := make([]float64, len(s.Val))
-	if s.Raw == nil {
-		for k, p := range s.Val {
-			o[k] = elementary.Log(p)
-		}
-		return o
-	}
-	top := math.Inf(-1)
+	l := logs{of: s, top: math.Inf(-1)}
 	for _, r := range s.Raw {
-		top = max(top, r)
+		l.top = max(l.top, r)
 	}
-	sum := 0.0
 	for _, r := range s.Raw {
-		sum += elementary.Exp(r - top)
+		l.sum += elementary.Exp(r - l.top)
 	}
-	sum = elementary.Log(sum)
-	for k, r := range s.Raw {
-		o[k] = r - top - sum
+	l.sum = elementary.Log(l.sum)
+	return l, true
+}
+
+// at is that of a class.
+func (l logs) at(k int) float64 {
+	if l.of.Raw == nil {
+		return elementary.Log(l.of.Val[k])
 	}
-	return o
+	return l.of.Raw[k] - l.top - l.sum
 }
