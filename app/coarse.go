@@ -100,6 +100,7 @@ func (a *App) coarse(ctx context.Context, w *workload.Workload, r *store.Run, o 
 		KeepGoing: o.KeepGoing, Confidence: w.Study.Audit.Confidence, Limit: fold.Number(limitOf(w.Study)),
 	}
 	p.take(c)
+	p.Names = namesOf(c)
 	if err := cr.PutPlan(p); err != nil {
 		return nil, err
 	}
@@ -110,7 +111,7 @@ func (a *App) coarse(ctx context.Context, w *workload.Workload, r *store.Run, o 
 	if !all {
 		return l, nil
 	}
-	if _, _, err := a.finish(ctx, cr, c); err != nil {
+	if _, _, err := a.finish(ctx, cr, closingOf(c)); err != nil {
 		return nil, err
 	}
 	a.notef("the first look is complete: nero serve %s shows it while the run goes on", r.Dir())
@@ -143,7 +144,7 @@ func (a *App) partly(whole, first *level, over *budget) (*RunResult, error) {
 	if first != nil {
 		l = first
 	}
-	sum, err := a.summarize(l.r, l.w)
+	sum, err := a.summarize(l.r, closingOf(l.w))
 	if err != nil {
 		return nil, err
 	}

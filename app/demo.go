@@ -303,7 +303,7 @@ func (d demonstration) watch(a *App, o DemoOptions) func(*store.Run, *workload.W
 			return
 		}
 		once.Do(func() {
-			sum, err := a.summarize(r, w)
+			sum, err := a.summarize(r, closingOf(w))
 			if err != nil || len(sum.Slices) == 0 {
 				return // the final table will say what is wrong
 			}

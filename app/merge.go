@@ -8,8 +8,10 @@ import (
 
 	"nero/present/words"
 	"nero/run/fold"
+	"nero/run/job"
 	"nero/run/store"
 	"nero/run/store/object"
+	"nero/run/workload"
 )
 
 // MergeOptions say how a planned run is completed.
@@ -95,6 +97,7 @@ func (a *App) mergeIn(ctx context.Context, dir string, o MergeOptions) (*RunResu
 	missing := held.Missing() // before models are opened; what is verified is not verified again
 	// A shard that is damaged counts as missing from now on, for all that read the folder.
 	damaged, err := held.Unmark(missing)
+	complete := err == nil && len(missing) == 0 && held.Complete() && held.Verify(ctx) == nil
 	if err := errors.Join(err, held.Close()); err != nil {
 		return nil, err
 	}
@@ -102,30 +105,81 @@ func (a *App) mergeIn(ctx context.Context, dir string, o MergeOptions) (*RunResu
 		return nil, &MissingError{dir, len(j.Shards()), len(missing), damaged, store.Indexes(missing)}
 	}
 	p, _ := planOf(dir, held.Hash())
-	w, r, err := a.joined(ctx, &place{dir: dir, near: dir}, j, held, o.Engine, o.Workers, true)
+	if complete { // others may be reading it
+		return a.completed(held, j, p)
+	}
+	c, r := a.told(ctx, j, held.Hash(), p), (*store.Run)(nil)
+	if c != nil {
+		r, err = store.Create(dir, j, store.Options{Shared: true, Verified: held})
+	} else { // an older version planned it
+		var w *workload.Workload
+		w, r, err = a.joined(ctx, &place{dir: dir, near: dir}, j, held, o.Engine, o.Workers, true)
+		if err == nil {
+			defer w.Close() //nolint:errcheck // the models are not needed any more; the merge's own error counts
+			c = closingOf(w)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	defer w.Close() //nolint:errcheck // the models are not needed any more; the merge's own error counts
 	defer r.Close() //nolint:errcheck // gives the lock back; what was written is safe already
 	if a.Now != nil {
 		if err := r.SweepBefore(a.Now().Add(-stale)); err != nil {
 			return nil, err
 		}
 	}
-	var sum *fold.Summary
-	var b []byte
-	if r.Complete() && r.Verify(ctx) == nil { // others may be reading it
-		sum, b, err = a.storedSummary(r)
-	} else {
-		sum, b, err = a.finish(ctx, r, w)
+	if r.Complete() && r.Verify(ctx) == nil { // since it was looked
+		return a.completed(r, j, p)
 	}
+	sum, b, err := a.finish(ctx, r, c)
 	if err != nil {
 		return nil, err
 	}
-	out, err := ended(r, w, sum, b)
+	out, err := ended(r, c, sum, b)
 	if err == nil {
 		out.Limit = float64(p.Limit)
 	}
 	return out, err
+}
+
+// completed is the result of a run that is complete and sound: its summary, which is not written again.
+func (a *App) completed(r *store.Run, j *job.Job, p plan) (*RunResult, error) {
+	sum, b, err := a.storedSummary(r)
+	if err != nil {
+		return nil, err
+	}
+	out, err := ended(r, &closing{study: &j.Study, classes: classesIn(sum)}, sum, b)
+	if err == nil {
+		out.Limit = float64(p.Limit)
+	}
+	return out, err
+}
+
+// classesIn are the names of the classes that a summary has curves of.
+func classesIn(sum *fold.Summary) (names []string) {
+	for _, s := range sum.Slices { // in the order of their labels
+		if s.Label >= 0 && s.Label < 1<<20 {
+			names = append(names, make([]string, max(0, s.Label+1-len(names)))...)
+			names[s.Label] = s.Name
+		}
+	}
+	return names
+}
+
+// told is what the plan of a job says of all that a merge needs, so that neither data nor models are opened: a folder
+// of a million photos would take more memory than their rows. It is nil where the plan lacks something.
+func (a *App) told(ctx context.Context, j *job.Job, hash string, p plan) *closing {
+	metrics, err := a.metricsOf(j)
+	if err != nil || p.Names == nil || !p.Names.sound() {
+		return nil
+	}
+	scales, fields, all := p.scales(len(j.Models), metrics)
+	g, err := j.Study.Group.Open(ctx, nil, a.Parts.Groups...)
+	if !all || err != nil { // a program defines the group
+		return nil
+	}
+	return &closing{
+		job: j, hash: hash, study: &j.Study, group: g, scales: scales, fields: fields, classes: p.Names.Classes,
+		confidence: p.Confidence,
+	}
 }

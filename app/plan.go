@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"nero/internal/disk"
+	"nero/measure/metric"
 	"nero/model/engine/choose"
 	"nero/model/engine/provider"
 	"nero/present/words"
@@ -183,6 +184,38 @@ type plan struct {
 	// the centred scales of the models' outputs, and of their fields, which are measured once; null of what needs none
 	Scales      []fold.Number            `json:"scales"`
 	FieldScales []map[string]fold.Number `json:"field_scales"`
+	// what a merge would else have to open the data for; nil in plans of older versions, and where it is too long
+	Names *planNames `json:"names,omitempty"`
+}
+
+// planNames are the names that a merge needs, so that it opens neither data nor models.
+type planNames struct {
+	// of the classes in the order of their numbers; none where they have numbers alone
+	Classes []string `json:"classes"`
+}
+
+// mostNames bounds the names of classes that a plan holds, in bytes: every worker reads it.
+const mostNames = 4 << 20
+
+// namesOf are the names that a study's data give; nil where they are too long for a plan.
+func namesOf(w *workload.Workload) *planNames {
+	n := &planNames{Classes: slices.Clone(w.Classes)}
+	if n.Classes == nil {
+		n.Classes = []string{}
+	}
+	if !n.sound() {
+		return nil
+	}
+	return n
+}
+
+// sound reports whether names are no more than a plan holds. Who reads one asks that, too: others may have written it.
+func (n *planNames) sound() bool {
+	size := 0
+	for _, c := range n.Classes {
+		size += len(c)
+	}
+	return size <= mostNames && len(n.Classes) <= math.MaxInt32
 }
 
 // planOf is the plan of the job in a folder: as it was written down, else what the summary of a run that was complete
@@ -215,6 +248,7 @@ func (a *App) ready(ctx context.Context, w *workload.Workload, r *store.Run, wor
 		}
 		p.take(w)
 	}
+	p.Names = namesOf(w)
 	if r.Complete() || known && old.same(p) || len(r.Unmarked()) == 0 { // somebody may be completing it
 		return nil
 	}
@@ -258,15 +292,23 @@ func (p *plan) take(w *workload.Workload) {
 
 // give sets the scales of a study, and reports whether the plan has all that its metrics need.
 func (p plan) give(w *workload.Workload) bool {
-	n := len(w.Eval.Models)
-	if len(p.Scales) != n || len(p.FieldScales) != n {
-		return false
+	scales, fields, all := p.scales(len(w.Eval.Models), w.Eval.Metrics)
+	if all {
+		w.Eval.Scales, w.Eval.FieldScales = scales, fields
 	}
-	scales, fields := make([]float64, n), make([]map[string]float64, n)
+	return all
+}
+
+// scales are those of so many models, and whether the plan has all that metrics need.
+func (p plan) scales(n int, metrics []*metric.Metric) (scales []float64, fields []map[string]float64, all bool) {
+	if len(p.Scales) != n || len(p.FieldScales) != n {
+		return nil, nil, false
+	}
+	scales, fields = make([]float64, n), make([]map[string]float64, n)
 	for k := range n {
-		for _, f := range eval.ScaledFields(w.Eval.Metrics) {
+		for _, f := range eval.ScaledFields(metrics) {
 			if _, there := p.FieldScales[k][f]; f != "" && !there {
-				return false
+				return nil, nil, false
 			}
 		}
 		scales[k] = float64(p.Scales[k])
@@ -277,8 +319,7 @@ func (p plan) give(w *workload.Workload) bool {
 			fields[k][f] = float64(s)
 		}
 	}
-	w.Eval.Scales, w.Eval.FieldScales = scales, fields
-	return true
+	return scales, fields, true
 }
 
 // elsewhere says of a worker on another kind of processor than was planned on what comes of it: nothing where the

@@ -19,6 +19,7 @@ import (
 	"nero/run/job"
 	"nero/run/store"
 	"nero/run/workload"
+	"nero/symmetry/group"
 )
 
 // RunOptions say how a study is run, not what it is.
@@ -114,11 +115,12 @@ func (a *App) run(ctx context.Context, s *job.Study, o RunOptions,
 	if !all {
 		return a.partly(whole, first, over)
 	}
-	sum, b, err := a.finish(ctx, r, w)
+	c := closingOf(w)
+	sum, b, err := a.finish(ctx, r, c)
 	if err != nil {
 		return nil, err
 	}
-	return ended(r, w, sum, b)
+	return ended(r, c, sum, b)
 }
 
 // resumable says of an error that ended the work on shards how that goes on, where it does.
@@ -137,10 +139,10 @@ func resumable(err error, dir string) error {
 }
 
 // ended is the result of a run that is complete.
-func ended(r *store.Run, w *workload.Workload, sum *fold.Summary, b []byte) (*RunResult, error) {
-	out := &RunResult{Summary: sum, JSON: b, Dir: r.Dir(), Limit: limitOf(w.Study), About: w.Study.About}
+func ended(r *store.Run, c *closing, sum *fold.Summary, b []byte) (*RunResult, error) {
+	out := &RunResult{Summary: sum, JSON: b, Dir: r.Dir(), Limit: limitOf(c.study), About: c.study.About}
 	var err error
-	out.Warnings, err = misordered(r, sum, w.Classes)
+	out.Warnings, err = misordered(r, sum, c.classes)
 	return out, err
 }
 
@@ -184,12 +186,35 @@ func (a *App) kept(ctx context.Context, dir string, w *workload.Workload, cannot
 		return nil, err
 	}
 	a.notef("%s cannot be written, and need not be: the run is complete, and every file is as it was written", dir)
-	return ended(r, w, sum, b)
+	return ended(r, closingOf(w), sum, b)
+}
+
+// closing is what is known of a run when its rows are summed up, whether its data and models are open or not.
+type closing struct {
+	job   *job.Job
+	hash  string
+	study *job.Study
+	group group.Group
+	// centred scales of the models' outputs, and of their fields
+	scales []float64
+	fields []map[string]float64
+	// names of the classes; nil for numbers
+	classes []string
+	// of the intervals; 0 for the preset
+	confidence float64
+}
+
+// closingOf is what an opened study says.
+func closingOf(w *workload.Workload) *closing {
+	return &closing{
+		job: w.Job, hash: w.Hash, study: w.Study, group: w.Group(), scales: w.Eval.Scales,
+		fields: w.Eval.FieldScales, classes: w.Classes, confidence: w.Study.Audit.Confidence,
+	}
 }
 
 // finish folds the rows of a run whose shards are all kept, and makes its folder complete.
-func (a *App) finish(ctx context.Context, r *store.Run, w *workload.Workload) (*fold.Summary, []byte, error) {
-	sum, err := a.summarize(r, w)
+func (a *App) finish(ctx context.Context, r *store.Run, c *closing) (*fold.Summary, []byte, error) {
+	sum, err := a.summarize(r, c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -205,18 +230,37 @@ func (a *App) finish(ctx context.Context, r *store.Run, w *workload.Workload) (*
 }
 
 // summarize folds the rows that the run holds.
-func (a *App) summarize(r *store.Run, w *workload.Workload) (*fold.Summary, error) {
+func (a *App) summarize(r *store.Run, c *closing) (*fold.Summary, error) {
+	metrics, err := a.metricsOf(c.job)
+	if err != nil {
+		return nil, err
+	}
 	return fold.Fold(fold.Input{
-		Job: w.Job, Hash: w.Hash, Group: w.Group(), Metrics: a.Parts.metrics(),
-		Scales: w.Eval.Scales, FieldScales: w.Eval.FieldScales,
-		Classes: w.Classes, Rows: func(m, i int) iter.Seq2[job.Row, error] {
+		Job: c.job, Hash: c.hash, Group: c.group, Metrics: a.Parts.metrics(),
+		Scales: c.scales, FieldScales: c.fields,
+		Classes: c.classes, Rows: func(m, i int) iter.Seq2[job.Row, error] {
 			return r.Rows(store.Filter{
-				Models: []int{m}, Metrics: w.Job.Metrics[i : i+1],
-				Boxes: w.Eval.Metrics[i].OfHits, Pixels: w.Eval.Metrics[i].OfPixels, NoTop: true,
+				Models: []int{m}, Metrics: c.job.Metrics[i : i+1],
+				Boxes: metrics[i].OfHits, Pixels: metrics[i].OfPixels, NoTop: true,
 			})
 		},
-		Confidence: w.Study.Audit.Confidence,
+		Confidence: c.confidence,
 	})
+}
+
+// metricsOf are the metrics of a job.
+func (a *App) metricsOf(j *job.Job) ([]*metric.Metric, error) {
+	known, err := j.Study.KnownMetrics(a.Parts.metrics())
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*metric.Metric, len(j.Metrics))
+	for i, name := range j.Metrics {
+		if out[i], err = known.Find(name); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // runWork tells how far a run is.

@@ -262,7 +262,7 @@ func (m *models) Launch(ctx context.Context, run *shelf.Run, kept func(samples i
 	if err != nil {
 		return run.Clean(err)
 	}
-	_, _, err = m.a.finish(context.WithoutCancel(ctx), r, w)
+	_, _, err = m.a.finish(context.WithoutCancel(ctx), r, closingOf(w))
 	return err
 }
 
