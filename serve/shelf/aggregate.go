@@ -75,7 +75,7 @@ func (r *Run) Aggregate(ctx context.Context, q api.AggregateRequest) (*api.Aggre
 			}
 			o.Curves = append(o.Curves, *c)
 		}
-		if o.Says, err = r.says(q.Models, o.Confidence, rows, samples); err != nil {
+		if o.Says, err = r.says(ctx, q.Models, o.Confidence, rows, samples); err != nil {
 			return nil, err
 		}
 	}
@@ -128,7 +128,7 @@ func (r *Run) stored(q api.AggregateRequest) (*api.Aggregate, bool) {
 func (r *Run) label(k int) string { return view.Label(r.group, r.job.Elements[k]) }
 
 // says is what the run says of models on some samples.
-func (r *Run) says(models []int, confidence float64, rows []int32, samples *table) ([]string, error) {
+func (r *Run) says(ctx context.Context, models []int, confidence float64, rows []int32, samples *table) ([]string, error) {
 	s := &view.Sayer{Metrics: r.metrics, Confidence: confidence, Identity: r.identity, Label: r.label}
 	for _, m := range r.metrics {
 		s.Units = append(s.Units, fold.MetricOf(m, r.job.Study.Output).Unit)
@@ -139,11 +139,12 @@ func (r *Run) says(models []int, confidence float64, rows []int32, samples *tabl
 		curves := map[int]*fold.Curve{}
 		for _, k := range s.Needs() {
 			c := newCurve(model, k, r.e)
-			values, _, err := r.estimates(c, rows, samples, confidence)
-			if err != nil {
+			if _, err := r.estimates(c, rows, samples, confidence); err != nil {
 				return nil, err
 			}
-			r.means(c, values, rows)
+			if err := r.means(ctx, c, rows); err != nil {
+				return nil, err
+			}
 			curves[k] = c
 		}
 		out = append(out, s.Says(all[model], len(rows) < r.n, func(i int) *fold.Curve { return curves[i] }))
@@ -152,20 +153,24 @@ func (r *Run) says(models []int, confidence float64, rows []int32, samples *tabl
 }
 
 // means fills in what a sentence needs of a curve at its elements: the means over samples, and where they are worst.
-func (r *Run) means(o *fold.Curve, values []float32, rows []int32) {
-	sums := make([]float64, r.e)
-	for _, i := range rows {
-		for g, v := range values[int(i)*r.e : (int(i)+1)*r.e] {
-			if finite(v) {
-				sums[g] += float64(v)
-				o.N[g]++
+func (r *Run) means(ctx context.Context, o *fold.Curve, rows []int32) error {
+	err := r.windows(ctx, []int{o.Model}, o.Metric, rows, func(w *window) error {
+		sums, wide := make([]float64, w.hi-w.lo), w.hi-w.lo
+		for _, i := range w.rows {
+			for g, v := range w.values[0][int(i)*wide : (int(i)+1)*wide] {
+				if finite(v) {
+					sums[g] += float64(v)
+					o.N[w.lo+g]++
+				}
 			}
 		}
-	}
-	for g, n := range o.N {
-		o.Mean[g] = fold.Number(sums[g] / float64(n))
-	}
+		for g, sum := range sums {
+			o.Mean[w.lo+g] = fold.Number(sum / float64(o.N[w.lo+g]))
+		}
+		return nil
+	})
 	r.worstElement(o)
+	return err
 }
 
 // curve is the aggregate curve of some samples.
@@ -173,13 +178,11 @@ func (r *Run) curve(ctx context.Context, model, k int, rows []int32, samples *ta
 	error,
 ) {
 	o := newCurve(model, k, r.e)
-	values, m, err := r.estimates(o, rows, samples, confidence)
+	m, err := r.estimates(o, rows, samples, confidence)
 	if err != nil {
 		return nil, err
 	}
-	err = columns(ctx, r.e, len(rows), func(lo, hi int, block []float32) {
-		transpose(block, values, rows, r.e, lo, hi)
-	}, func(g int, c column, in *intervals) {
+	take := func(g int, c column, in *intervals) {
 		e := in.of(&c.Moments, m, m.Binary, confidence)
 		o.N[g], o.Bad[g], o.Mean[g], o.SD[g], o.Lo[g], o.Hi[g] = e.N, c.NaN, e.Mean, e.SD, e.Lo, e.Hi
 		o.P10[g], o.P90[g], o.Min[g], o.Max[g] = fold.Number(c.p10), fold.Number(c.p90), fold.Number(math.NaN()),
@@ -187,6 +190,12 @@ func (r *Run) curve(ctx context.Context, model, k int, rows []int32, samples *ta
 		if e.N > 0 {
 			o.Min[g], o.Max[g] = fold.Number(c.Min), fold.Number(c.Max)
 		}
+	}
+	err = r.windows(ctx, []int{model}, k, rows, func(w *window) error {
+		wide := w.hi - w.lo
+		return columns(ctx, wide, len(rows), func(lo, hi int, block []float32) {
+			transpose(block, w.values[0], w.rows, wide, lo, hi)
+		}, func(g int, c column, in *intervals) { take(w.lo+g, c, in) })
 	})
 	if err != nil {
 		return nil, err
@@ -205,17 +214,11 @@ func (r *Run) worstElement(o *fold.Curve) {
 	}
 }
 
-// estimates fills in what a curve says over the orbit, sample by sample, and returns the values and the metric.
-func (r *Run) estimates(o *fold.Curve, rows []int32, samples *table, confidence float64) ([]float32, *metric.Metric,
-	error,
-) {
-	values, err := r.Curves(o.Model, o.Metric)
-	if err != nil {
-		return nil, nil, err
-	}
+// estimates fills in what a curve says over the orbit, sample by sample, and returns the metric.
+func (r *Run) estimates(o *fold.Curve, rows []int32, samples *table, confidence float64) (*metric.Metric, error) {
 	stats, err := r.Stats(o.Model, o.Metric)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	m := r.metrics[o.Metric]
 	var orbit, worst, change, moved aggregate.Moments
@@ -231,7 +234,7 @@ func (r *Run) estimates(o *fold.Curve, rows []int32, samples *table, confidence 
 		}
 		orbit.Add(stats.orbit[i], int(i))
 		if r.identity >= 0 {
-			still := float64(values[int(i)*r.e+r.identity])
+			still := float64(stats.Identity[i])
 			change.Add(stats.orbit[i]-still, int(i))
 			if share < 1 {
 				moved.Add(fold.Moved(stats.orbit[i], still, share), int(i))
@@ -239,7 +242,7 @@ func (r *Run) estimates(o *fold.Curve, rows []int32, samples *table, confidence 
 		}
 		w := math.NaN()
 		if k := stats.Worst[i]; k >= 0 {
-			v := values[int(i)*r.e+int(k)]
+			v := stats.worst(m, i)
 			if at < 0 || worse(m, v, single) {
 				single, at = v, k
 				o.WorstSample = samples.IDs[i]
@@ -255,7 +258,7 @@ func (r *Run) estimates(o *fold.Curve, rows []int32, samples *table, confidence 
 	o.Moved = fold.EstimateOf(moved, m, false, confidence)
 	o.Orbit, o.Worst, o.Change = fold.EstimateOf(orbit, m, false, confidence),
 		fold.EstimateOf(worst, m, m.Binary, confidence), fold.EstimateOf(change, free, false, confidence)
-	return values, m, nil
+	return m, nil
 }
 
 func worseMean(m *metric.Metric, a, b fold.Number) bool {
@@ -402,14 +405,6 @@ func (in *intervals) of(m *aggregate.Moments, of *metric.Metric, binary bool, co
 
 // pair is the difference of model b less model a, sample by sample.
 func (r *Run) pair(ctx context.Context, a, b, k int, rows []int32, confidence float64) (*api.Pair, error) {
-	x, err := r.Curves(a, k)
-	if err != nil {
-		return nil, err
-	}
-	y, err := r.Curves(b, k)
-	if err != nil {
-		return nil, err
-	}
 	s, err := r.Stats(a, k)
 	if err != nil {
 		return nil, err
@@ -428,20 +423,23 @@ func (r *Run) pair(ctx context.Context, a, b, k int, rows []int32, confidence fl
 	}
 	o.Orbit = fold.EstimateOf(orbit, free, false, confidence)
 	o.Verdict = verdict(m, o.Orbit)
-	err = columns(ctx, r.e, len(rows), func(lo, hi int, block []float64) {
-		n := len(rows)
-		for t, i := range rows {
-			from := int(i) * r.e
-			at, second := t, y[from+lo:from+hi]
-			for g, v := range x[from+lo : from+hi] {
-				block[at] = float64(second[g]) - float64(v) // not finite if one of the two is not
-				at += n
-			}
-		}
-	}, func(g int, c column, in *intervals) {
+	take := func(g int, c column, in *intervals) {
 		e := in.of(&c.Moments, free, false, confidence)
 		o.N[g], o.Mean[g], o.Lo[g], o.Hi[g] = e.N, e.Mean, e.Lo, e.Hi
 		o.P10[g], o.P90[g] = fold.Number(c.p10), fold.Number(c.p90)
+	}
+	err = r.windows(ctx, []int{a, b}, k, rows, func(w *window) error {
+		x, y, wide, n := w.values[0], w.values[1], w.hi-w.lo, len(rows)
+		return columns(ctx, wide, n, func(lo, hi int, block []float64) {
+			for t, i := range w.rows {
+				from := int(i) * wide
+				at, second := t, y[from+lo:from+hi]
+				for g, v := range x[from+lo : from+hi] {
+					block[at] = float64(second[g]) - float64(v) // not finite if one of the two is not
+					at += n
+				}
+			}
+		}, func(g int, c column, in *intervals) { take(w.lo+g, c, in) })
 	})
 	if err != nil {
 		return nil, err

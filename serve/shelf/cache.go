@@ -15,6 +15,7 @@ const (
 	kindStats              // *Stats of a run
 	kindJoin               // values of a merged run
 	kindTop                // classes of a merged run
+	kindRest               // classes at the identity
 )
 
 // key names a cached value: of a source with its epoch, of a run with the generation that it shows.

@@ -418,16 +418,16 @@ func (r *Run) misordered(names map[int]string) ([]string, error) {
 	}
 	var out []string
 	for m, model := range r.models {
-		top, err := r.Top(m)
+		still, err := r.atRest(m)
 		if err != nil {
 			return nil, err
 		}
-		if top == nil {
+		if still == nil {
 			continue
 		}
 		answers := make([]int, len(asked))
 		for k, i := range asked {
-			answers[k] = int(top[i*r.e+r.identity])
+			answers[k] = int(still[i])
 		}
 		if w := metric.OrderWarning(labels, answers, classes); w != "" {
 			out = append(out, model.name+": "+w)

@@ -1,7 +1,9 @@
 package shelf
 
 import (
+	"encoding/json"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -52,6 +54,46 @@ func TestStream(t *testing.T) {
 	b, err2 := reduce.Reduce(t.Context(), reduce.PCA, stream, reduce.Options{})
 	if err != nil || err2 != nil || !sameFloats(a.XY, b.XY) || stream.Err() != nil {
 		t.Errorf("maps %v and %v: %v, %v, %v", a, b, err, err2, stream.Err())
+	}
+}
+
+// Law: what is said of a set of samples, of two models on it, and of the classes that it is taken for, is the same bit for
+// bit whether the run is held or gone through shard by shard; then neither curves nor classes stay in memory.
+func TestStreamedSets(t *testing.T) {
+	held, streamed := one(t, small()), one(t, small())
+	streamed.shelf.mostHeld = 4 * 57 * 3 // so that sets are looked at a few elements at a time
+	ask := func(r *Run, q api.AggregateRequest) string {
+		t.Helper()
+		a, err := r.Aggregate(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	for _, rule := range []string{"label = 3", "mean A < 0.7 and label = 2", "predicted B = 1", "label >= 0", "id = \"none\""} {
+		for k := range held.metrics {
+			q := api.AggregateRequest{Set: api.Set{Rule: rule}, Metric: k, Pair: []int{0, 1}}
+			if a, b := ask(held, q), ask(streamed, q); a != b {
+				t.Errorf("%s, metric %d:\n%s\n%s", rule, k, a, b)
+			}
+		}
+	}
+	for _, against := range []string{"truth", "self"} {
+		q := api.TurnsRequest{Model: 1, Against: against}
+		a, err := held.Turns(t.Context(), q)
+		b, err2 := streamed.Turns(t.Context(), q)
+		if err != nil || err2 != nil || !reflect.DeepEqual(a, b) {
+			t.Errorf("against %s: %v, %v\n%+v\n%+v", against, err, err2, a, b)
+		}
+	}
+	for k := range streamed.shelf.cache.entries {
+		if k.kind == kindCurves || k.kind == kindTop || k.kind == kindRows && k.model != names {
+			t.Errorf("kept in memory: %+v", k)
+		}
 	}
 }
 

@@ -53,10 +53,6 @@ func (r *Run) Search(ctx context.Context, q api.SearchRequest) (*api.Search, err
 	for i := range values {
 		values[i] = math.NaN()
 	}
-	curves, err := r.Curves(q.Model, q.Metric)
-	if err != nil {
-		return nil, err
-	}
 	stats, err := r.Stats(q.Model, q.Metric)
 	if err != nil {
 		return nil, err
@@ -64,7 +60,7 @@ func (r *Run) Search(ctx context.Context, q api.SearchRequest) (*api.Search, err
 	for _, i := range rows {
 		values[i] = stats.orbit[i]
 		if q.Of == "change" {
-			values[i] -= float64(curves[int(i)*r.e+r.identity])
+			values[i] -= float64(stats.Identity[i])
 		}
 	}
 	o := &api.Search{Model: q.Model, Metric: q.Metric, Of: cmp.Or(q.Of, "mean"), Slices: []api.FoundSlice{}}
@@ -140,12 +136,12 @@ func (r *Run) conditions(model int, rows []int32, samples *table) ([]slice.Condi
 	}
 	kinds("label", func(i int32) int32 { return samples.labels[i] },
 		func(c int32) string { return fmt.Sprintf("label = %d", c) })
-	top, err := r.Top(model)
+	still, err := r.atRest(model)
 	if err != nil {
 		return nil, err
 	}
-	if top != nil && r.identity >= 0 {
-		rest := func(i int32) int32 { return top[int(i)*r.e+r.identity] }
+	if still != nil {
+		rest := func(i int32) int32 { return still[i] }
 		of := "predicted " + strconv.Quote(r.models[model].name)
 		kinds("answer at rest", rest, func(c int32) string { return fmt.Sprintf("%s = %d", of, c) })
 		wrong := bitsOf(r.n, func(int) bool { return false })

@@ -203,15 +203,7 @@ func (c *chooser) rule(set *api.Set) (slice.Bits, error) {
 	columns := &slice.Columns{
 		N: r.n, Models: r.Models(), Classes: r.Document().Classes, ID: s.IDs, Tags: s.Tags,
 		Predicted: func(model int) ([]int32, error) {
-			top, err := r.Top(model)
-			if err != nil || top == nil || r.identity < 0 {
-				return nil, err
-			}
-			out := make([]int32, r.n)
-			for i := range out {
-				out[i] = top[i*r.e+r.identity]
-			}
-			return out, nil
+			return r.atRest(model)
 		},
 		Stats: func(f slice.Field, model int) ([]float32, error) {
 			st, err := r.Stats(model, k)

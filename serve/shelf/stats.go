@@ -122,6 +122,14 @@ func (s *Stream) stats(m *metric.Metric) (*Stats, error) {
 	return out, nil
 }
 
+// worst is the worst finite value of a sample that has one.
+func (s *Stats) worst(m *metric.Metric, i int32) float32 {
+	if m.Better == metric.Higher {
+		return s.Min[i]
+	}
+	return s.Max[i]
+}
+
 // sample sums one curve up. The order of the additions is that of package fold, so that means are the same bit for bit.
 func (s *Stats) sample(i int, c []float32, weights []float64, m *metric.Metric) {
 	s.Worst[i], s.bad[i], s.Min[i], s.Max[i] = -1, -1, missing, missing

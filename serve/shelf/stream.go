@@ -1,12 +1,19 @@
 package shelf
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"runtime"
+	"slices"
+	"sort"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"nero/run/job"
+	"nero/run/store"
 )
 
 // mostHeld is how many bytes of curves are held at once for what goes through all of them in order: of more, a shard is
@@ -42,16 +49,199 @@ func (r *Run) Stream(model, metric int) (*Stream, error) {
 	if err := r.check(model, metric); err != nil {
 		return nil, err
 	}
-	m := r.models[model]
-	p := r.parts[m.part]
-	if 4*r.n*r.e*len(r.models) <= r.shelf.mostHeld || p.rows != nil || !p.at.complete() {
+	if !r.streams(model) {
 		return nil, nil //nolint:nilnil // a run may have none
 	}
+	m := r.models[model]
+	p := r.parts[m.part]
 	j := p.at.run.Job()
 	return &Stream{
 		run: r, model: m.index, metric: j.Metrics[p.metrics[metric]], shards: j.Shards(), size: j.Shard,
 		held: map[int]*streamed{},
 	}, nil
+}
+
+// streams reports whether the curves and the answers of a model are gone through shard by shard and not held.
+func (r *Run) streams(model int) bool {
+	p := r.parts[r.models[model].part]
+	return 4*r.n*r.e*len(r.models) > r.shelf.mostHeld && p.rows == nil && p.at.complete()
+}
+
+// chosen are the shards of a run in their order, each with those of some samples that are in it; the samples are in
+// their order, too.
+func chosen(j *job.Job, rows []int32) iter.Seq2[job.Shard, []int32] {
+	return func(yield func(job.Shard, []int32) bool) {
+		for _, s := range j.Shards() {
+			n := sort.Search(len(rows), func(k int) bool { return int(rows[k]) >= s.Hi })
+			if n > 0 && !yield(s, rows[:n]) {
+				return
+			}
+			rows = rows[n:]
+		}
+	}
+}
+
+// answers goes through the predicted classes of a model for some samples, in their order, -1 where there is none. It
+// reports whether the output has classes. Where they are many, no more than a shard for each processor is in memory.
+func (r *Run) answers(ctx context.Context, model int, rows []int32, do func(i int32, top []int32)) (bool, error) {
+	if !r.streams(model) {
+		top, err := r.Top(model)
+		if err != nil || top == nil {
+			return false, err
+		}
+		for k, i := range rows {
+			if k%1024 == 0 && ctx.Err() != nil {
+				return false, ctx.Err()
+			}
+			do(i, top[int(i)*r.e:(int(i)+1)*r.e])
+		}
+		return true, nil
+	}
+	m := r.models[model]
+	p := r.parts[m.part]
+	j := p.at.run.Job()
+	if j.Classes == 0 {
+		return false, nil
+	}
+	type read struct {
+		shard job.Shard
+		rows  []int32
+		top   []int32
+	}
+	var some []*read
+	take := func() error {
+		g, ctx := errgroup.WithContext(ctx)
+		for _, s := range some {
+			g.Go(func() error {
+				s.top = make([]int32, (s.shard.Hi-s.shard.Lo)*r.e)
+				for i := range s.top {
+					s.top[i] = -1
+				}
+				f := store.Filter{Models: []int{m.index}, Metrics: []string{}, Lo: s.shard.Lo, Hi: s.shard.Hi}
+				for row, err := range p.at.run.Rows(f) {
+					if err != nil {
+						return err
+					}
+					copy(s.top[(row.Index-s.shard.Lo)*r.e:][:r.e], row.Top)
+				}
+				return ctx.Err()
+			})
+		}
+		if err := g.Wait(); err != nil {
+			return p.clean(err)
+		}
+		for _, s := range some {
+			for _, i := range s.rows {
+				do(i, s.top[(int(i)-s.shard.Lo)*r.e:][:r.e])
+			}
+		}
+		some = some[:0]
+		return nil
+	}
+	for shard, in := range chosen(j, rows) {
+		if some = append(some, &read{shard: shard, rows: in}); len(some) == runtime.GOMAXPROCS(0) {
+			if err := take(); err != nil {
+				return false, err
+			}
+		}
+	}
+	return true, take()
+}
+
+// atRest is the predicted class of a model for every sample at the identity, -1 where there is none; nil where the
+// output has no classes or the plan does not visit the identity. It is shared: callers must not change it.
+func (r *Run) atRest(model int) ([]int32, error) {
+	if r.identity < 0 {
+		return nil, nil //nolint:nilnil // a plan may not visit it
+	}
+	return cached(r, key{kind: kindRest, model: model}, func() ([]int32, int64, error) {
+		out, rows := make([]int32, r.n), make([]int32, r.n)
+		for i := range rows {
+			out[i], rows[i] = -1, int32(i)
+		}
+		// What is read is kept for those who ask next, so it is of no use to stop in the middle.
+		there, err := r.answers(context.Background(), model, rows, func(i int32, top []int32) { out[i] = top[r.identity] })
+		if err != nil || !there {
+			return nil, 0, err
+		}
+		return out, int64(4 * len(out)), nil
+	})
+}
+
+// window is the values of some samples under one or more models at the elements lo to hi-1. Each of values is a matrix
+// as wide as that, and rows say where in it the samples are.
+type window struct {
+	lo, hi int
+	values [][]float32
+	rows   []int32
+}
+
+// windows goes through the values of a metric under models, for some samples in their order: all elements at once where
+// curves are held anyway, else as many elements at a time as may be held.
+func (r *Run) windows(ctx context.Context, models []int, k int, rows []int32, do func(w *window) error) error {
+	if !slices.ContainsFunc(models, r.streams) {
+		w := &window{hi: r.e, rows: rows}
+		for _, m := range models {
+			v, err := r.Curves(m, k)
+			if err != nil {
+				return err
+			}
+			w.values = append(w.values, v)
+		}
+		return do(w)
+	}
+	own := make([]int32, len(rows))
+	for t := range own {
+		own[t] = int32(t)
+	}
+	most := min(r.e, max(1, r.shelf.mostHeld/max(1, 4*len(rows)*len(models))))
+	for lo := 0; lo < r.e; lo += most {
+		w := &window{lo: lo, hi: min(lo+most, r.e), rows: own}
+		for _, m := range models {
+			v, err := r.gathered(ctx, m, k, rows, w.lo, w.hi)
+			if err != nil {
+				return err
+			}
+			w.values = append(w.values, v)
+		}
+		if err := do(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gathered are the values of some samples at the elements lo to hi-1, read shard by shard.
+func (r *Run) gathered(ctx context.Context, model, k int, rows []int32, lo, hi int) ([]float32, error) {
+	m := r.models[model]
+	p := r.parts[m.part]
+	j := p.at.run.Job()
+	out := make([]float32, len(rows)*(hi-lo))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	at := 0
+	for shard, in := range chosen(j, rows) {
+		to := out[at*(hi-lo):][:len(in)*(hi-lo)]
+		at += len(in)
+		g.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			values, there, err := p.at.run.AppendCurves(make([]float32, 0, (shard.Hi-shard.Lo)*r.e), shard, m.index,
+				j.Metrics[p.metrics[k]])
+			if err == nil && !there {
+				err = fmt.Errorf("shard %d is not there", shard.Index)
+			}
+			if err != nil {
+				return err
+			}
+			for t, i := range in {
+				copy(to[t*(hi-lo):], values[(int(i)-shard.Lo)*r.e:][lo:hi])
+			}
+			return nil
+		})
+	}
+	return out, p.clean(g.Wait())
 }
 
 // Dims is the number of samples and of elements.

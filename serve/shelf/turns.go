@@ -35,14 +35,6 @@ func (r *Run) Turns(ctx context.Context, q api.TurnsRequest) (*api.Turns, error)
 	if !self && q.Against != "" && q.Against != "truth" {
 		return nil, mark(ErrBad, "against: %.40q; expected truth or self", q.Against)
 	}
-	top, err := r.Top(q.Model)
-	if err != nil {
-		return nil, err
-	}
-	if top == nil {
-		return nil, mark(ErrBad,
-			"the run holds no predicted classes: its output has none, or an older program wrote it")
-	}
 	if self && r.identity < 0 {
 		return nil, mark(ErrBad, "the plan of the run does not visit the identity, so there is no answer at rest")
 	}
@@ -61,17 +53,13 @@ func (r *Run) Turns(ctx context.Context, q api.TurnsRequest) (*api.Turns, error)
 	counts, cells := map[int32]int{}, map[[2]int32]*cellOf{}
 	share := map[int32]float64{}
 	first := map[int32]int{}
-	for k, i := range rows {
-		if k%1024 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		answers := top[int(i)*r.e : (int(i)+1)*r.e]
+	there, err := r.answers(ctx, q.Model, rows, func(i int32, answers []int32) {
 		from := samples.labels[i]
 		if self {
 			from = answers[r.identity]
 		}
 		if from < 0 {
-			continue
+			return
 		}
 		clear(share)
 		clear(first)
@@ -91,7 +79,7 @@ func (r *Run) Turns(ctx context.Context, q api.TurnsRequest) (*api.Turns, error)
 			all += w
 		}
 		if !(all > 0) {
-			continue
+			return
 		}
 		counts[from]++
 		for to, s := range share {
@@ -108,6 +96,13 @@ func (r *Run) Turns(ctx context.Context, q api.TurnsRequest) (*api.Turns, error)
 				c.worst, c.sample, c.element = s, i, first[to]
 			}
 		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !there {
+		return nil, mark(ErrBad,
+			"the run holds no predicted classes: its output has none, or an older program wrote it")
 	}
 	for _, c := range cells {
 		n := float64(counts[c.from])
