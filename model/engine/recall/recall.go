@@ -320,10 +320,10 @@ func open(b []byte, question [sha256.Size]byte) ([]tensor.Named, error) {
 	}
 	r := reader{b: b[headLength:end]}
 	var out []tensor.Named
-	for range r.number() {
+	for range r.count() {
 		t := tensor.Named{Name: string(r.bytes())}
 		t.DType = tensor.DType(r.number())
-		for range r.number() {
+		for range r.count() {
 			t.Shape = append(t.Shape, r.number())
 		}
 		t.Raw = r.bytes()
@@ -331,6 +331,9 @@ func open(b []byte, question [sha256.Size]byte) ([]tensor.Named, error) {
 			return nil, errors.New("no tensors")
 		}
 		out = append(out, t)
+	}
+	if r.bad {
+		return nil, errors.New("no tensors")
 	}
 	return out, nil
 }
@@ -349,6 +352,16 @@ func (r *reader) number() int {
 	}
 	r.b = r.b[n:]
 	return int(v)
+}
+
+// count is how many things follow, each of which takes a byte or more: of a number that no payload holds none does.
+func (r *reader) count() int {
+	n := r.number()
+	if n > len(r.b) {
+		r.bad = true
+		return 0
+	}
+	return n
 }
 
 func (r *reader) bytes() []byte {

@@ -3,6 +3,7 @@ package recall
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
@@ -322,4 +323,31 @@ func TestRecord(t *testing.T) {
 			t.Fatal("a damaged record is read")
 		}
 	})
+}
+
+// A count of more than a record has bytes is no reason to go on: the work on it is bounded by its size.
+func TestRecordOfMany(t *testing.T) {
+	q := sha256.Sum256([]byte("question"))
+	for name, payload := range map[string][]byte{
+		"tensors":    binary.AppendUvarint(nil, 1<<39),
+		"dimensions": binary.AppendUvarint([]byte{1, 1, 'y', 1}, 1<<39),
+	} {
+		b := append([]byte(mark), q[:]...)
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(payload)))
+		b = append(b, payload...)
+		sum := sha256.Sum256(b[len(mark):])
+		done := make(chan error, 1)
+		go func() {
+			_, err := open(append(b, sum[:]...), q)
+			done <- err
+		}()
+		select {
+		case err := <-done:
+			if err == nil {
+				t.Errorf("%s: taken", name)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("%s: still counting", name)
+		}
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"nero/run/job"
 	"nero/run/store"
@@ -431,6 +432,48 @@ func TestOnce(t *testing.T) {
 		if !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("of nothing: %v", err)
 		}
+	}
+}
+
+// Of two who plan other work at one place at the same moment one is told, before anything of the other is written over;
+// so is who comes behind one that was stopped over it.
+func TestTwoPlanners(t *testing.T) {
+	storage(t, nil)
+	s := open(t, object.Options{})
+	if err := s.Put(t.Context(), ".plan.json", []byte("that of another job"), true); err != nil {
+		t.Fatal(err)
+	}
+	r := object.New("s3://runs/one", s)
+	err := planned(t.Context(), r, filepath.Join(t.TempDir(), "scratch"), storetest.Job(7, 3, 2, 2, 2))
+	if err == nil || !strings.Contains(err.Error(), "s3://runs/one has an object .plan.json of another plan") {
+		t.Errorf("planned over another plan: %v", err)
+	}
+	if b, err := s.Get(t.Context(), ".plan.json"); err != nil || string(b) != "that of another job" {
+		t.Errorf("the other plan is %q now, %v", b, err)
+	}
+	if _, err := s.Stat(t.Context(), "job.json"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a job was written: %v", err)
+	}
+}
+
+// What somebody else writes in the same moment is waited for, a little longer each time.
+func TestConflict(t *testing.T) {
+	var at []time.Time
+	storage(t, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			if q.Method == http.MethodPut && len(at) < 4 {
+				at = append(at, time.Now())
+				w.WriteHeader(http.StatusConflict)
+				return
+			}
+			h.ServeHTTP(w, q)
+		})
+	})
+	if err := open(t, object.Options{}).Put(t.Context(), "x", []byte("one"), true); err != nil {
+		t.Fatal(err)
+	}
+	if gap := at[3].Sub(at[2]); len(at) != 4 || gap < 40*time.Millisecond {
+		t.Errorf("%d conflicts, the last after %s", len(at), gap)
 	}
 }
 

@@ -103,7 +103,8 @@ func (r *Run) Publish(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if _, ours := there[jobName]; ours { // before what belongs to another job is written over
+	_, ours := there[jobName]
+	if ours { // before what belongs to another job is written over
 		old, err := r.store.Get(ctx, jobName)
 		if err != nil {
 			return err
@@ -124,7 +125,7 @@ func (r *Run) Publish(ctx context.Context, dir string) error {
 				continue
 			}
 		}
-		if name != jobName {
+		if name != jobName && ours { // what helps to make the same job
 			if err := r.store.Put(ctx, name, b, false); err != nil {
 				return err
 			}
@@ -135,6 +136,11 @@ func (r *Run) Publish(ctx context.Context, dir string) error {
 			return err
 		}
 		if old != nil && !bytes.Equal(old, b) {
+			if name != jobName {
+				return fmt.Errorf("%s has an object %s of another plan, and no job: somebody plans there at this "+
+					"moment, or was stopped over it; choose another prefix, or remove that object if nobody is at "+
+					"work, and plan again", r.at, name)
+			}
 			return r.raced()
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -189,6 +190,13 @@ func (b *bucket) Get(ctx context.Context, key string) (data []byte, err error) {
 	return nil, err
 }
 
+// The pauses before what somebody else writes in the same moment is tried again: the first, and the last, after which
+// five seconds have gone.
+const (
+	shortest = 10 * time.Millisecond
+	longest  = 2560 * time.Millisecond
+)
+
 // Put writes an object in one request, with the checksum of its bytes.
 func (b *bucket) Put(ctx context.Context, key string, data []byte, once bool) error {
 	o := minio.PutObjectOptions{
@@ -202,9 +210,14 @@ func (b *bucket) Put(ctx context.Context, key string, data []byte, once bool) er
 		return err
 	}
 	err := b.renewed(put)
-	for range 9 { // somebody else writes it in this moment
+	for pause := shortest; pause <= longest; pause *= 2 { // somebody else writes it in this moment
 		if !once || minio.ToErrorResponse(err).StatusCode != http.StatusConflict {
 			break
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
 		}
 		err = b.renewed(put)
 	}
