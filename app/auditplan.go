@@ -230,7 +230,7 @@ func (a *App) joinedAudit(ctx context.Context, dir string, p *auditPlan, e Engin
 	}
 	opened := study
 	if w, err = a.openAudit(ctx, &opened, e.of(&p.Job)); err != nil {
-		return nil, study, replanned(err)
+		return nil, study, replanned(a.uninstalled(err, dir, &p.Job))
 	}
 	hash, err := w.Job.Hash()
 	if err == nil && hash != p.Hash {
@@ -386,6 +386,21 @@ func (p *auditPlan) tape(dir string, index int) (*tape.Tape, error) {
 	return t, nil
 }
 
+// sound is when a shard was kept, and whether it holds what was written. Unlike tape it changes nothing.
+func (p *auditPlan) sound(dir string, index int) (at time.Time, sound bool) {
+	name := shardFile(dir, index)
+	info, err := os.Stat(name)
+	if err != nil {
+		return at, false
+	}
+	b, err := disk.Read(name, mostSweep)
+	if err != nil {
+		return at, false
+	}
+	t, err := tape.Decode(b)
+	return info.ModTime(), err == nil && t.Head == p.head(index)
+}
+
 // MergeAudit makes the audit of a planned folder from its shards, and writes it there in the formats given. It is that
 // of [App.Audit], to the byte. The error is a [MissingError] while shards are missing.
 func (a *App) MergeAudit(ctx context.Context, dir string, e Engine, workers int, formats ...string,
@@ -450,7 +465,8 @@ func (p *auditPlan) told(dir, model string, block int, m eval.Predictor) (audit.
 				return nil, err
 			}
 			if t == nil {
-				return nil, fmt.Errorf("shard %d is gone from %s", i, dir)
+				return nil, fmt.Errorf("shard %d is gone from %s since the merge began; compute it again with: "+
+					"nero shard %s --index %d, and then merge again", i, dir, dir, i)
 			}
 			return &eval.Recorded{Predictor: m, Tape: t, Told: true}, nil
 		}
@@ -462,4 +478,18 @@ func (p *auditPlan) told(dir, model string, block int, m eval.Predictor) (audit.
 func AuditPlanned(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, auditPlanName))
 	return err == nil
+}
+
+// noRun says of the folder of an audit, in which somebody looked for a run, what it is and what opens it.
+func (a *App) noRun(dir string, err error) error {
+	made := filepath.Join(dir, AuditFile("json"))
+	if _, none := os.Stat(made); none == nil {
+		return fmt.Errorf("%s is the folder of an audit, and this is for runs; a report of it: nero report %s %s; on the "+
+			"page: nero serve %s", dir, made, a.speech().Option(Option{Name: "format", Value: "html"}), dir)
+	}
+	if AuditPlanned(dir) {
+		return fmt.Errorf("%s is a planned audit that is not made yet; how far it is: nero status %s; make it with: nero "+
+			"merge %s", dir, dir, dir)
+	}
+	return err
 }

@@ -81,6 +81,13 @@ func TestPlannedAudit(t *testing.T) {
 	if err := os.Truncate(name(1), 100); err != nil {
 		t.Fatal(err)
 	}
+	look, err := a.Watch(ctx, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := look.Status(ctx); err != nil || s.Todo != "0-1" || s.Kept != p.Shards-2 {
+		t.Errorf("status with one missing and one damaged: %+v, %v", s, err)
+	}
 	if _, err := a.MergeAudit(ctx, dir, app.Engine{}, 1, "json"); !missing(err, 2) {
 		t.Errorf("with one missing and one damaged: %v", err)
 	}

@@ -210,6 +210,17 @@ func replanned(err error) error {
 	return err
 }
 
+// uninstalled says of a machine without the library of the engine that a job was planned for what to do.
+func (a *App) uninstalled(err error, dir string, j *job.Job) error {
+	if !errors.Is(err, choose.ErrNoLibrary) {
+		return err
+	}
+	return fmt.Errorf("%w; %s was planned for the engine %s: install that release of ONNX Runtime here (pip install "+
+		"onnxruntime==%s) and name its library with %s, or plan anew into another folder with the engine that every "+
+		"machine has: nero plan %s", err, dir, j.Engine, j.Engine.Version, a.option("ort-lib"),
+		a.speech().Option(Option{Name: "engine", Value: choose.Wasm}))
+}
+
 // unplanned says of a folder without a job where one comes from.
 func unplanned(dir string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
@@ -250,7 +261,7 @@ func (a *App) joined(ctx context.Context, at *place, j *job.Job, held *store.Run
 	}
 	w, err := a.open(ctx, &study, wo)
 	if err != nil {
-		return nil, nil, replanned(err)
+		return nil, nil, replanned(a.uninstalled(err, dir, j))
 	}
 	foreign := false
 	if computed && len(w.Job.Models) == len(j.Models) {

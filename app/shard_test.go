@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"syscall"
@@ -60,19 +61,35 @@ func TestRate(t *testing.T) {
 	for i := range lastShards {
 		resumed = append(resumed, 86400+2*float64(i))
 	}
+	// A worker that was away for an hour in the middle of the last shards.
+	away, together := []float64{}, []float64{}
+	for i := range 10 {
+		away = append(away, 2*float64(i))
+	}
+	for i := range 10 {
+		away = append(away, 3600+2*float64(i))
+	}
+	// 16 workers that end together every 108 seconds, and never pause.
+	for i := range 160 {
+		together = append(together, 108*float64(i/16)+0.01*float64(i%16))
+	}
 	for _, c := range []struct {
-		kept []store.Kept
-		want float64
+		kept   []store.Kept
+		want   float64
+		paused bool
 	}{
-		{nil, 0},
-		{at(3), 0},
-		{at(3, 3), 0},
-		{at(0, 2), 2},
-		{at(0, 2, 4, 6), 2},
-		{at(resumed...), 2},
+		{nil, 0, false},
+		{at(3), 0, false},
+		{at(3, 3), 0, false},
+		{at(0, 2), 2, false},
+		{at(0, 2, 4, 6), 2, false},
+		{at(resumed...), 2, false},
+		{at(away...), 2, true},
+		{at(together...), 4 * 16 / 108., false},
 	} {
-		if got := rate(c.kept); got != c.want {
-			t.Errorf("%d shards: %v, want %v", len(c.kept), got, c.want)
+		got, paused := rate(c.kept)
+		if math.Abs(got-c.want) > 0.25*c.want || paused > 0 != c.paused {
+			t.Errorf("%d shards: %v, pauses %s, want %v", len(c.kept), got, paused, c.want)
 		}
 	}
 }

@@ -31,6 +31,8 @@ type Status struct {
 	Failed  int `json:"failed"`
 	// Rate is samples a second over the last shards, 0 where that cannot be said.
 	Rate float64 `json:"rate"`
+	// Paused is how many seconds of the time of these shards nobody worked; they are not in the rate.
+	Paused float64 `json:"paused,omitempty"`
 	// Left is about how many seconds of work are left at that rate, absent where that cannot be said.
 	Left *float64 `json:"left,omitempty"`
 	// Quiet is for how many seconds no shard was kept, by the clock of this machine; absent without a shard.
@@ -126,7 +128,8 @@ func (w *Watch) shards() []job.Shard {
 	return w.job.Shards()
 }
 
-// Status is how far the run, or the audit, is now. Markers of shards are believed, and the rows of none are read.
+// Status is how far the run, or the audit, is now. Markers of shards are believed, and the rows of none are read; of an
+// audit, whose shards have none, each is held against its checksum once.
 func (w *Watch) Status(ctx context.Context) (*Status, error) {
 	if w.audit != nil {
 		return w.audited(), nil
@@ -147,8 +150,11 @@ func (w *Watch) Status(ctx context.Context) (*Status, error) {
 // audited is how far a planned audit is.
 func (w *Watch) audited() *Status {
 	for _, x := range w.audit.indexes() {
-		if info, err := os.Stat(shardFile(w.dir, x.Index)); err == nil && !w.known[x.Index] {
-			w.known[x.Index], w.kept = true, append(w.kept, store.Kept{Shard: x, At: info.ModTime()})
+		if w.known[x.Index] {
+			continue
+		}
+		if at, sound := w.audit.sound(w.dir, x.Index); sound { // a damaged one is made again, and the merge says so, too
+			w.known[x.Index], w.kept = true, append(w.kept, store.Kept{Shard: x, At: at})
 		}
 	}
 	_, err := os.Stat(filepath.Join(w.dir, AuditFile("json")))
@@ -163,7 +169,9 @@ func (w *Watch) count(s *Status) *Status {
 		s.Done += k.Hi - k.Lo
 		s.Failed += k.Failed
 	}
-	s.Rate = rate(w.kept)
+	paused := time.Duration(0)
+	s.Rate, paused = rate(w.kept)
+	s.Paused = paused.Seconds()
 	if s.Kept == s.Shards {
 		return s
 	}
@@ -208,25 +216,63 @@ const (
 	lastWhile  = 10 * time.Minute
 )
 
-// rate is samples a second over the last shards, in the order in which they were kept; 0 where that cannot be said.
-// Only the clock of the disk is read, so that it does not matter by which clocks the workers go.
-func rate(kept []store.Kept) float64 {
+// A gap between two shards is a pause where it is longer than longGap times the median, than longBlock times what the
+// longest gap of so many consecutive shards usually is, and than shortPause. The second is what keeps apart workers that
+// end together, shard after shard, from workers that are away.
+const (
+	longGap    = 10
+	longBlock  = 3
+	shortPause = time.Minute
+)
+
+// pausing is the gap above which nobody worked, for shards in the order in which they were kept.
+func pausing(kept []store.Kept) time.Duration {
+	var gaps, longest []time.Duration
+	for i := 1; i < len(kept); i++ {
+		g := kept[i].At.Sub(kept[i-1].At)
+		if gaps = append(gaps, g); (i-1)%lastShards == 0 {
+			longest = append(longest, g)
+		}
+		longest[len(longest)-1] = max(longest[len(longest)-1], g)
+	}
+	median := func(d []time.Duration) time.Duration {
+		slices.Sort(d)
+		return d[(len(d)-1)/2]
+	}
+	most := max(shortPause, longGap*median(gaps))
+	if len(longest) > 1 {
+		most = max(most, longBlock*median(longest))
+	}
+	return most
+}
+
+// rate is samples a second of work over the last shards, in the order in which they were kept, and what of that time was
+// a pause; 0 where that cannot be said. After a pause a shard counts with the usual time between two, for it was worked
+// on. Only the clock of the disk is read, so that it does not matter by which clocks the workers go.
+func rate(kept []store.Kept) (samples float64, paused time.Duration) {
 	if len(kept) < 2 {
-		return 0
+		return 0, 0
 	}
 	end := kept[len(kept)-1].At
 	from := max(0, len(kept)-lastShards)
 	for from > 0 && end.Sub(kept[from-1].At) <= lastWhile {
 		from--
 	}
-	samples := 0
-	for _, k := range kept[from+1:] { // the first one alone says when the others began
-		samples += k.Hi - k.Lo
+	most := pausing(kept)
+	var work time.Duration
+	gaps, n := 0, 0
+	for i, k := range kept[from+1:] { // the first one alone says when the others began
+		n += k.Hi - k.Lo
+		if g := k.At.Sub(kept[from+i].At); g > most {
+			paused += g
+		} else {
+			work, gaps = work+g, gaps+1
+		}
 	}
-	if spent := end.Sub(kept[from].At).Seconds(); spent > 0 {
-		return float64(samples) / spent
+	if gaps == 0 || work <= 0 {
+		return 0, 0
 	}
-	return 0
+	return float64(n) / (work.Seconds() * float64(len(kept)-from-1) / float64(gaps)), paused
 }
 
 // WriteText says on one line how far it is.
@@ -243,6 +289,9 @@ func (s *Status) WriteText(to io.Writer) error {
 		line += "; complete it with: " + merging(s.Dir)
 	case s.Left != nil:
 		line += fmt.Sprintf("; %s samples/s, about %s left", pace(s.Rate), seconds(*s.Left))
+	}
+	if s.Left != nil && s.Paused > 0 {
+		line += fmt.Sprintf(" of work (pauses of %s do not count)", seconds(s.Paused))
 	}
 	if s.Quiet != nil && (s.Rate == 0 || *s.Quiet > 60) {
 		line += fmt.Sprintf("; the last shard was kept %s ago", seconds(*s.Quiet))

@@ -15,6 +15,18 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// outcome is how an audit ends the program.
+func outcome(r *app.AuditResult) error {
+	switch r.Outcome() {
+	case app.Good:
+		return nil
+	case app.Findings:
+		return errFindings
+	case app.NotRun:
+	}
+	return fmt.Errorf("the audit of %s could not run", strings.Join(r.Unaudited(), ", "))
+}
+
 func (a *App) audit() *cobra.Command {
 	var sf studyFlags
 	var formats []string
@@ -77,14 +89,7 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 			if err != nil {
 				return err
 			}
-			switch r.Outcome() {
-			case app.Good:
-				return nil
-			case app.Findings:
-				return errFindings
-			case app.NotRun:
-			}
-			return fmt.Errorf("the audit of %s could not run", strings.Join(r.Unaudited(), ", "))
+			return outcome(r)
 		},
 	}
 	sf.add(c)

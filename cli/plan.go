@@ -161,10 +161,10 @@ func (a *App) merge() *cobra.Command {
 		Long: `merge sums up the shards of a run and completes its folder, as nero run does at its end. It computes nothing,
 so it runs anywhere; others may work on the folder or merge it at the same time. A run in a bucket, s3://BUCKET/PREFIX, is
 fetched into the folder of -o and completed there; --push puts its summary and manifest back.
-Of a planned audit it makes the checks, which compute, and writes audit.json and audit.txt; the exit code is 0 whatever
-they find.
+Of a planned audit it makes the checks, which compute, and writes audit.json and audit.txt; the exit code is that of
+nero audit, 1 for FAIL and NEEDS_ATTENTION.
 
-Exit codes: 0 the run is complete; 2 it cannot be; 3 shards are missing, whose indexes are printed as --index and
+Exit codes: 0 the run is complete; 1 the audit is, and found something; 2 it cannot be; 3 shards are missing, whose indexes are printed as --index and
 schedulers take them; 75 try again (storage, signal).`,
 		Example: "  nero merge run\n  nero merge run --json | jq .curves\n  nero merge s3://runs/mine -o mine --push",
 		Args:    cobra.ExactArgs(1),
@@ -179,14 +179,14 @@ schedulers take them; 75 try again (storage, signal).`,
 					return err
 				}
 				if json {
-					return r.Write(a.Out, "json")
+					return errors.Join(r.Write(a.Out, "json"), outcome(r))
 				}
 				if err := a.inColor(func() error { return r.WriteBrief(a.Out) }); err != nil {
 					return err
 				}
 				fmt.Fprintf(a.Out, "The whole report: %s and %s\n", filepath.Join(args[0], app.AuditFile("text")),
 					filepath.Join(args[0], app.AuditFile("json")))
-				return nil
+				return outcome(r)
 			}
 			r, err := a.app.Merge(cmd.Context(), args[0], o)
 			if err != nil {
@@ -221,7 +221,8 @@ func (a *App) status() *cobra.Command {
 		Use:   "status RUN",
 		Short: "Say how far a run is, whoever works on it",
 		Long: `status reads from the folder of a run how many shards and samples are kept, how fast they come, how long the
-rest takes at that rate, and how many rows have an error. It does not matter who works on the run, or where. RUN is a
+rest takes at that rate, and how many rows have an error. The rate is that of work: gaps between two shards of more than
+a minute and ten times the median are pauses, and do not count. It does not matter who works on the run, or where. RUN is a
 folder, of a run or of an audit that nero plan began, or s3://BUCKET/PREFIX.`,
 		Example: "  nero status run\n  nero status run --watch\n  nero status run --json | jq -r .todo",
 		Args:    cobra.ExactArgs(1),

@@ -86,7 +86,7 @@ func steps(ctx context.Context, nero, dir string, samples, but int) error {
 		step
 		args []string
 	}{
-		{step{name: "merge", mostCPU: limit(20), mostMemory: limit(200)}, []string{"merge", at("run")}},
+		{step{name: "merge", mostCPU: limit(20), mostMemory: limit(90)}, []string{"merge", at("run")}},
 		{step{name: "report into a folder"}, []string{"report", at("run"), "-o", at("report")}},
 		{
 			step{name: "report on one page", mostMemory: limit(500)},
