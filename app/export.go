@@ -74,7 +74,7 @@ func (a *App) Export(ctx context.Context, paths []string, o ExportOptions) error
 	}
 	sh, err := shelf.Open(ctx, paths, so)
 	if err != nil {
-		return oneLine(err)
+		return a.noRun(paths[0], oneLine(err))
 	}
 	defer sh.Close() //nolint:errcheck // nothing was written
 	run, err := a.onlyRun(sh)
@@ -123,8 +123,10 @@ func (a *App) onlyRun(sh *shelf.Shelf) (*shelf.Run, error) {
 	}
 	switch len(names) {
 	case 0:
-		return nil, fmt.Errorf("there is no run, only %s; give the folder of a run, too",
-			words.Plural(len(all.Audits), "audit", "audits"))
+		return nil, fmt.Errorf("there is no run, only %s; give the folder of a run, too. An audit has no such tables: "+
+			"nero report FOLDER/%s %s writes its report, nero serve FOLDER shows it",
+			words.Plural(len(all.Audits), "audit", "audits"), AuditFile("json"),
+			a.speech().Option(Option{Name: "format", Value: "html"}))
 	case 1, 2:
 		return sh.Run(strings.Join(names, "+"))
 	}

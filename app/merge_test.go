@@ -57,8 +57,8 @@ func away(t *testing.T, a *App) (s *job.Study, dir string) {
 	return demo, dir
 }
 
-// Law: a merge needs the plan and the rows, and neither data nor models. It writes the same bytes without them, names of
-// classes among them, as with them, which is what it does with the plan of an older version.
+// Law: a merge needs the plan and the rows, and neither data nor models. It writes the same bytes without them, names
+// of classes among them, as with them, which is what it does with the plan of an older version.
 func TestMergeWithoutData(t *testing.T) {
 	a := &App{Version: "1"}
 	ctx := t.Context()

@@ -31,7 +31,7 @@ const maxAuditText = 8 << 20
 func (a *App) Report(ctx context.Context, dir, out, audit string) ([]string, error) {
 	r, err := store.Open(dir)
 	if err != nil {
-		return nil, err
+		return nil, a.noRun(dir, err)
 	}
 	defer r.Close() //nolint:errcheck // only read from
 	if first := a.firstLook(r); first != nil {

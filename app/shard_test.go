@@ -141,3 +141,17 @@ func TestElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// A worker without the library that the plan's engine is in says what to do; other errors stay as they are.
+func TestUninstalled(t *testing.T) {
+	var a App
+	j := &job.Job{Engine: job.Engine{Name: choose.Native, Version: "1.27.0"}}
+	err := a.uninstalled(fmt.Errorf("models[0]: %w", choose.ErrNoLibrary), "run", j)
+	if !errors.Is(err, choose.ErrNoLibrary) || !strings.Contains(err.Error(), "pip install onnxruntime==1.27.0") ||
+		!strings.Contains(err.Error(), "nero plan --engine wasm") {
+		t.Errorf("without the library: %v", err)
+	}
+	if other := a.uninstalled(io.ErrUnexpectedEOF, "run", j); !errors.Is(other, io.ErrUnexpectedEOF) {
+		t.Errorf("another error: %v", other)
+	}
+}

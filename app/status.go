@@ -128,8 +128,8 @@ func (w *Watch) shards() []job.Shard {
 	return w.job.Shards()
 }
 
-// Status is how far the run, or the audit, is now. Markers of shards are believed, and the rows of none are read; of an
-// audit, whose shards have none, each is held against its checksum once.
+// Status is how far the run, or the audit, is now. Markers of shards are believed, and the rows of none are read; of
+// an audit, whose shards have none, each is held against its checksum once.
 func (w *Watch) Status(ctx context.Context) (*Status, error) {
 	if w.audit != nil {
 		return w.audited(), nil
@@ -216,8 +216,8 @@ const (
 	lastWhile  = 10 * time.Minute
 )
 
-// A gap between two shards is a pause where it is longer than longGap times the median, than longBlock times what the
-// longest gap of so many consecutive shards usually is, and than shortPause. The second is what keeps apart workers that
+// A gap between two shards is a pause where it is longer than longGap times the median, than longBlock times what
+// the longest gap of so many consecutive shards usually is, and than shortPause. The second is what keeps apart workers that
 // end together, shard after shard, from workers that are away.
 const (
 	longGap    = 10
@@ -246,8 +246,8 @@ func pausing(kept []store.Kept) time.Duration {
 	return most
 }
 
-// rate is samples a second of work over the last shards, in the order in which they were kept, and what of that time was
-// a pause; 0 where that cannot be said. After a pause a shard counts with the usual time between two, for it was worked
+// rate is samples a second of work over the last shards, in the order in which they were kept, and what of that time
+// was a pause; 0 where that cannot be said. After a pause a shard counts with the usual time between two, for it was worked
 // on. Only the clock of the disk is read, so that it does not matter by which clocks the workers go.
 func rate(kept []store.Kept) (samples float64, paused time.Duration) {
 	if len(kept) < 2 {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"text/template"
 	"time"
@@ -39,6 +41,8 @@ type SubmitOptions struct {
 	Workers int
 	// GPUs is how many a task has.
 	GPUs int
+	// Memory is how many bytes a task has; 0 for what the site says, and [mostOfPod] in Kubernetes.
+	Memory int64
 	// Time is how long a task may take; 0 for what the site says.
 	Time time.Duration
 	// AllowProgram lets workers run the programs that the study names.
@@ -82,6 +86,9 @@ func (a *App) Submission(ctx context.Context, dir string, o SubmitOptions) (*Sub
 		if n.value < 0 {
 			return nil, fmt.Errorf("%s is %d, want at least 1, or 0 for the preset", a.option(n.name), n.value)
 		}
+	}
+	if o.Memory < 0 {
+		return nil, fmt.Errorf("%s is %d, want a size such as 4GB", a.option("memory"), o.Memory)
 	}
 	if o.Time < 0 {
 		return nil, fmt.Errorf("%s is %v, want a time above 0, or 0 for what the site says", a.option("time"), o.Time)
@@ -164,6 +171,23 @@ func jobName(folder, hash string) string {
 	return "nero-" + strings.Trim(plain[:min(len(plain), 40)]+"-"+hash[:8], "-")
 }
 
+// mostOfPod is what a task of Kubernetes has where nobody says: the program takes some hundred megabytes, a model of
+// photos with its batch a gigabyte.
+const mostOfPod = 2 << 30
+
+// quantity is a number of bytes as Kubernetes writes it.
+func quantity(n int64) string {
+	for _, u := range []struct {
+		name string
+		size int64
+	}{{"Gi", 1 << 30}, {"Mi", 1 << 20}} {
+		if n%u.size == 0 {
+			return fmt.Sprintf("%d%s", n/u.size, u.name)
+		}
+	}
+	return strconv.FormatInt(n, 10)
+}
+
 // render fills in one of the templates.
 func (s *Submission) render(name string) (string, error) {
 	t, err := template.New("").Option("missingkey=error").Funcs(template.FuncMap{
@@ -182,7 +206,9 @@ func (s *Submission) render(name string) (string, error) {
 			n := int((d + time.Second - 1) / time.Second)
 			return fmt.Sprintf("%02d:%02d:%02d", n/3600, n/60%60, n%60)
 		},
-		"seconds": func(d time.Duration) int { return int((d + time.Second - 1) / time.Second) },
+		"kubernetes": quantity,
+		"slurm":      func(n int64) string { return fmt.Sprintf("%dM", (n+1<<20-1)>>20) },
+		"seconds":    func(d time.Duration) int { return int((d + time.Second - 1) / time.Second) },
 		"json": func(text string) (string, error) { // which is a text in YAML, too
 			b, err := json.Marshal(text)
 			return string(b), err
@@ -213,6 +239,7 @@ func (s *Submission) Kubernetes() (string, error) {
 	if s.Mount == "" {
 		s.Mount = filepath.Dir(s.Dir)
 	}
+	s.Memory = cmp.Or(s.Memory, mostOfPod)
 	if s.To != "" {
 		return s.render("kubernetes.yaml.tmpl")
 	}

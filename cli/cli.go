@@ -356,9 +356,15 @@ func (s *size) String() string {
 	return strconv.FormatInt(int64(*s), 10)
 }
 
+// leastBare is the least number of bytes that is taken without a unit: who writes less has left one out.
+const leastBare = 1 << 20
+
 // Set reads a size such as 4GB.
 func (s *size) Set(text string) error {
 	n, err := app.ParseSize(text)
+	if _, bare := strconv.ParseUint(text, 10, 64); err == nil && bare == nil && n > 0 && n < leastBare {
+		return fmt.Errorf("%s without a unit is %s bytes; write %sMB or %sGB", text, text, text, text)
+	}
 	*s = size(n)
 	return err
 }

@@ -55,6 +55,10 @@ providers, are always asked.`,
 			"  nero run studies/digits/full.yaml -o run --answers 2GB",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("budget") && rf.Budget <= 0 {
+				return fmt.Errorf("--budget is %s, want a time such as 60s or 10m; leave it out for any time",
+					rf.Budget)
+			}
 			s, err := sf.study(&a.app, args)
 			if err != nil {
 				return err

@@ -30,6 +30,8 @@ func addTasks(c *cobra.Command, o *app.SubmitOptions) {
 	c.Flags().IntVar(&o.AtOnce, "at-once", 0, "most `tasks` at the same time (default: the scheduler's)")
 	c.Flags().IntVarP(&o.Workers, "workers", "w", 1, "shards, and processors, of a task at once")
 	c.Flags().IntVar(&o.GPUs, "gpus", 0, "GPUs of a task")
+	c.Flags().Var((*size)(&o.Memory), "memory",
+		"memory of a task, a `size` such as 4GB (default: the site's, and 2 GiB in Kubernetes)")
 	c.Flags().DurationVar(&o.Time, "time", 0, "most time of a task, such as 1h (default: the site's)")
 	c.Flags().BoolVar(&o.AllowProgram, "allow-program", false,
 		"let workers run the programs that the study names; look at them first")

@@ -128,7 +128,9 @@ func (r *Run) stored(q api.AggregateRequest) (*api.Aggregate, bool) {
 func (r *Run) label(k int) string { return view.Label(r.group, r.job.Elements[k]) }
 
 // says is what the run says of models on some samples.
-func (r *Run) says(ctx context.Context, models []int, confidence float64, rows []int32, samples *table) ([]string, error) {
+func (r *Run) says(ctx context.Context, models []int, confidence float64, rows []int32, samples *table) ([]string,
+	error,
+) {
 	s := &view.Sayer{Metrics: r.metrics, Confidence: confidence, Identity: r.identity, Label: r.label}
 	for _, m := range r.metrics {
 		s.Units = append(s.Units, fold.MetricOf(m, r.job.Study.Output).Unit)

@@ -57,8 +57,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// Law: what is said of a set of samples, of two models on it, and of the classes that it is taken for, is the same bit for
-// bit whether the run is held or gone through shard by shard; then neither curves nor classes stay in memory.
+// Law: what is said of a set of samples, of two models on it, and of the classes that it is taken for, is the same bit
+// for bit whether the run is held or gone through shard by shard; then neither curves nor classes stay in memory.
 func TestStreamedSets(t *testing.T) {
 	held, streamed := one(t, small()), one(t, small())
 	streamed.shelf.mostHeld = 4 * 57 * 3 // so that sets are looked at a few elements at a time
@@ -74,7 +74,9 @@ func TestStreamedSets(t *testing.T) {
 		}
 		return string(b)
 	}
-	for _, rule := range []string{"label = 3", "mean A < 0.7 and label = 2", "predicted B = 1", "label >= 0", "id = \"none\""} {
+	for _, rule := range []string{
+		"label = 3", "mean A < 0.7 and label = 2", "predicted B = 1", "label >= 0", "id = \"none\"",
+	} {
 		for k := range held.metrics {
 			q := api.AggregateRequest{Set: api.Set{Rule: rule}, Metric: k, Pair: []int{0, 1}}
 			if a, b := ask(held, q), ask(streamed, q); a != b {

@@ -176,8 +176,8 @@ type window struct {
 	rows   []int32
 }
 
-// windows goes through the values of a metric under models, for some samples in their order: all elements at once where
-// curves are held anyway, else as many elements at a time as may be held.
+// windows goes through the values of a metric under models, for some samples in their order: all elements at once
+// where curves are held anyway, else as many elements at a time as may be held.
 func (r *Run) windows(ctx context.Context, models []int, k int, rows []int32, do func(w *window) error) error {
 	if !slices.ContainsFunc(models, r.streams) {
 		w := &window{hi: r.e, rows: rows}
