@@ -247,8 +247,8 @@ func pausing(kept []store.Kept) time.Duration {
 }
 
 // rate is samples a second of work over the last shards, in the order in which they were kept, and what of that time
-// was a pause; 0 where that cannot be said. After a pause a shard counts with the usual time between two, for it was worked
-// on. Only the clock of the disk is read, so that it does not matter by which clocks the workers go.
+// was a pause; 0 where that cannot be said. After a pause a shard counts with the usual time between two, for it was
+// worked on. Only the clock of the disk is read, so that it does not matter by which clocks the workers go.
 func rate(kept []store.Kept) (samples float64, paused time.Duration) {
 	if len(kept) < 2 {
 		return 0, 0

@@ -160,7 +160,9 @@ func (r *Run) atRest(model int) ([]int32, error) {
 			out[i], rows[i] = -1, int32(i)
 		}
 		// What is read is kept for those who ask next, so it is of no use to stop in the middle.
-		there, err := r.answers(context.Background(), model, rows, func(i int32, top []int32) { out[i] = top[r.identity] })
+		there, err := r.answers(context.Background(), model, rows, func(i int32, top []int32) {
+			out[i] = top[r.identity]
+		})
 		if err != nil || !there {
 			return nil, 0, err
 		}
