@@ -16,6 +16,7 @@ import (
 	"nero/audit/document"
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/data/split"
 	"nero/internal/disk"
 	"nero/model/onnx"
 	"nero/present/words"
@@ -200,6 +201,11 @@ type billing struct {
 	elements []group.Element
 	one      bool
 
+	// by what they are for, at most repairSamples of each
+	sets split.Sets
+	// to learn from
+	fit []space.Value
+	// that the bill reports on
 	samples []dataset.Sample
 	// moved[g] are the samples at an element
 	moved [][]space.Value
@@ -207,19 +213,44 @@ type billing struct {
 
 // read draws the samples and moves them.
 func (b *billing) read() error {
-	chosen, _, err := auditSamples(b.w, repairSamples)
-	if err != nil {
+	var err error
+	if b.sets, err = b.w.Chosen(); err != nil {
 		return err
 	}
-	for _, i := range chosen {
-		s, err := b.w.Eval.At(i)
+	if err := b.sets.Need(split.Choose, split.Confirm); err != nil {
+		return err
+	}
+	for side, all := range b.sets {
+		some, err := dataset.Select(nil, len(all), min(repairSamples, len(all)), false, b.w.Study.Seed)
 		if err != nil {
 			return err
 		}
-		b.samples = append(b.samples, s)
+		kept := make([]int, len(some))
+		for i, k := range some {
+			kept[i] = all[k]
+		}
+		b.sets[side] = kept
 	}
-	if len(b.samples) == 0 {
-		return errors.New("the study has no samples")
+	read := func(side split.Side) ([]dataset.Sample, error) {
+		var out []dataset.Sample
+		for _, i := range b.sets[side] {
+			s, err := b.w.Eval.At(i)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, s)
+		}
+		return out, nil
+	}
+	learn, err := read(split.Fit)
+	if err != nil {
+		return err
+	}
+	for _, s := range learn {
+		b.fit = append(b.fit, s.Value)
+	}
+	if b.samples, err = read(split.Confirm); err != nil {
+		return err
 	}
 	b.moved = make([][]space.Value, len(b.elements))
 	for k, g := range b.elements {
@@ -288,7 +319,7 @@ func (b *billing) model(ctx context.Context, m *eval.Model, methods []repair.Ask
 	}
 	source := repair.Source{
 		Model: file, Codec: m.Codec, Group: b.w.Group(), In: b.w.Eval.Plan.In, Out: b.w.Eval.Plan.Out,
-		Sample: b.samples[0].Value, Answer: answer[0], Elements: b.elements, Single: b.o.Single || m.Fixed,
+		Sample: b.samples[0].Value, Answer: answer[0], Elements: b.elements, Fit: b.fit, Single: b.o.Single || m.Fixed,
 		Probabilities: b.w.Study.Output.Decode == "probabilities",
 	}
 	for _, method := range methods {

@@ -152,8 +152,9 @@ func unaudited(w *workload.Workload, m *eval.Model) []string {
 // memberOrder is the stream of random numbers of the order of inputs that the scale is measured on.
 const memberOrder = 1<<63 + 2
 
-// members are the samples of the data that an audit does not look at, in random order: all of them, whatever part of
-// the data the study is limited to, but for data that the study balances by class, where they would tip the balance.
+// members are the samples of the data that an audit does not look at, in random order: all of them on the side of the
+// study, whatever part of the data it is limited to, but for data that the study balances by class, where they would tip
+// the balance.
 func members(w *workload.Workload, chosen []int) []int {
 	if w.Study.Data.Balance != "" {
 		return nil
@@ -167,7 +168,7 @@ func members(w *workload.Workload, chosen []int) []int {
 	}
 	var out []int
 	for i := range w.Data.Len() {
-		if !used[i] {
+		if !used[i] && w.OnSide(i) {
 			out = append(out, i)
 		}
 	}

@@ -270,6 +270,10 @@ func studyKeys() []studyKey {
 			}),
 		},
 		{
+			ofData, "side", "", "only the samples to learn from (fit), to choose by (choose) or to report on (confirm)",
+			text(func(s *job.Study) *string { return &s.Data.Side }),
+		},
+		{
 			ofData, "data-seed", "", "seed of the choice of samples",
 			seed(func(s *job.Study) *uint64 { return &s.Data.Seed }),
 		},

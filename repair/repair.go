@@ -29,6 +29,9 @@ type Source struct {
 	// Sample is one of those that the model will read, and Answer what the model says to it: their sizes count, not
 	// their numbers.
 	Sample, Answer space.Value
+	// Fit are the samples to learn from, where a method learns. What is learned from them is never reported on them:
+	// nothing of the samples that methods are chosen by and reported on (package split) is here.
+	Fit []space.Value
 	// Probabilities says that the model answers scores that sum to 1.
 	Probabilities bool
 	// Elements are those that the answers are taken at, the identity first.

@@ -62,11 +62,26 @@ type Study struct {
 	Consensus Consensus `json:"consensus,omitzero" yaml:"consensus,omitempty"`
 	// thresholds of an audit
 	Audit Audit `json:"audit,omitzero" yaml:"audit,omitempty"`
+	// how samples are divided into those to learn from, to choose by and to report on
+	Split Split `json:"split,omitzero" yaml:"split,omitempty"`
 	// of every random choice but that of the samples; default 0
 	Seed uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`
 
 	// where things stand in the file; nil for a study that was not read from one
 	src *source
+}
+
+// Split says how samples are divided into three disjoint sets: by a hash of the seed and the name of the object that a
+// sample shows, so that neither order nor number of the samples moves one. Pieces of one photo stay together.
+type Split struct {
+	// share of the objects that maps, ranks and poses are learned from; default 0.5
+	Fit float64 `json:"fit,omitempty" yaml:"fit,omitempty" jsonschema:"minimum=0,maximum=1"`
+	// share by which methods and thresholds are chosen; default 0.25
+	Choose float64 `json:"choose,omitempty" yaml:"choose,omitempty" jsonschema:"minimum=0,maximum=1"`
+	// share that every number which is reported comes from; default 0.25; the three shares have the sum 1
+	Confirm float64 `json:"confirm,omitempty" yaml:"confirm,omitempty" jsonschema:"minimum=0,maximum=1"`
+	// default 0
+	Seed uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`
 }
 
 // Formula is a metric by an expression over named arrays.
@@ -214,6 +229,9 @@ type Data struct {
 	Balance string `json:"balance,omitempty" yaml:"balance,omitempty" jsonschema:"enum=label"`
 	// of the choice of samples; default 0
 	Seed uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`
+	// only the samples that are to learn from (fit), to choose by (choose) or to report on (confirm), as split says;
+	// limit and balance then choose among them; default all
+	Side string `json:"side,omitempty" yaml:"side,omitempty" jsonschema:"enum=fit,enum=choose,enum=confirm"`
 
 	// path of boxes (folder of VOC XML, COCO JSON), of masks (folder of PNG, COCO JSON) or of fields (folder or npz),
 	// where they are not beside the images; "none" ignores them

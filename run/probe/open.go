@@ -217,7 +217,7 @@ func openInputs(j *job.Job, wo workload.Options, o Options) *Service {
 		case reason == "":
 		case f.Path == study.Data.Labels: // inputs can be shown without them
 			study.Data.Labels = "none"
-			study.Data.Balance, study.Data.Limit = "", 0 // the choice is in the job
+			study.Data.Balance, study.Data.Limit, study.Data.Side = "", 0, "" // the choice is in the job
 		default:
 			return none(reason)
 		}

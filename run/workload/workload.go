@@ -146,6 +146,8 @@ type Workload struct {
 	borderGiven bool
 	// silent says that the study wants no margin.
 	silent bool
+	// which samples of the data are on the side that the study is limited to; nil for all
+	onSide []bool
 	// Scored says that the study itself calls the outputs scores of classes: by the output's space or decoding, by the
 	// task, or by labels.
 	Scored bool
@@ -719,14 +721,29 @@ func (w *Workload) choose() error {
 		return w.Study.Errorf("data.balance",
 			"the data has no labels to balance by; give data.labels, or leave data.balance out")
 	}
+	side, err := w.side()
+	if err != nil {
+		return err
+	}
 	if d.Limit > 0 || d.Balance != "" {
-		chosen, err := dataset.Select(labels, w.Data.Len(), d.Limit, d.Balance == "label", d.Seed)
+		n := w.Data.Len()
+		if side != nil {
+			n = len(side)
+			labels = at(labels, side)
+		}
+		chosen, err := dataset.Select(labels, n, d.Limit, d.Balance == "label", d.Seed)
 		if err != nil {
 			return w.Study.Errorf("data.limit", "%v", err)
 		}
-		if len(chosen) < w.Data.Len() || d.Balance != "" {
+		switch {
+		case side != nil:
+			side = at(side, chosen)
+		case len(chosen) < n || d.Balance != "":
 			w.Eval.Samples = chosen
 		}
+	}
+	if side != nil {
+		w.Eval.Samples = side
 	}
 	return nil
 }

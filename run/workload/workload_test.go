@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"nero/data/space"
+	"nero/data/split"
 	"nero/data/tensor"
 	"nero/model/engine"
 	"nero/model/onnx"
@@ -428,6 +429,75 @@ func TestChoice(t *testing.T) {
 	s.Data.Balance = ""
 	if _, err = open(t, s, &pixelwise{}); err == nil || !strings.Contains(err.Error(), "no label") {
 		t.Errorf("samples without a label that are chosen: %v", err)
+	}
+}
+
+// A study that is limited to a side has the samples of that side and no others, in the data's order, whatever else is
+// chosen; the three sides are all of it.
+func TestSide(t *testing.T) {
+	dir := pictures(t, 8, "a", "b", "c")
+	seen := map[string]bool{}
+	of := func(change func(*job.Study)) []string {
+		t.Helper()
+		s := study(dir, "C4", model(t, "first", "n", 3))
+		change(s)
+		w, err := open(t, s, &pixelwise{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, i := range w.Eval.Samples {
+			ids = append(ids, w.Data.IDs()[i])
+			if !w.OnSide(i) {
+				t.Errorf("%s is not on its side", w.Data.IDs()[i])
+			}
+		}
+		return ids
+	}
+	n := 0
+	for _, side := range split.Sides() {
+		s := study(dir, "C4", model(t, "first", "n", 3))
+		all, err := open(t, s, &pixelwise{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sets, err := all.Sets()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n = all.Data.Len()
+		if len(sets[side]) == 0 {
+			continue
+		}
+		ids := of(func(s *job.Study) { s.Data.Side = string(side) })
+		for k, i := range sets[side] {
+			if ids[k] != all.Data.IDs()[i] {
+				t.Errorf("%s: sample %d is %s, want %s", side, k, ids[k], all.Data.IDs()[i])
+			}
+		}
+		for _, id := range ids {
+			if seen[id] {
+				t.Errorf("%s is on two sides", id)
+			}
+			seen[id] = true
+		}
+		one := of(func(s *job.Study) { s.Data.Side, s.Data.Limit = string(side), 1 })
+		if len(one) != 1 || !slices.Contains(ids, one[0]) {
+			t.Errorf("%s: one of %v is %v", side, ids, one)
+		}
+	}
+	if len(seen) != n {
+		t.Errorf("%d of %d samples are on a side", len(seen), n)
+	}
+	for change, want := range map[*job.Split]string{
+		{Fit: 0.5, Choose: 0.2}: "sum to 0.7, want 1",
+		{Fit: 1}:                `none is on the side "confirm"`,
+	} {
+		s := study(dir, "C4", model(t, "first", "n", 3))
+		s.Data.Side, s.Split = "confirm", *change
+		if _, err := open(t, s, &pixelwise{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", *change, err, want)
+		}
 	}
 }
 
