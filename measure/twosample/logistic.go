@@ -1,0 +1,131 @@
+package twosample
+
+import (
+	"math"
+	"slices"
+
+	"nero/internal/elementary"
+)
+
+// penalty is the weight of the squared coefficients beside the sum of the losses, for numbers of deviation 1.
+const penalty = 1
+
+// fit is the minimum of Σ log(1 + exp(-±x·β)) + penalty/2·|β|² over the rows of all objects that are not in part k, the
+// last coefficient, the offset, not penalised. Newton's steps, halved where they do not descend; the function is convex
+// and has one minimum, which is found sooner from a start that is near.
+func (x *design) fit(fold []int, k int, start []float64) []float64 {
+	p := x.p
+	beta, gradient, hessian := slices.Clone(start), make([]float64, p), make([]float64, p*p)
+	loss := x.loss(fold, k, beta)
+	for range 50 {
+		x.slopes(fold, k, beta, gradient, hessian)
+		step, ok := solve(hessian, gradient)
+		if !ok {
+			break
+		}
+		decrement := dot(step, gradient)
+		if !(decrement > 1e-9) { // of a sum of losses: no score changes visibly any more
+			break
+		}
+		next := make([]float64, p)
+		size, found := 1.0, false
+		for range 30 {
+			for j := range next {
+				next[j] = beta[j] - float64(size*step[j])
+			}
+			if l := x.loss(fold, k, next); l < loss {
+				loss, found = l, true
+				break
+			}
+			size /= 2
+		}
+		if !found {
+			break // rounding alone is left
+		}
+		copy(beta, next)
+	}
+	return beta
+}
+
+// loss is what fit makes small.
+func (x *design) loss(fold []int, k int, beta []float64) float64 {
+	sum := 0.0
+	for i, f := range fold {
+		if f == k {
+			continue
+		}
+		sum += softplus(x.score(i, beta)) + softplus(-x.score(x.n+i, beta))
+	}
+	for _, b := range beta[:x.p-1] {
+		sum += float64(penalty / 2.0 * b * b)
+	}
+	return sum
+}
+
+// softplus is log(1 + exp(z)).
+func softplus(z float64) float64 {
+	if z > 0 {
+		return z + elementary.Log1p(elementary.Exp(-z))
+	}
+	return elementary.Log1p(elementary.Exp(z))
+}
+
+// slopes are the first and second derivatives of loss.
+func (x *design) slopes(fold []int, k int, beta, gradient, hessian []float64) {
+	p := x.p
+	clear(gradient)
+	clear(hessian)
+	for half := range 2 {
+		for i, f := range fold {
+			if f == k {
+				continue
+			}
+			row := x.row(half*x.n + i)
+			q := 1 / (1 + elementary.Exp(-dot(row, beta)))
+			e, w := q-float64(half), q*(1-q)
+			for j, v := range row {
+				gradient[j] += float64(e * v)
+				s := float64(w * v)
+				to := hessian[j*p : j*p+j+1]
+				for l, u := range row[:j+1] {
+					to[l] += float64(s * u)
+				}
+			}
+		}
+	}
+	for j := range p - 1 {
+		gradient[j] += float64(penalty * beta[j])
+		hessian[j*p+j] += penalty
+	}
+}
+
+// solve is the solution of a·x = b for a positive definite matrix, of which the lower half is read and overwritten
+// (Cholesky). It is false where the matrix is not that.
+func solve(a, b []float64) ([]float64, bool) {
+	n := len(b)
+	for j := range n {
+		for i := j; i < n; i++ {
+			s := a[i*n+j] - dot(a[i*n:i*n+j], a[j*n:j*n+j])
+			switch {
+			case i > j:
+				a[i*n+j] = s / a[j*n+j]
+			case !(s > 0):
+				return nil, false
+			default:
+				a[j*n+j] = math.Sqrt(s)
+			}
+		}
+	}
+	x := make([]float64, n)
+	for i := range n {
+		x[i] = (b[i] - dot(a[i*n:i*n+i], x[:i])) / a[i*n+i]
+	}
+	for i := n - 1; i >= 0; i-- {
+		s := x[i]
+		for j := i + 1; j < n; j++ {
+			s -= float64(a[j*n+i] * x[j])
+		}
+		x[i] = s / a[i*n+i]
+	}
+	return x, true
+}
