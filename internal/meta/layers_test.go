@@ -28,6 +28,7 @@ var rooms = []string{
 	"audit",
 	"repair",
 	"identify",
+	"census",
 	"serve",
 	"app",
 	"cli",

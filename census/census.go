@@ -1,0 +1,240 @@
+// Package census asks data, without any model, whether they look the same after a group has moved them, how they are
+// posed where they do not, and whether labels survive it: whether a symmetry may be built in, whether moved samples may
+// be trained with, and how far they may be moved.
+package census
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"nero/audit/document"
+	"nero/data/dataset"
+	"nero/data/space"
+	"nero/measure/twosample"
+	"nero/symmetry/action"
+	"nero/symmetry/group"
+)
+
+// Presets.
+const (
+	// MostAUC is the AUC up to which data count as looking the same.
+	MostAUC = 0.6
+	// Allowed is how much larger the share of labels that change may be than it is at rest.
+	Allowed = 0.1
+	// Neighbors is by how many neighbors a label is found.
+	Neighbors = 5
+	// mostAsked is how many samples are moved and asked for their neighbors.
+	mostAsked = 1500
+	// mostPooled and mostCopies bound the randomisation.
+	mostPooled, mostCopies = 200, 12
+	// level is that of the p-values.
+	level = 0.05
+)
+
+// Subject is what is asked.
+type Subject struct {
+	// Name says which data these are.
+	Name  string
+	Group group.Group
+	// Elements are those that are tested; the identity is left out.
+	Elements []group.Element
+	// Measure says which elements these are.
+	Measure string
+	Action  action.Action
+	// IDs are the names of the samples.
+	IDs []string
+	// Sample reads one of them.
+	Sample func(i int) (dataset.Sample, error)
+	// Labels are the classes, -1 for none; nil where there are none.
+	Labels []int
+	// Classes are the words for them; nil for numbers.
+	Classes []string
+	Kinds   space.List
+	Seed    uint64
+	Workers int
+	// Began and Step are told how much there is to do and what was done; nil for nobody. Step is told by several
+	// goroutines at once.
+	Began func(total int)
+	Step  func(n int)
+}
+
+// Report is what was found.
+type Report struct {
+	Format int    `json:"format"`
+	Data   string `json:"data"`
+	Group  string `json:"group"`
+	// Measure says which elements were tested.
+	Measure string `json:"measure"`
+	Seed    uint64 `json:"seed"`
+	Samples int    `json:"samples"`
+	// Reading says what the classifier sees of a sample.
+	Reading string `json:"reading"`
+	// Sentence is the answer, and Do what to do.
+	Sentence string `json:"sentence"`
+	Do       string `json:"do"`
+	// State is symmetric, approximate, posed, undecided or constant.
+	State string `json:"state"`
+	// Survive is stable, unsafe, unclear or unknown: what becomes of labels.
+	Survive string `json:"survive"`
+	// Control is the AUC of samples that two random elements moved, which is 0.5 whatever the data.
+	Control  *Area     `json:"control,omitempty"`
+	Elements []Element `json:"elements"`
+	// Valid is how far around the identity the data look the same.
+	Valid Range `json:"valid_range"`
+	// Exact is the test by randomisation; its reason is set where there is none.
+	Exact Exact `json:"exact"`
+	Pose  *Pose `json:"pose,omitempty"`
+	// Labels is nil without labels.
+	Labels *Labels `json:"labels,omitempty"`
+	// NoLabels says why there is nothing about labels.
+	NoLabels string   `json:"no_labels,omitempty"`
+	Advice   []Advice `json:"advice"`
+	Notes    []string `json:"notes,omitempty"`
+}
+
+// Area is an AUC with its interval of 95 % over objects.
+type Area struct {
+	Value document.Number `json:"value"`
+	Low   document.Number `json:"low"`
+	High  document.Number `json:"high"`
+}
+
+func area(a twosample.AUC) *Area {
+	return &Area{document.Number(a.Value), document.Number(a.Low), document.Number(a.High)}
+}
+
+// What is said of an element.
+const (
+	Alike     = "alike"     // nothing that counts tells moved samples from others
+	Different = "different" // something does
+	Undecided = "undecided"
+	Constant  = "constant" // nothing varies, so nothing can be told
+)
+
+// Element is what one element does to the data.
+type Element struct {
+	Name   string    `json:"name"`
+	Coords []float64 `json:"coords"`
+	// Resampled says that moving makes up values between those that there are.
+	Resampled bool  `json:"resampled"`
+	AUC       *Area `json:"auc"`
+	// Twin is the AUC of samples that were moved there and back: what resampling alone shows. It is nil for elements
+	// that resample nothing, where it is a half.
+	Twin  *Area  `json:"twin,omitempty"`
+	State string `json:"state"`
+}
+
+// Range is the elements around the identity of which something holds.
+type Range struct {
+	// All says that it holds of all that were tested.
+	All bool `json:"all"`
+	// Axis, Low and High are the window on the one axis that the group has; Axis is empty for other groups.
+	Axis string          `json:"axis,omitempty"`
+	Low  document.Number `json:"low"`
+	High document.Number `json:"high"`
+	Unit string          `json:"unit,omitempty"`
+	// Names are the elements.
+	Names []string `json:"elements"`
+}
+
+// Exact is the test by randomisation of the whole group.
+type Exact struct {
+	// Reason is why there is none; nothing else is set then.
+	Reason string `json:"reason,omitempty"`
+	// Objects were given Copies copies each.
+	Objects int `json:"objects,omitempty"`
+	Copies  int `json:"copies,omitempty"`
+	// Resampled says that all copies, also that of the object as it is, were resampled twice.
+	Resampled bool   `json:"resampled,omitempty"`
+	Tests     []Test `json:"tests,omitempty"`
+	// P is the smallest p-value after Holm's correction.
+	P document.Number `json:"p_value"`
+}
+
+// Test is one statistic.
+type Test struct {
+	Name string          `json:"name"`
+	P    document.Number `json:"p_value"`
+	// Holm is the p-value after correction for there being several statistics.
+	Holm document.Number `json:"holm"`
+}
+
+// ErrFew says that there are too few samples.
+var ErrFew = errors.New("too few samples")
+
+// Take asks the data.
+func Take(ctx context.Context, s *Subject) (*Report, error) {
+	if n := len(s.IDs); n < twosample.Least {
+		return nil, fmt.Errorf("%w: %d, want at least %d: of fewer a classifier learns nothing", ErrFew, n,
+			twosample.Least)
+	}
+	t, err := newTaker(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{
+		Format: 1, Data: s.Name, Group: s.Group.Name(), Measure: s.Measure, Seed: s.Seed, Samples: len(s.IDs),
+		Reading: t.read.Doc, Notes: t.notes(),
+	}
+	if err := t.classify(ctx, r); err != nil {
+		return nil, err
+	}
+	t.exact(r)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r.Pose = t.pose()
+	if err := t.labels(ctx, r); err != nil {
+		return nil, err
+	}
+	r.judge()
+	return r, nil
+}
+
+// classify asks of each element whether moved samples can be told from others.
+func (t *taker) classify(ctx context.Context, r *Report) error {
+	fold := twosample.Deal(t.s.Seed, t.s.IDs)
+	areas := make([]twosample.AUC, 2*len(t.elements)+1)
+	err := parallel(ctx, t.s.Workers, len(areas), func(i int) (err error) {
+		switch k := i / 2; {
+		case i == len(areas)-1:
+			areas[i], err = twosample.Classify(ctx, t.control[0], t.control[1], fold)
+		case i%2 == 0:
+			areas[i], err = twosample.Classify(ctx, t.still, t.moved[k], fold)
+		case t.back[k] != nil:
+			areas[i], err = twosample.Classify(ctx, t.still, t.back[k], fold)
+		}
+		t.step(len(t.s.IDs))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.Control = area(areas[len(areas)-1])
+	for k, g := range t.elements {
+		e := Element{
+			Name: group.Title(t.s.Group, g), Coords: slices.Clone(g), Resampled: t.back[k] != nil,
+			AUC: area(areas[2*k]),
+		}
+		limit := MostAUC
+		if e.Resampled {
+			e.Twin = area(areas[2*k+1])
+			limit = max(limit, areas[2*k+1].High)
+		}
+		switch a := areas[2*k]; {
+		case a.Undefined():
+			e.State = Constant
+		case a.High <= limit:
+			e.State = Alike
+		case a.Low > limit:
+			e.State = Different
+		default:
+			e.State = Undecided
+		}
+		r.Elements = append(r.Elements, e)
+	}
+	r.Valid = t.within(func(k int) bool { return r.Elements[k].State == Alike })
+	return nil
+}
