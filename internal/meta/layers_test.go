@@ -29,6 +29,7 @@ var rooms = []string{
 	"repair",
 	"identify",
 	"census",
+	"discover",
 	"serve",
 	"app",
 	"cli",

@@ -1,0 +1,17 @@
+package discover
+
+import "nero/run/job"
+
+// Hypothesis is a symmetry that a model may have, as the claim of a study.
+type Hypothesis struct {
+	// Claim is a sentence that says which.
+	Claim string `json:"claim"`
+	// Part is the one that found it.
+	Part string `json:"part"`
+	// Study is the file that it was written to, "" for none.
+	Study string `json:"study,omitempty"`
+	// Audit is the verdict of an audit of that study, "" as long as nobody made one.
+	Audit string `json:"audit,omitempty"`
+	// Lay lays the claim over the study that was asked about: the group with its elements, and what moves how.
+	Lay func(s *job.Study) `json:"-"`
+}
