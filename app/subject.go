@@ -206,6 +206,9 @@ func (a *App) about(w *workload.Workload, model string) []audit.About {
 			add("provider", i.Provider)
 		}
 	}
+	if w.Study.Hypothesis {
+		add("claim", "a hypothesis of nero discover")
+	}
 	add("data", w.Study.Data.Images)
 	add("group", w.Study.Group.Name)
 	// nothing else is read between its numbers

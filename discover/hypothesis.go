@@ -6,6 +6,8 @@ import "nero/run/job"
 type Hypothesis struct {
 	// Claim is a sentence that says which.
 	Claim string `json:"claim"`
+	// Word is how sure the part is.
+	Word Word `json:"says"`
 	// Part is the one that found it.
 	Part string `json:"part"`
 	// Study is the file that it was written to, "" for none.

@@ -23,10 +23,12 @@ type Subject struct {
 	// In and Out declare what the values on both sides are: which numbers are positions, vectors or irreps, and what
 	// belongs to nodes.
 	In, Out space.Spec
-	// Answers returns one prediction for each value, in order, and changes none of them. Scores are the numbers that the
+	// Answers returns one prediction for each value, in order, and changes none of them. Scores are the numbers that
+	// the
 	// model returns, before any softmax. Call [Subject.Predict], which counts.
 	Answers func(ctx context.Context, values []space.Value) ([]space.Value, error)
-	// Gradient carries cotangents of the predictions back: Jᵀ·c for each value, in the unit of the value. It is nil where
+	// Gradient carries cotangents of the predictions back: Jᵀ·c for each value, in the unit of the value. It is nil
+	// where
 	// the graph has no derivative, and NoGradient says why.
 	Gradient   func(ctx context.Context, values, cotangents []space.Value) ([]space.Value, error)
 	NoGradient string
@@ -35,6 +37,10 @@ type Subject struct {
 	Rules         action.Table
 	Moving, Moved action.Options
 	Groups        []group.Group
+	// Declared says that somebody said how the outputs move, and Stays that they stay as they are; else both are asked
+	// of
+	// outputs that could move.
+	Declared, Stays bool
 	// Roundoff is the unit roundoff of the model's arithmetic, such as 2⁻²⁴.
 	Roundoff float64
 	// Seed decides every random choice: equal subjects with equal seeds give equal sections.
@@ -90,7 +96,8 @@ func (s *Subject) Predict(ctx context.Context, values []space.Value) ([]space.Va
 // chunk is how many values are asked at once.
 const chunk = 256
 
-// Pull is the gradient of Σ cotangent·prediction by each value. It is an error of the kind [ErrOpen] where the graph has
+// Pull is the gradient of Σ cotangent·prediction by each value. It is an error of the kind [ErrOpen] where the graph
+// has
 // none.
 func (s *Subject) Pull(ctx context.Context, values, cotangents []space.Value) ([]space.Value, error) {
 	if s.Gradient == nil {

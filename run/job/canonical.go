@@ -170,7 +170,7 @@ func (j *Job) withoutPaths() *Job {
 			m.Program, m.Endpoint, m.Dir, m.Workers, m.TokenEnv, m.Timeout = nil, "", "", 0, "", 0
 		}
 	}
-	c.Study.Name, c.Study.About = "", ""
+	c.Study.Name, c.Study.About, c.Study.Hypothesis = "", "", false
 	c.Study.Providers = nil             // as they were understood they stand beside the engine and the models
 	c.Study.Data.Labels = ""            // those of the samples count, wherever they are from
 	for _, p := range c.Study.Paths() { // what they hold counts by its digest

@@ -34,6 +34,8 @@ type Study struct {
 	Name string `json:"name,omitempty" yaml:"name,omitempty" jsonschema:"minLength=1"`
 	// what it shows, in a sentence or two, for the head of tables, reports and pages; default nothing
 	About string `json:"about,omitempty" yaml:"about,omitempty"`
+	// the claim was proposed by nero discover and by nobody else; it decides no number; default false
+	Hypothesis bool `json:"hypothesis,omitempty" yaml:"hypothesis,omitempty"`
 	// what the models do; sets the default of output.space: scores, mask, boxes, field, image, tensor, rows, record,
 	// signal
 	Task string `json:"task,omitempty" yaml:"task,omitempty" jsonschema:"enum=classification,enum=segmentation,enum=detection,enum=flow,enum=image,enum=tensor,enum=regression,enum=molecules,enum=sequence"`

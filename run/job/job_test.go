@@ -224,7 +224,7 @@ func TestHashEveryField(t *testing.T) {
 			defer undo()
 			after := mustHash(t, j)
 			isPath := strings.HasPrefix(path, "study.models[0].") && path != "study.models[0].name" ||
-				path == "study.name" || path == "study.about" ||
+				path == "study.name" || path == "study.about" || path == "study.hypothesis" ||
 				path == "study.data.images" || path == "study.data.labels" || path == "study.data.targets" ||
 				path == "files[0].path" ||
 				strings.HasPrefix(path, "study.providers") ||

@@ -61,8 +61,8 @@ func makeSchema(t *testing.T) []byte {
 		"Boxes":     reflect.TypeFor[Boxes](),
 		"BoxesPart": reflect.TypeFor[BoxesPart](),
 		"Anchors":   reflect.TypeFor[Anchors](), "Field": reflect.TypeFor[Field](),
-		"Consensus": reflect.TypeFor[Consensus](),
-		"Cloud":     reflect.TypeFor[Cloud](), "Sound": reflect.TypeFor[Sound](), "Port": reflect.TypeFor[Port](),
+		"Consensus": reflect.TypeFor[Consensus](), "Split": reflect.TypeFor[Split](),
+		"Cloud": reflect.TypeFor[Cloud](), "Sound": reflect.TypeFor[Sound](), "Port": reflect.TypeFor[Port](),
 		"Recurrent": reflect.TypeFor[Recurrent](),
 		"State":     reflect.TypeFor[State](), "Feeding": reflect.TypeFor[Feeding](),
 		"Slices": reflect.TypeFor[Slices](),
@@ -75,8 +75,8 @@ func makeSchema(t *testing.T) []byte {
 		}
 		refine(t, d, typ)
 	}
-	if len(s.Definitions) != 29 {
-		t.Fatalf("%d definitions, expected 29: add the new one above", len(s.Definitions))
+	if len(s.Definitions) != 30 {
+		t.Fatalf("%d definitions, expected 30: add the new one above", len(s.Definitions))
 	}
 	orbit := s.Definitions["Orbit"]
 	var pairs []*jsonschema.Schema
@@ -260,7 +260,7 @@ func TestSchemaRules(t *testing.T) {
 	if n < 40 {
 		t.Errorf("only %d permitted values", n)
 	}
-	if c := strings.Count(text, `"additionalProperties": false`); c != 30 {
-		t.Errorf("%d of 30 mappings refuse unknown keys", c)
+	if c := strings.Count(text, `"additionalProperties": false`); c != 31 {
+		t.Errorf("%d of 31 mappings refuse unknown keys", c)
 	}
 }

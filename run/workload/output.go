@@ -68,6 +68,9 @@ func (w *Workload) target(in *input) (action.Action, error) {
 	return a, nil
 }
 
+// Moving are the choices of the study about how the input moves.
+func (w *Workload) Moving() action.Options { return w.options() }
+
 // options are the choices of the study about how the input moves.
 func (w *Workload) options() action.Options {
 	s := w.Study
