@@ -12,11 +12,11 @@ func (a *App) discover() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "discover [STUDY.yaml | MODEL.onnx]",
 		Short: "Ask which symmetries a model has, without a claim",
-		Long: "discover asks a model which symmetries it has, where an audit asks whether it has the one that is " +
-			"claimed.\n" +
-			"Three quarters of the samples are asked; the others are kept. What is found are hypotheses: with -o each\n" +
-			"is a study, which 'nero audit' holds against the samples that were kept. A group and the action of the\n" +
-			"output need not be named.\n\n" +
+		Long: "discover asks a model which symmetries it has, where an audit asks whether it has the one that is\n" +
+			"claimed. " +
+			"Three quarters of the samples are asked; the others are kept. What is found are\n" +
+			"hypotheses: with -o each is a study, which 'nero audit' holds against the samples that were\n" +
+			"kept. A group and the action of the output need not be named.\n\n" +
 			app.DiscoverHelp() + "\n" +
 			"Exit code: 0 for each model something holds; 1 for one of them nothing does; 2 it could not run.",
 		Example: "  nero discover model.onnx --data photos\n" +

@@ -497,10 +497,13 @@ func vector(in, leaf space.Spec) int {
 
 // signals are families for what lies in time.
 var signals = source{
-	name: "signals", kind: space.KindSignal,
+	name: "signals",
 	families: func(c *catalogue, leaf space.Spec) ([]family, error) {
-		if len(leaf.Shape) != 2 {
+		if len(leaf.Shape) != 2 || leaf.Lined() {
 			return nil, nil
+		}
+		if _, err := c.s.Rules.For(catalog.T1Z(), leaf, c.s.Moving); err != nil {
+			return nil, nil //nolint:nilerr // it does not lie in time
 		}
 		channels, n := leaf.Shape[0], leaf.Shape[1]
 		l := list{}

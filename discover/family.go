@@ -56,8 +56,6 @@ type step struct {
 // source is what makes families for one kind of input.
 type source struct {
 	name string
-	// kind is that of leaves it knows; "" for a source that looks at what is declared.
-	kind space.Kind
 	// families are those for a leaf of the input; none where it is not of the kind.
 	families func(c *catalogue, leaf space.Spec) ([]family, error)
 }
@@ -78,9 +76,6 @@ func (c *catalogue) families() ([]family, error) {
 	var all []family
 	for _, leaf := range c.s.In.Leaves() {
 		for _, from := range sources() {
-			if from.kind != "" && from.kind != leaf.Kind {
-				continue
-			}
 			made, err := from.families(c, leaf)
 			if err != nil {
 				return nil, fmt.Errorf("families of %s: %w", from.name, err)

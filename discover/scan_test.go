@@ -165,8 +165,8 @@ func TestFalseDiscoveries(t *testing.T) {
 	}
 }
 
-// A scan of vectors needs more samples than there are directions, and some samples at all; what it cannot afford it says
-// before it asks.
+// A scan of vectors needs more samples than there are directions, and some samples at all; what it cannot afford it
+// says before it asks.
 func TestRefusals(t *testing.T) {
 	sum := func(x []float64) []float64 {
 		y := 0.0
@@ -215,7 +215,8 @@ func TestNotFinite(t *testing.T) {
 	if r.Word != discover.NotFinite || !strings.Contains(r.Why, "not finite at sample ") {
 		t.Errorf("%s: %s", r.Word, r.Why)
 	}
-	if slices.ContainsFunc(s.Hypotheses(), func(h discover.Hypothesis) bool { return strings.Contains(h.Claim, "turn") }) {
+	if slices.ContainsFunc(s.Hypotheses(),
+		func(h discover.Hypothesis) bool { return strings.Contains(h.Claim, "turn") }) {
 		t.Error("it is a hypothesis")
 	}
 }
@@ -245,7 +246,8 @@ func TestGraph(t *testing.T) {
 	s.Roundoff = 0x1p-24
 	got := scan(t, s)
 	for family, want := range map[string]discover.Word{
-		"turn x1 x2": discover.Holds, "swap x1 x2": discover.Holds, "flip x3": discover.Holds, "flip all": discover.Holds,
+		"turn x1 x2": discover.Holds, "swap x1 x2": discover.Holds, "flip x3": discover.Holds,
+		"flip all":  discover.Holds,
 		"scale all": discover.None,
 	} {
 		if r := row(t, got, family); r.Word != want {
