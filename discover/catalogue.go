@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"nero/data/space"
 	"nero/run/job"
@@ -515,6 +516,7 @@ var signals = source{
 					break
 				}
 			}
+			doc = strings.Replace(doc, "by 1 samples", "by a sample", 1)
 			f, err := c.named(name, doc, group.Element{float64(k)})
 			if err == nil {
 				f = f.single(0, fmt.Sprintf("shift by %d", k))
