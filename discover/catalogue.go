@@ -65,7 +65,7 @@ func (c *catalogue) planar(square bool, angle float64) ([]family, error) {
 	finite := func(name, doc, unit string, implies ...string) {
 		f, err := c.named(name, doc)
 		if err == nil {
-			f = f.single(0, unit)
+			f = f.single(unit)
 		}
 		f.implies = implies
 		l.add([]family{f}, err)
@@ -77,7 +77,7 @@ func (c *catalogue) planar(square bool, angle float64) ([]family, error) {
 	finite("D1", "mirrors that exchange left and right", "mirror")
 	f, err := c.named("D2", "mirrors that exchange top and bottom", group.Element{180, 1})
 	if err == nil {
-		f = f.single(0, "mirror")
+		f = f.single("mirror")
 	}
 	f.name, f.subset = "mirror ↕", true
 	l.add([]family{f}, err)
@@ -185,7 +185,7 @@ func (c *catalogue) colors(channels int) ([]family, error) {
 	if channels > 1 && channels <= most {
 		f, err := c.named(fmt.Sprintf("Channels(%d)", channels), "permutations of the channels")
 		if err == nil {
-			f = f.single(0, "permutation")
+			f = f.single("permutation")
 		}
 		l.add([]family{f}, err)
 	}
@@ -229,7 +229,7 @@ var solids = source{
 		l.add([]family{f.along(angle)}, err)
 		f, err = c.named("O(3)", "the inversion through the origin", group.Element{0, 0, 0, 1})
 		if err == nil {
-			f = f.single(0, "inversion")
+			f = f.single("inversion")
 			f.name, f.subset = "inversion", true
 		}
 		l.add([]family{f}, err)
@@ -336,7 +336,7 @@ var sets = source{
 		if err != nil {
 			return nil, err
 		}
-		all := []family{f.single(0, "swap of two rows")}
+		all := []family{f.single("swap of two rows")}
 		if !placed(leaf, 3) {
 			return all, nil
 		}
@@ -384,7 +384,7 @@ var vectors = source{
 			text := finiteText(plainName(title), m)
 			f, err := c.matrixFamily(title, doc, leaf.Name, func() (group.Group, string, error) { return load(text) })
 			if err == nil {
-				f = f.single(0, title)
+				f = f.single(title)
 			}
 			l.add([]family{f}, err)
 		}
@@ -504,7 +504,7 @@ var signals = source{
 			return nil, nil
 		}
 		if _, err := c.s.Rules.For(catalog.T1Z(), leaf, c.s.Moving); err != nil {
-			return nil, nil //nolint:nilerr // it does not lie in time
+			return nil, nil // it does not lie in time
 		}
 		channels, n := leaf.Shape[0], leaf.Shape[1]
 		l := list{}
@@ -519,7 +519,7 @@ var signals = source{
 			doc = strings.Replace(doc, "by 1 samples", "by a sample", 1)
 			f, err := c.named(name, doc, group.Element{float64(k)})
 			if err == nil {
-				f = f.single(0, fmt.Sprintf("shift by %d", k))
+				f = f.single(fmt.Sprintf("shift by %d", k))
 				f.name, f.subset = fmt.Sprintf("shift by %d", k), true
 				if n > 0 {
 					f.options.Border = action.Circular
@@ -532,7 +532,7 @@ var signals = source{
 		}
 		f, err := c.named("E(1,Z)", "the opposite order", group.Element{0, 1})
 		if err == nil {
-			f = f.single(0, "reversal")
+			f = f.single("reversal")
 			f.name, f.subset = "reversal", true
 		}
 		l.add([]family{f}, err)
@@ -554,7 +554,7 @@ func (c *catalogue) amplitudes(field string, channels int) ([]family, error) {
 	f, err := c.matrixFamily("sign", "the other sign", field,
 		func() (group.Group, string, error) { return load(finiteText(plainName("sign"), m)) })
 	if err == nil {
-		f = f.single(0, "change of sign")
+		f = f.single("change of sign")
 	}
 	l.add([]family{f}, err)
 	f, err = c.matrixFamily("gain", "louder and softer signals", field, func() (group.Group, string, error) {

@@ -114,9 +114,9 @@ func (c *catalogue) of(g group.Group, doc string, elements ...group.Element) (fa
 	return f, nil
 }
 
-// single gives a family of elements without generators the step that one of them is.
-func (f family) single(element int, unit string) family {
-	f.steps = []step{{name: f.doc, unit: unit, size: 1, forth: f.elements[element], element: element}}
+// single gives a family of elements without generators the step that the first of them is.
+func (f family) single(unit string) family {
+	f.steps = []step{{name: f.doc, unit: unit, size: 1, forth: f.elements[0], element: 0}}
 	return f
 }
 
@@ -192,8 +192,8 @@ func (f family) lay(s *job.Study) {
 }
 
 // matrixFamily is a family of matrices that no group of the catalogue has: a definition as users write it.
-func (c *catalogue) matrixFamily(name, doc, field string, make func() (group.Group, string, error)) (family, error) {
-	g, text, err := make()
+func (c *catalogue) matrixFamily(name, doc, field string, of func() (group.Group, string, error)) (family, error) {
+	g, text, err := of()
 	if err != nil {
 		return family{}, err
 	}

@@ -185,13 +185,17 @@ func (r *Report) text(to io.Writer) error {
 			p := f.Result.Page()
 			for _, t := range p.Tables {
 				w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-				fmt.Fprintln(w, strings.Join(t.Head, "\t"))
+				var rows strings.Builder
+				rows.WriteString(strings.Join(t.Head, "\t") + "\n")
 				for _, row := range t.Rows {
 					cells := make([]string, len(row))
 					for k, c := range row {
 						cells[k] = words.Line(c)
 					}
-					fmt.Fprintln(w, strings.Join(cells, "\t"))
+					rows.WriteString(strings.Join(cells, "\t") + "\n")
+				}
+				if _, err := io.WriteString(w, rows.String()); err != nil {
+					return err
 				}
 				if err := w.Flush(); err != nil {
 					return err

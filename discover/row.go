@@ -338,9 +338,8 @@ func (c *scanner) ask(ctx context.Context, f *family) ([]*Row, error) {
 
 // probed is what the model says to moved samples, and to noise of the same size.
 type probed struct {
-	moved, answers  []space.Value
-	noisy, to       []space.Value
-	opposite, other []space.Value
+	moved, answers      []space.Value
+	noisy, to, opposite []space.Value
 }
 
 // probe asks at an element. Samples that it leaves as they are have no noise.

@@ -344,7 +344,7 @@ func (c *scanner) unstructured(f family, moved []space.Value, purpose string) (f
 		n := slices.Clone(x.Numbers())
 		m := moved[i].Numbers()
 		change := make([]float64, len(n))
-		at, any := 0, false
+		at, changed := 0, false
 		k := 0
 		for _, leaf := range space.Leaves(x) {
 			to := at + len(leaf.Numbers())
@@ -356,11 +356,11 @@ func (c *scanner) unstructured(f family, moved []space.Value, purpose string) (f
 			// nothing lies beside the kind of an atom
 			if size > 0 && !counted(specs[k], leaf) && !nominal(leaf) {
 				noise(change[at:to], leaf, math.Sqrt(size), r)
-				any = true
+				changed = true
 			}
 			at, k = to, k+1
 		}
-		if !any {
+		if !changed {
 			continue
 		}
 		other := slices.Clone(n)

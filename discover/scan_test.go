@@ -2,10 +2,10 @@ package discover_test
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -28,7 +28,7 @@ func about(n, d int, seed uint64, f func(x []float64) []float64) *discover.Subje
 		for k := range x.Val {
 			x.Val[k] = r.NormFloat64()
 		}
-		all = append(all, dataset.Sample{ID: fmt.Sprint(i), Label: -1, Value: x})
+		all = append(all, dataset.Sample{ID: strconv.Itoa(i), Label: -1, Value: x})
 	}
 	half := n * 2 / 3
 	m := len(f(make([]float64, d)))
@@ -52,7 +52,7 @@ func about(n, d int, seed uint64, f func(x []float64) []float64) *discover.Subje
 	}
 }
 
-func scan(t testing.TB, s *discover.Subject) *discover.Scan {
+func scan(t *testing.T, s *discover.Subject) *discover.Scan {
 	t.Helper()
 	parts, err := discover.Select([]string{"scan"})
 	if err != nil {
@@ -69,7 +69,7 @@ func scan(t testing.TB, s *discover.Subject) *discover.Scan {
 	return out
 }
 
-func row(t testing.TB, s *discover.Scan, family string) *discover.Row {
+func row(t *testing.T, s *discover.Scan, family string) *discover.Row {
 	t.Helper()
 	for _, r := range s.Rows {
 		if r.Family == family {

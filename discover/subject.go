@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"nero/data/dataset"
@@ -120,7 +121,7 @@ func (s *Subject) spend(n int) error {
 
 // Explored are the samples that a part may look at: those to fit and those to choose.
 func (s *Subject) Explored() []dataset.Sample {
-	return append(s.Fit[:len(s.Fit):len(s.Fit)], s.Choose...)
+	return append(slices.Clip(s.Fit), s.Choose...)
 }
 
 // Flat is the model as a function of plain numbers: those of values of one form, in their order.
