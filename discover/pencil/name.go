@@ -1,0 +1,320 @@
+package pencil
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// known is families of a known name, as matrices of k rows and k+1 columns, or k without shifts.
+type known struct {
+	name    string
+	members []*mat.Dense
+}
+
+// unit is E_rc.
+func unitMatrix(k, c, r, s int, v float64) *mat.Dense {
+	m := mat.NewDense(k, c, nil)
+	m.Set(r, s, v)
+	return m
+}
+
+// catalogue is the families of known names that maps of k coordinates can have.
+func catalogue(k int, affine bool) []known {
+	c := k
+	if affine {
+		c++
+	}
+	e := func(r, s int) *mat.Dense { return unitMatrix(k, c, r, s, 1) }
+	plane := func(i, j int) *mat.Dense {
+		m := e(j, i)
+		m.Set(i, j, -1)
+		return m
+	}
+	boost := func(i, j int) *mat.Dense {
+		m := e(j, i)
+		m.Set(i, j, 1)
+		return m
+	}
+	var turns, shifts, diagonal, offDiagonal, traceless []*mat.Dense
+	grow := mat.NewDense(k, c, nil)
+	for i := range k {
+		grow.Set(i, i, 1)
+		diagonal = append(diagonal, e(i, i))
+		if affine {
+			shifts = append(shifts, e(i, k))
+		}
+		for j := range k {
+			if i < j {
+				turns = append(turns, plane(i, j))
+			}
+			if i != j {
+				offDiagonal = append(offDiagonal, e(i, j))
+			}
+		}
+		if i > 0 {
+			m := e(i, i)
+			m.Set(0, 0, -1)
+			traceless = append(traceless, m)
+		}
+	}
+	join := func(sets ...[]*mat.Dense) []*mat.Dense { return slices.Concat(sets...) }
+	scaling := []*mat.Dense{grow}
+	out := []known{
+		{fmt.Sprintf("so(%d): all turns", k), turns},
+		{"scaling", scaling},
+		{fmt.Sprintf("so(%d) + R: all turns and scaling", k), join(turns, scaling)},
+		{fmt.Sprintf("sl(%d): all maps that keep volume", k), join(offDiagonal, traceless)},
+		{fmt.Sprintf("gl(%d): all linear maps", k), join(offDiagonal, diagonal)},
+		{"scaling of each coordinate", diagonal},
+	}
+	for t := range k {
+		lorentz := []*mat.Dense{}
+		for i := range k {
+			for j := range i {
+				if i == t || j == t {
+					lorentz = append(lorentz, boost(j, i))
+				} else {
+					lorentz = append(lorentz, plane(j, i))
+				}
+			}
+		}
+		out = append(out, known{fmt.Sprintf("so(%d,1): turns and boosts, time is coordinate %d", k-1, t+1), lorentz})
+	}
+	if k > 2 {
+		for i := range k {
+			for j := range i {
+				out = append(out, known{fmt.Sprintf("so(2): turns of coordinates %d and %d", j+1, i+1),
+					[]*mat.Dense{plane(j, i)}})
+			}
+		}
+		for t := range k {
+			rest := []*mat.Dense{}
+			for i := range k {
+				for j := range i {
+					if i != t && j != t {
+						rest = append(rest, plane(j, i))
+					}
+				}
+			}
+			if len(rest) > 1 {
+				out = append(out, known{fmt.Sprintf("so(%d): turns that leave coordinate %d", k-1, t+1), rest})
+			}
+		}
+	}
+	if !affine {
+		return out
+	}
+	return append(out,
+		known{fmt.Sprintf("R%d: all shifts", k), shifts},
+		known{fmt.Sprintf("se(%d): all turns and shifts", k), join(turns, shifts)},
+		known{fmt.Sprintf("se(%d) + R: all turns, shifts and scaling", k), join(turns, shifts, scaling)},
+		known{"shifts and scaling", join(shifts, scaling)},
+		known{fmt.Sprintf("aff(%d): all affine maps", k), join(offDiagonal, diagonal, shifts)},
+	)
+}
+
+// nearAngle is the largest angle, in degrees, at which families have a name of the catalogue.
+const nearAngle = 5
+
+// sameAngle is the largest one at which there is no need to tell them from those.
+const sameAngle = 0.1
+
+// name finds the algebra in the catalogue, or else says what its invariants are those of.
+func (a *Algebra) name(s *system, motions []Motion) {
+	a.Name = "unnamed"
+	if !a.Closed {
+		a.Name = "these do not close: the rank or the data are wrong"
+		return
+	}
+	about := ""
+	if len(motions[0].A) == 1 {
+		about = a.look(motions, norm(s.parts[0].unit)/math.Sqrt(float64(s.parts[0].space)))
+	}
+	// Near to turns are those of a stretched space, too, which their form tells from true ones.
+	form, near := a.orthogonal(s), len(a.Angles) > 0 && a.Angles[0].Degrees < nearAngle
+	switch {
+	case near && (form == "" || a.Angles[0].Degrees < sameAngle):
+		a.Name = a.Angles[0].Name + about
+		return
+	case form != "":
+		a.Name = form + about
+		return
+	}
+	if a.Structure != nil {
+		if name := a.Structure.name(a); name != "" {
+			a.Name = name + about
+		}
+	}
+}
+
+// look measures the angles to the families of the catalogue, about the point that all leave. It returns words for that
+// point if it is not the origin. Shifts are measured in the size of the data.
+func (a *Algebra) look(motions []Motion, size float64) (about string) {
+	k, c := len(motions[0].A[0]), len(motions[0].A[0][0])
+	var rows [][]float64
+	for _, m := range motions {
+		var row []float64
+		for _, r := range m.A[0] {
+			r = append([]float64(nil), r...)
+			if c > k {
+				if a.Fixed != nil {
+					r[k] += dot(r[:k], a.Fixed)
+				}
+				r[k] /= size
+			}
+			row = append(row, r...)
+		}
+		rows = append(rows, row)
+	}
+	if a.Fixed != nil && slices.ContainsFunc(a.Fixed, func(v float64) bool { return math.Abs(v) > 1e-3*size }) {
+		about = " about " + list(a.Fixed)
+	}
+	own := spanned(rows, 1e-6)
+	if len(own) != len(motions) {
+		return about // members that differ in the answers alone
+	}
+	for _, n := range catalogue(k, c > k) {
+		if len(n.members) != len(own) {
+			continue
+		}
+		var other [][]float64
+		for _, m := range n.members {
+			other = append(other, m.RawMatrix().Data)
+		}
+		a.Angles = append(a.Angles, Angle{n.name, angle(own, spanned(other, 1e-6))})
+	}
+	slices.SortStableFunc(a.Angles, func(x, y Angle) int {
+		if x.Degrees < y.Degrees {
+			return -1
+		} else if x.Degrees > y.Degrees {
+			return 1
+		}
+		return 0
+	})
+	return about
+}
+
+// list writes numbers to four digits.
+func list(v []float64) string {
+	s := "("
+	for i, x := range v {
+		if i > 0 {
+			s += ", "
+		}
+		s += fmt.Sprintf("%.4g", x)
+	}
+	return s + ")"
+}
+
+// angle is the largest principal angle between two spans of orthonormal rows, in degrees. Its sine is that of what one
+// leaves of the other, which is exact for small angles, too.
+func angle(a, b [][]float64) float64 {
+	rest := newSym(len(a))
+	rows := make([][]float64, len(a))
+	for i, x := range a {
+		rows[i] = append([]float64(nil), x...)
+		for _, y := range b {
+			axpy(rows[i], -dot(x, y), y)
+		}
+	}
+	for i := range a {
+		for j := i; j < len(a); j++ {
+			rest.SetSym(i, j, dot(rows[i], rows[j]))
+		}
+	}
+	values, _ := symmetric(rest)
+	return math.Asin(math.Sqrt(min(1, max(0, values[len(values)-1])))) * 180 / math.Pi
+}
+
+// orthogonal names an algebra that is all of so(p,q), by its only form.
+func (a *Algebra) orthogonal(s *system) string {
+	k := s.parts[0].space
+	if a.Form == nil || len(a.Basis) != k*(k-1)/2 || a.Structure == nil && len(a.Basis) <= structured {
+		return ""
+	}
+	if s.parts[0].affine && a.Fixed == nil {
+		return ""
+	}
+	diagonal, off := make([]float64, k), 0.0
+	for i, row := range a.Form {
+		diagonal[i] = row[i]
+		for j, v := range row {
+			if i != j {
+				off = max(off, math.Abs(v))
+			}
+		}
+	}
+	form := "the form below"
+	if off < 1e-2 {
+		form = "diag" + list(diagonal)
+	}
+	return orthogonalName(a.Signature[0], a.Signature[1]) + " of " + form
+}
+
+func orthogonalName(p, q int) string {
+	if q == 0 {
+		return fmt.Sprintf("so(%d)", p)
+	}
+	return fmt.Sprintf("so(%d,%d)", p, q)
+}
+
+// semisimple names algebras without centre whose Killing form has no zero, by its positive and negative signs. Where two
+// have the same, it is the more common one among those that act on few coordinates.
+func semisimple(pos, neg int) string {
+	return map[[2]int]string{
+		{0, 3}: "so(3)", {2, 1}: "sl(2)", {0, 6}: "so(4)", {3, 3}: "so(3,1)", {4, 2}: "so(2,2)",
+		{2, 4}: "so(3) + sl(2)", {0, 8}: "su(3)", {5, 3}: "sl(3)", {4, 4}: "su(2,1)", {0, 10}: "so(5)",
+		{4, 6}: "so(4,1)", {6, 4}: "so(3,2)", {0, 15}: "so(6)", {9, 6}: "sl(4)", {5, 10}: "so(5,1)", {8, 7}: "so(4,2)",
+	}[[2]int{pos, neg}]
+}
+
+// name says what an algebra is by dimension, centre, derived algebra and Killing form.
+func (t *Structure) name(a *Algebra) string {
+	n := t.Dimension
+	pos, neg, zero := t.Killing[0], t.Killing[1], t.Killing[2]
+	switch {
+	case t.Centre == n && n == 1:
+		return one(a.Turns[0])
+	case t.Centre == n:
+		return fmt.Sprintf("abelian, R%d", n)
+	case n == 2:
+		return "aff(1)"
+	case n == 3 && t.Nilpotent && t.Derived == 1 && t.Centre == 1:
+		return "Heisenberg"
+	case n == 3 && t.Solvable && t.Derived == 2 && t.Centre == 0 && t.Killing == [3]int{0, 1, 2}:
+		return "se(2)"
+	}
+	if zero == t.Centre && t.Derived+t.Centre == n {
+		name := semisimple(pos, neg)
+		switch {
+		case name == "" || t.Centre == 0:
+			return name
+		case t.Centre == 1:
+			return name + " + R"
+		}
+		return fmt.Sprintf("%s + R%d", name, t.Centre)
+	}
+	// Turns of d coordinates and as many shifts: all commutators together are the whole, nothing commutes with all.
+	for d := 3; d*(d+1)/2 <= n; d++ {
+		if n == d*(d+1)/2 && t.Derived == n && t.Centre == 0 && t.Killing == [3]int{0, d * (d - 1) / 2, d} {
+			return fmt.Sprintf("se(%d)", d)
+		}
+	}
+	return ""
+}
+
+// one names a single family.
+func one(t Turn) string {
+	switch {
+	case len(t.Frequencies) > 0 && t.Period > 0:
+		return "so(2)"
+	case len(t.Frequencies) > 0 && !t.Grows:
+		return "R: turns that never close"
+	case len(t.Frequencies) > 0:
+		return "R: a spiral"
+	}
+	return "R: one family that never comes back"
+}

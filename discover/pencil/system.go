@@ -1,0 +1,354 @@
+package pencil
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// system is the equations of all parts.
+type system struct {
+	objects int
+	parts   []*part
+	// y are the answers in the directions that are looked at, one row for each object.
+	y [][]float64
+}
+
+// sizes are the sizes of the numbers of the input that some part moves, 0 for those that rest.
+func (s *system) sizes(n int) []float64 {
+	out := make([]float64, n)
+	for _, p := range s.parts {
+		if p.moved != nil {
+			p.moved.sizes(out)
+		}
+	}
+	return out
+}
+
+// equations are the rows of some probes after the quotients by the first half, and how far the second is from them.
+func (s *system) equations(d *derivatives, keep, size int) (first, apart *mat.Dense) {
+	rows := s.objects * keep
+	first, apart = mat.NewDense(rows, size, nil), mat.NewDense(rows, size, nil)
+	for i := range s.objects {
+		for w := range keep {
+			// Where not all are kept, objects look at different ones.
+			probe := w
+			if keep < d.probes {
+				probe = (i + w) % d.probes
+			}
+			m, a := first.RawRowView(i*keep+w), apart.RawRowView(i*keep+w)
+			from := 0
+			for k, p := range s.parts {
+				to := from + p.reduced()
+				if p.moved == nil {
+					full := make([]float64, p.size())
+					copy(full[probe*p.c:], s.y[i])
+					full[(probe+1)*p.c-1] = 1
+					scale(full, -1)
+					p.reduce(full, m[from:to])
+				} else {
+					one, other := make([]float64, p.size()), make([]float64, p.size())
+					d.row(0, i, k, probe, p.moved, one)
+					d.row(1, i, k, probe, p.moved, other)
+					for j := range one {
+						other[j] = one[j] - other[j]
+					}
+					p.reduce(one, m[from:to])
+					p.reduce(other, a[from:to])
+				}
+				from = to
+			}
+			// A row that stands for several.
+			f := math.Sqrt(float64(d.probes) / float64(keep))
+			scale(m, f)
+			scale(a, f)
+		}
+	}
+	return first, apart
+}
+
+// solve counts the symmetries.
+func (s *system) solve(d *derivatives, r *Result, o Options) *Result {
+	r.Derivative, r.Step = d.name, d.step
+	size := 0
+	for _, p := range s.parts {
+		r.Quotients = append(r.Quotients, p.quotient()...)
+		size += p.reduced()
+	}
+	r.Unknowns, r.High = size, size
+	if size > unknowns {
+		r.Why = fmt.Sprintf("%d unknowns are more than the %d that are solved for: ask for blocks of fewer numbers",
+			size, unknowns)
+		return r
+	}
+	keep := d.probes
+	if enough := (4*size + s.objects - 1) / s.objects; size > 300 && keep > enough {
+		keep = enough
+	}
+	r.Rows = keep * s.objects
+	z, apart := s.equations(d, keep, size)
+	m := newSym(size)
+	m.SymOuterK(1/float64(s.objects), z.T())
+	_, vectors := lowest(m, o.Soft*o.Soft, o.Seed)
+	_, k := vectors.Dims()
+	// The roots of eigenvalues below 1e-16 are noise of 1e-8; the lengths of the rows are not.
+	levels := make([]level, k)
+	var zv, av mat.Dense
+	zv.Mul(z, vectors)
+	av.Mul(apart, vectors)
+	root := 1 / math.Sqrt(float64(s.objects))
+	for j := range levels {
+		levels[j] = level{
+			norm(mat.Col(nil, j, &zv)) * root, max(norm(mat.Col(nil, j, &av))*root, d.floor), mat.Col(nil, j, vectors),
+		}
+	}
+	slices.SortStableFunc(levels, func(a, b level) int {
+		switch {
+		case a.sigma < b.sigma:
+			return -1
+		case a.sigma > b.sigma:
+			return 1
+		}
+		return 0
+	})
+	candidates := 0
+	r.Floor = levels[0].floor
+	for _, l := range levels {
+		if l.sigma < o.Soft {
+			candidates++
+			r.Floor = max(r.Floor, l.floor)
+		}
+		r.Sigma = append(r.Sigma, l.sigma)
+	}
+	for _, l := range levels[:candidates] {
+		f := Family{Sigma: l.sigma, Floor: l.floor, State: Approximate, Moves: s.motion(l.vector)}
+		if l.sigma <= slack*r.Floor {
+			f.State = Holds
+		}
+		r.Families = append(r.Families, f)
+	}
+	s.rank(z, levels, candidates, size, r, o)
+	if r.Dimension > 0 {
+		r.Algebra = s.algebra(levels[:r.Dimension], r.Floor)
+	}
+	return r
+}
+
+// level is a direction of the unknowns after the quotients, with its σ and what rounding has of that.
+type level struct {
+	sigma, floor float64
+	vector       []float64
+}
+
+// cut is the rank that a list of ascending σ has: where the ratio of neighbours, each at least the floor, is largest.
+// Beyond the last of all unknowns stands a direction like any other, σ = 1.
+func cut(sigma []float64, size int, floor, limit float64) (rank int, ratio float64) {
+	for k := range sigma {
+		if sigma[k] >= limit {
+			break
+		}
+		next := 1.0
+		if k+1 < len(sigma) {
+			next = sigma[k+1]
+		} else if k+1 < size {
+			break
+		}
+		if r := max(next, floor) / max(sigma[k], floor); r > ratio {
+			rank, ratio = k+1, r
+		}
+	}
+	return rank, ratio
+}
+
+// rank decides, with the bootstrap: objects are drawn anew, and the same rule counts again among the lowest directions
+// and those that follow.
+func (s *system) rank(z *mat.Dense, levels []level, candidates, size int, r *Result, o Options) {
+	found, ratio := cut(r.Sigma, size, r.Floor, o.Soft)
+	r.Ratio = ratio
+	if free := size - found; 2*r.Rows < 3*free {
+		r.Low, r.High = 0, size
+		r.Why = fmt.Sprintf("%d equations are too few for %d unknowns: ask at %d inputs or more", r.Rows, size,
+			(3*free*s.objects+2*r.Rows-1)/(2*r.Rows))
+		return
+	}
+	// Only the directions about the cut can change places.
+	const about = 24
+	first := max(0, candidates-100)
+	last := min(len(levels), candidates+about)
+	k := last - first
+	v := mat.NewDense(size, k, nil)
+	for j := range k {
+		v.SetCol(j, levels[first+j].vector)
+	}
+	var zv mat.Dense
+	zv.Mul(z, v)
+	keep := r.Rows / s.objects
+	grams := make([]*mat.SymDense, s.objects)
+	for i := range grams {
+		grams[i] = newSym(k)
+		for w := range keep {
+			add(grams[i], 1/float64(s.objects), zv.RawRowView(i*keep+w))
+		}
+	}
+	counts := map[int]int{}
+	random := random(o.Seed, ofDraws)
+	for range o.Bootstraps {
+		times := make([]float64, s.objects)
+		for range s.objects {
+			times[random.IntN(s.objects)]++
+		}
+		sum := newSym(k)
+		raw := sum.RawSymmetric().Data
+		for i, t := range times {
+			if t > 0 {
+				axpy(raw, t, grams[i].RawSymmetric().Data)
+			}
+		}
+		sigma := relative(sum, s.metric(times, levels[first:last]))
+		n, _ := cut(sigma, size-first, max(r.Floor, 1e-7), o.Soft)
+		counts[first+n]++
+	}
+	r.Bootstraps = o.Bootstraps
+	r.Agree = float64(counts[found]) / float64(o.Bootstraps)
+	exact := 0
+	for _, l := range levels[:candidates] {
+		if l.sigma <= slack*r.Floor {
+			exact++
+		}
+	}
+	switch {
+	case r.Agree < agreement:
+		r.State, r.Low, r.High = Between, found, found
+		for n, times := range counts {
+			if times*40 >= o.Bootstraps { // 2.5 %
+				r.Low, r.High = min(r.Low, n), max(r.High, n)
+			}
+		}
+		r.Why = fmt.Sprintf("%.0f %% of the bootstraps count as many as all objects together", 100*r.Agree)
+	case found > 0 && ratio < ratioLeast:
+		r.State, r.Low, r.High = Between, exact, candidates
+		r.Why = fmt.Sprintf("the first σ that is out is %.2g times the last that is in, less than %d", ratio, ratioLeast)
+	default:
+		r.State, r.Low, r.High, r.Dimension = Settled, found, found, found
+	}
+	if r.Low == r.High {
+		r.Dimension = r.Low
+		if r.State == Between {
+			r.Dimension = 0
+		}
+	}
+}
+
+// metric is N of drawn objects, each counted as often as it was drawn, on some directions.
+func (s *system) metric(times []float64, levels []level) *mat.SymDense {
+	out := newSym(len(levels))
+	from := 0
+	for _, p := range s.parts {
+		n := p.reduced()
+		mean := newSym(p.c)
+		raw := mean.RawSymmetric().Data
+		for i, t := range times {
+			if t > 0 {
+				axpy(raw, t/float64(s.objects), p.each[i].RawSymmetric().Data)
+			}
+		}
+		moved := make([][]float64, len(levels))
+		own := make([][]float64, len(levels))
+		for j, l := range levels {
+			m := p.expand(l.vector[from : from+n])
+			var w mat.Dense
+			w.Mul(m, mean)
+			own[j], moved[j] = m.RawMatrix().Data, w.RawMatrix().Data
+		}
+		for j := range levels {
+			for i := range j + 1 {
+				out.SetSym(i, j, out.At(i, j)+dot(own[i], moved[j]))
+			}
+		}
+		from += n
+	}
+	return out
+}
+
+// relative is the roots of the eigenvalues of (m, n), the smallest first; 1 for all where n has no inverse.
+func relative(m, n *mat.SymDense) []float64 {
+	k := m.SymmetricDim()
+	sigma := make([]float64, k)
+	for j := range sigma {
+		sigma[j] = 1
+	}
+	var c mat.Cholesky
+	if !c.Factorize(n) {
+		return sigma
+	}
+	var l mat.TriDense
+	c.LTo(&l)
+	var half, whole mat.Dense
+	if half.Solve(&l, m) != nil || whole.Solve(&l, half.T()) != nil {
+		return sigma
+	}
+	var e mat.EigenSym
+	if !e.Factorize(symmetrised(&whole), false) {
+		return sigma
+	}
+	for j, v := range e.Values(nil) {
+		sigma[j] = math.Sqrt(max(v, 0))
+	}
+	return sigma
+}
+
+// motion is what unknowns after the quotients stand for, in the coordinates of inputs and answers. Its largest number is
+// 1 or -1.
+func (s *system) motion(y []float64) Motion {
+	balanced := s.balanced(y)
+	var m Motion
+	for i, p := range s.parts {
+		if p.moved != nil {
+			m.A = append(m.A, p.raw(balanced[i]))
+		} else {
+			m.B = p.raw(balanced[i])
+		}
+	}
+	m.unit()
+	return m
+}
+
+// balanced is the matrix of each part in balanced coordinates.
+func (s *system) balanced(y []float64) []*mat.Dense {
+	var out []*mat.Dense
+	for _, p := range s.parts {
+		n := p.reduced()
+		out = append(out, p.expand(y[:n]))
+		y = y[n:]
+	}
+	return out
+}
+
+// unit scales a motion so that the largest number of the inputs' matrices, or else of all, is 1.
+func (m *Motion) unit() {
+	all := slices.Concat(m.A...)
+	top := largest(all)
+	if math.Abs(top) < 1e-9*math.Abs(largest(m.B)) {
+		top = largest(m.B)
+	}
+	if top == 0 {
+		return
+	}
+	for _, row := range append(all, m.B...) {
+		scale(row, 1/top)
+	}
+}
+
+func largest(rows [][]float64) float64 {
+	var top float64
+	for _, row := range rows {
+		for _, v := range row {
+			if math.Abs(v) > math.Abs(top)*(1+1e-6) {
+				top = v
+			}
+		}
+	}
+	return top
+}
