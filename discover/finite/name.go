@@ -25,7 +25,8 @@ func (s *search) result(why string) *Result {
 		g.generators = append(g.generators, signedPoints(e.Images))
 	}
 	g.chain = generated(2*d, g.generators)
-	r.Order = g.chain.order().String()
+	g.order = g.chain.order()
+	r.Order = g.order.String()
 	for _, o := range g.orbits() {
 		if len(o) > 1 {
 			var items []int
@@ -53,11 +54,15 @@ func signedPoints(images []int) perm {
 	return p
 }
 
+// listed is the largest order of a group that is named by all of its elements.
+const listed = 5000
+
 // group is one of signed permutations of d items.
 type group struct {
 	d          int
 	generators []perm
 	chain      *stabilisers
+	order      *big.Int
 }
 
 // orbits are the items that go to each other, whatever their sign.
@@ -84,6 +89,17 @@ func (g *group) orbits() [][]int {
 	return out
 }
 
+// moving are the items that do not stay where they are.
+func (g *group) moving() []int {
+	var out []int
+	for i := range g.d {
+		if slices.ContainsFunc(g.generators, func(p perm) bool { return p[i] != i }) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
 // on is the group as it acts on some items.
 func (g *group) on(items []int) *group {
 	place := map[int]int{}
@@ -105,13 +121,22 @@ func (g *group) on(items []int) *group {
 			out.generators = append(out.generators, q)
 		}
 	}
-	out.chain = generated(2*out.d, out.generators)
+	if slices.Equal(items, g.moving()) { // all there is
+		out.order = g.order
+		if len(items) == g.d {
+			out.chain = g.chain
+		}
+	}
+	if out.order == nil || out.chain == nil && out.order.IsInt64() && out.order.Int64() <= listed {
+		out.chain = generated(2*out.d, out.generators)
+		out.order = out.chain.order()
+	}
 	return out
 }
 
 // name is that of the product of what the group does on each orbit, where it is one, or else of the whole.
 func (g *group) name() string {
-	order := g.chain.order()
+	order := g.order
 	if order.IsInt64() && order.Int64() == 1 {
 		return "none"
 	}
@@ -119,7 +144,7 @@ func (g *group) name() string {
 	var names []string
 	for _, o := range g.orbits() {
 		part := g.on(o)
-		if n := part.chain.order(); n.Cmp(big.NewInt(1)) > 0 {
+		if n := part.order; n.Cmp(big.NewInt(1)) > 0 {
 			product.Mul(product, n)
 			names = append(names, part.factor())
 		}
@@ -148,7 +173,7 @@ func factorial(n int) *big.Int { return new(big.Int).MulRange(1, int64(n)) }
 
 // factor names a group that is no product of those on its orbits.
 func (g *group) factor() string {
-	order := g.chain.order()
+	order := g.order
 	signed := slices.ContainsFunc(g.generators, func(p perm) bool {
 		return slices.ContainsFunc(p[:g.d], func(to int) bool { return to >= g.d })
 	})
@@ -176,10 +201,11 @@ func (g *group) factor() string {
 			return fmt.Sprintf("A%d", g.d)
 		}
 	}
-	const listed = 5000
-	if all := g.chain.elements(listed); all != nil {
-		if name := small(all); name != "" {
-			return name
+	if g.chain != nil {
+		if all := g.chain.elements(listed); all != nil {
+			if name := small(all); name != "" {
+				return name
+			}
 		}
 	}
 	return "a group of order " + order.String()
