@@ -36,7 +36,7 @@ type Section interface {
 }
 
 // Parts are all that the program is built with, in the order in which they are asked.
-func Parts() []Part { return []Part{scan} }
+func Parts() []Part { return []Part{scan, generators, joint, permutations} }
 
 // Select is the parts of the given names, in the order of [Parts]; all of them for no names.
 func Select(names []string) ([]Part, error) {

@@ -60,8 +60,9 @@ const (
 	// items up to which more is looked for than exchanges and flips, and answers that may change places
 	searched  = 64
 	permuting = 64
-	// items of which there may be
-	flipped = 512
+	// items that may be exchanged one by one, and those that all may be exchanged
+	flipped   = 512
+	exchanged = 1 << 16
 	// draws of a statistic, and how many standard errors apart two may be that are the same. A wrong rejection loses a
 	// symmetry and a wrong acceptance costs some questions; squares of differences have long tails.
 	sampled = 64
@@ -74,7 +75,8 @@ type Result struct {
 	Items   int  `json:"items"`
 	Signs   bool `json:"signs"`
 	Outputs bool `json:"outputs"`
-	// Order of the group, in digits; it is a lower bound if AtLeast, for the reason Why.
+	// Order of the group, in digits, or such as 1024! for one that would have very many; it is a lower bound if AtLeast, for
+	// the reason Why.
 	Order   string `json:"order"`
 	AtLeast bool   `json:"at_least"`
 	Why     string `json:"why,omitempty"`
@@ -124,6 +126,8 @@ type search struct {
 	// for nothing
 	class []int
 	flips []bool
+	// whole says that all items may change places in every way
+	whole bool
 	// mean and slack of the statistics of an item and of a pair; pairs is nil where they would cost too much
 	single []statistic
 	pairs  [][]statistic
@@ -168,7 +172,7 @@ func Find(ctx context.Context, f Function, x [][]float64, o Options) (*Result, e
 		why = fmt.Sprintf("the budget of %d evaluations was spent before the search ended", o.Evaluations)
 	case err != nil:
 		return nil, err
-	case len(s.items) > searched:
+	case len(s.items) > searched && !s.whole:
 		why = fmt.Sprintf("of more than %d items, exchanges and flips alone are tried", searched)
 	}
 	return s.result(why), nil
@@ -181,8 +185,8 @@ func (s *search) check(x [][]float64) error {
 	if len(s.items) < 2 && !s.o.Signs {
 		return fmt.Errorf("%w: one item has no place to go to", ErrOpen)
 	}
-	if len(s.items) > flipped {
-		return fmt.Errorf("%w: %d items are more than %d", ErrOpen, len(s.items), flipped)
+	if len(s.items) > exchanged {
+		return fmt.Errorf("%w: %d items are more than %d", ErrOpen, len(s.items), exchanged)
 	}
 	if s.o.Outputs && s.f.Out > permuting {
 		return fmt.Errorf("%w: %d answers are more than the %d that may change places", ErrOpen, s.f.Out, permuting)
@@ -280,6 +284,15 @@ func (s *search) run(ctx context.Context, x [][]float64) error {
 		return fmt.Errorf("%w: the answers are the same at every input, which every permutation leaves as they are",
 			ErrOpen)
 	}
+	if len(s.items) > searched {
+		if err := s.all(ctx); err != nil || s.whole {
+			return err
+		}
+		if len(s.items) > flipped {
+			return fmt.Errorf("%w: of %d items not all may be exchanged, and more than %d are not tried one by one",
+				ErrOpen, len(s.items), flipped)
+		}
+	}
 	if err := s.statistics(ctx, x); err != nil {
 		return err
 	}
@@ -290,6 +303,35 @@ func (s *search) run(ctx context.Context, x [][]float64) error {
 		return nil
 	}
 	return s.chain(ctx)
+}
+
+// all asks whether every permutation is a symmetry: it is if the exchange of the first two items and the round of all are,
+// which generate the rest. A flip of the first is then one of any.
+func (s *search) all(ctx context.Context) error {
+	swap, round, flip := s.identity(), s.identity(), s.identity()
+	swap[0], swap[1], flip[0] = 2, 1, -1
+	for i := range round {
+		round[i] = (i+1)%len(round) + 1
+	}
+	maps := [][]int{swap, round}
+	if s.o.Signs {
+		maps = append(maps, flip)
+	}
+	got, err := s.test(ctx, maps)
+	if err != nil || got[0] == nil || got[1] == nil {
+		return err
+	}
+	s.whole = true
+	for i := range s.class {
+		s.class[i] = 0
+		s.flips[i] = s.o.Signs && got[2] != nil
+	}
+	for _, e := range got {
+		if e != nil {
+			s.found = append(s.found, *e)
+		}
+	}
+	return nil
 }
 
 // draw is an input whose items come from anywhere in the data, so that each is as likely in every place.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -169,10 +170,33 @@ func TestManyItems(t *testing.T) {
 	if r.Order != factorial(20).String() || r.Name != "S20" || r.AtLeast {
 		t.Errorf("order %s, %q", r.Order, r.Name)
 	}
-	r = ask(t, scalar(66, sum), normal(1, 64, 66), Options{})
-	if r.Name != "S66" || !r.AtLeast {
+	r = ask(t, scalar(1024, sum), normal(1, 64, 1024), Options{})
+	if r.Name != "S1024" || r.Order != "1024!" || r.AtLeast || r.Evaluations > 200 {
+		t.Errorf("order %s, %q after %d evaluations", r.Order, r.Name, r.Evaluations)
+	}
+	// Two kinds of items: exchanges alone are tried, and more may be there.
+	two := func(x []float64) float64 { return sum(x[:40]) * sum(x[40:]) }
+	r = ask(t, scalar(80, two), normal(1, 64, 80), Options{Signs: true})
+	if r.Name != "S40 x S40" || !r.AtLeast || len(r.Orbits) != 2 {
+		t.Errorf("order %s, %q, %d orbits", r.Order, r.Name, len(r.Orbits))
+	}
+	r = ask(t, scalar(80, func(x []float64) float64 { return dot(x) }), normal(1, 64, 80), Options{Signs: true})
+	if want := new(big.Int).Lsh(factorial(80), 80).String(); r.Name != "S2 wr S80" || r.Order != want || r.AtLeast {
 		t.Errorf("order %s, %q", r.Order, r.Name)
 	}
+	_, err := Find(t.Context(), scalar(600, func(x []float64) float64 { return dot(x) + x[7] }), normal(1, 64, 600),
+		Options{})
+	if !errors.Is(err, ErrOpen) {
+		t.Errorf("600 items that are not alike: %v", err)
+	}
+}
+
+func dot(x []float64) float64 {
+	var s float64
+	for _, v := range x {
+		s += v * v
+	}
+	return s
 }
 
 // A search that may ask no more says what it has, and that it is a bound.

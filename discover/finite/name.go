@@ -20,6 +20,10 @@ func (s *search) result(why string) *Result {
 		}
 	}
 	r.Generators = append(r.Generators, s.found...)
+	if d > searched {
+		s.plain(r)
+		return r
+	}
 	g := group{d: d}
 	for _, e := range s.found {
 		g.generators = append(g.generators, signedPoints(e.Images))
@@ -38,6 +42,55 @@ func (s *search) result(why string) *Result {
 	}
 	r.Name = g.name()
 	return r
+}
+
+// plain names what exchanges and flips alone generate: of each class all permutations, and flips of all of it or of none.
+func (s *search) plain(r *Result) {
+	sizes, flips := map[int]int{}, map[int]bool{}
+	var names []string
+	order := big.NewInt(1)
+	long := ""
+	for i, c := range s.class {
+		sizes[c]++
+		flips[c] = s.flips[i]
+	}
+	for c := range s.class {
+		n := sizes[c]
+		if n < 2 && !flips[c] {
+			continue
+		}
+		name := fmt.Sprintf("S%d", n)
+		if n > 1 {
+			var items []int
+			for i, of := range s.class {
+				if of == c {
+					items = append(items, i+1)
+				}
+			}
+			r.Orbits = append(r.Orbits, items)
+		}
+		if flips[c] {
+			name = fmt.Sprintf("S2 wr S%d", n)
+			if n == 1 {
+				name = "sign"
+			}
+			order.Lsh(order, uint(n))
+		}
+		if n > flipped {
+			long = fmt.Sprintf("%d!", n)
+		} else {
+			order.Mul(order, factorial(n))
+		}
+		names = append(names, name)
+	}
+	r.Order = order.String()
+	if long != "" {
+		r.Order = long
+		if flips[0] {
+			r.Order = fmt.Sprintf("2^%d * %s", sizes[0], long)
+		}
+	}
+	r.Name = joined(names)
 }
 
 // signedPoints is a map of d items as a permutation of 2d points: those with their sign, and those with the other.
@@ -151,6 +204,14 @@ func (g *group) name() string {
 	}
 	if product.Cmp(order) != 0 {
 		return g.factor()
+	}
+	return joined(names)
+}
+
+// joined is the product of groups by their names, and counts those that are there many times.
+func joined(names []string) string {
+	if len(names) == 0 {
+		return "none"
 	}
 	slices.Sort(names)
 	var out []string

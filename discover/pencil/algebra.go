@@ -30,8 +30,12 @@ type Algebra struct {
 	// Angles are those to families of known name and the same dimension, in degrees, the smallest first.
 	Angles []Angle `json:"angles"`
 	Name   string  `json:"name"`
+	// Known says that the name is of the catalogue, and right to a tenth of a degree.
+	Known bool `json:"known"`
 	// Spins are l of the irreducible representations of so(3) that the answers hold, as far as they are of such.
 	Spins []float64 `json:"spins,omitempty"`
+
+	exact []*mat.Dense
 }
 
 // Structure is what does not depend on the basis of an algebra.
@@ -64,6 +68,8 @@ type Turn struct {
 type Angle struct {
 	Name    string  `json:"name"`
 	Degrees float64 `json:"degrees"`
+
+	members []*mat.Dense
 }
 
 // Limits of what is said of algebras.
@@ -96,9 +102,26 @@ func (s *system) algebra(levels []level, floor float64) *Algebra {
 	for _, m := range a.Basis {
 		a.Turns = append(a.Turns, turn(m))
 	}
+	a.origin(s.parts[0])
 	a.name(s, motions)
 	a.spins(s)
 	return a
+}
+
+// origin says that families leave the origin where none shifts it: of a line of points that they leave, that is the one
+// to name.
+func (a *Algebra) origin(p *part) {
+	const small = 1e-3
+	for _, m := range a.Basis {
+		for r, row := range m.A[0] {
+			if len(row) > len(m.A[0]) && math.Abs(row[len(row)-1]) > small*p.unit[r] {
+				return
+			}
+		}
+	}
+	if a.Fixed != nil {
+		clear(a.Fixed)
+	}
 }
 
 // vector lays the matrices of all parts into one list.
@@ -515,10 +538,7 @@ func frequencies(rows [][]float64) (out []float64, grows bool) {
 	for i, r := range rows {
 		m.SetRow(i, r[:k])
 	}
-	size := mat.Norm(m, 2)
-	if size == 0 {
-		return nil, len(rows[0]) > k
-	}
+	size := max(mat.Norm(m, 2), 1) // of a motion whose largest number is 1
 	var e mat.Eigen
 	if !e.Factorize(m, mat.EigenNone) {
 		return nil, true
@@ -629,7 +649,11 @@ func (a *Algebra) spins(s *system) {
 		return
 	}
 	for _, v := range e.Values(nil) {
-		a.Spins = append(a.Spins, (math.Sqrt(max(0, 1+float64(8*real(v))))-1)/2)
+		l := (math.Sqrt(max(0, 1+float64(8*real(v)))) - 1) / 2
+		if l < 1e-6 {
+			l = 0
+		}
+		a.Spins = append(a.Spins, l)
 	}
 	slices.Sort(a.Spins)
 }

@@ -130,14 +130,14 @@ func (a *Algebra) name(s *system, motions []Motion) {
 		return
 	}
 	about := ""
-	if len(motions[0].A) == 1 {
-		about = a.look(motions, norm(s.parts[0].unit)/math.Sqrt(float64(s.parts[0].space)))
+	if at, ok := alike(motions); ok {
+		about = a.look(motions, at, norm(s.parts[at].unit)/math.Sqrt(float64(s.parts[at].space)))
 	}
 	// Near to turns are those of a stretched space, too, which their form tells from true ones.
 	form, near := a.orthogonal(s), len(a.Angles) > 0 && a.Angles[0].Degrees < nearAngle
 	switch {
 	case near && (form == "" || a.Angles[0].Degrees < sameAngle):
-		a.Name = a.Angles[0].Name + about
+		a.Name, a.Known, a.exact = a.Angles[0].Name+about, a.Angles[0].Degrees < sameAngle, a.Angles[0].members
 		return
 	case form != "":
 		a.Name = form + about
@@ -150,14 +150,93 @@ func (a *Algebra) name(s *system, motions []Motion) {
 	}
 }
 
+// alike tells whether the motions move all blocks by the same matrix, and which block stands for them: one with shifts
+// if there is any.
+func alike(motions []Motion) (block int, ok bool) {
+	k := len(motions[0].A[0])
+	for b, rows := range motions[0].A {
+		if len(rows) != k {
+			return 0, false
+		}
+		if len(rows[0]) > len(motions[0].A[block][0]) {
+			block = b
+		}
+	}
+	const near = 1e-3
+	for _, m := range motions {
+		for _, rows := range m.A[1:] {
+			for r := range rows {
+				for c := range k {
+					if math.Abs(rows[r][c]-m.A[0][r][c]) > near {
+						return 0, false
+					}
+				}
+			}
+		}
+	}
+	return block, true
+}
+
+// Matrices are generators of the families that close exactly, for a definition of the group that they generate: those
+// of a known name, those of the form, or the only one. They are none where families shift, or where there are no such.
+func (a *Algebra) Matrices() [][][]float64 {
+	shifts := func(rows [][]float64) bool {
+		return slices.ContainsFunc(rows, func(r []float64) bool {
+			return len(r) > len(rows) && math.Abs(r[len(rows)]) > 1e-6
+		})
+	}
+	linear := func(rows [][]float64) [][]float64 {
+		out := make([][]float64, len(rows))
+		for i, r := range rows {
+			out[i] = r[:len(rows)]
+		}
+		return out
+	}
+	var out [][][]float64
+	switch k := len(a.Basis[0].A[0]); {
+	case len(a.Basis[0].A) > 1 || slices.ContainsFunc(a.Basis, func(m Motion) bool { return shifts(m.A[0]) }):
+	case a.Known:
+		for _, m := range a.exact {
+			rows := make([][]float64, k)
+			for i := range rows {
+				rows[i] = m.RawRowView(i)
+			}
+			out = append(out, linear(rows))
+		}
+	case a.Form != nil && len(a.Basis) == k*(k-1)/2:
+		form := mat.NewDense(k, k, nil)
+		for i, r := range a.Form {
+			form.SetRow(i, r)
+		}
+		for i := range k {
+			for j := range i {
+				turn := unitMatrix(k, k, i, j, 1)
+				turn.Set(j, i, -1)
+				var m mat.Dense
+				if m.Solve(form, turn) != nil {
+					return nil
+				}
+				rows := make([][]float64, k)
+				for r := range rows {
+					rows[r] = m.RawRowView(r)
+				}
+				out = append(out, rows)
+			}
+		}
+	case len(a.Basis) == 1:
+		out = append(out, linear(a.Basis[0].A[0]))
+	}
+	return out
+}
+
 // look measures the angles to the families of the catalogue, about the point that all leave. It returns words for that
 // point if it is not the origin. Shifts are measured in the size of the data.
-func (a *Algebra) look(motions []Motion, size float64) (about string) {
-	k, c := len(motions[0].A[0]), len(motions[0].A[0][0])
+func (a *Algebra) look(motions []Motion, at int, size float64) (about string) {
+	k, c := len(motions[0].A[at]), len(motions[0].A[at][0])
 	var rows [][]float64
 	for _, m := range motions {
 		var row []float64
-		for _, r := range m.A[0] {
+		for _, r := range m.A[at] {
 			r = append([]float64(nil), r...)
 			if c > k {
 				if a.Fixed != nil {
@@ -184,7 +263,7 @@ func (a *Algebra) look(motions []Motion, size float64) (about string) {
 		for _, m := range n.members {
 			other = append(other, m.RawMatrix().Data)
 		}
-		a.Angles = append(a.Angles, Angle{n.name, angle(own, spanned(other, 1e-6))})
+		a.Angles = append(a.Angles, Angle{n.name, angle(own, spanned(other, 1e-6)), n.members})
 	}
 	slices.SortStableFunc(a.Angles, func(x, y Angle) int {
 		if x.Degrees < y.Degrees {

@@ -120,7 +120,9 @@ func (o *outputs) directions(units [][]float64, m int, opt Options) *mat.Dense {
 				in = append(in, j)
 			}
 		}
-		o.collinear = m - len(in)
+		if len(units) > m { // else inputs are too few for that
+			o.collinear = m - len(in)
+		}
 		basis = mat.NewDense(len(in), m, nil)
 		for a, j := range in {
 			for c := range m {

@@ -37,6 +37,8 @@ type Function struct {
 type Block struct {
 	// Name is said of it where there are several.
 	Name string
+	// Vectors are moved without shifts, whatever is asked of others.
+	Vectors bool
 	// Points lists for each point the places of its coordinates in the input. All have the same number.
 	Points [][]int
 }
@@ -144,7 +146,7 @@ func Find(ctx context.Context, f Function, x [][]float64, o Options) (*Result, e
 	}
 	var parts []*part
 	for _, b := range o.Blocks {
-		l, err := newLinear(b, x, o.Affine)
+		l, err := newLinear(b, x, o.Affine && !b.Vectors)
 		if err != nil {
 			return nil, err
 		}

@@ -470,7 +470,7 @@ func TestPoints(t *testing.T) {
 			0.3*(x[3]*x[6]+x[4]*x[7]+x[5]*x[8])
 	})
 	r = ask(t, two, normal(3, 300, 9), Options{Blocks: []Block{Points("points", 0, 2, 3), Points("probe", 6, 1, 3)}})
-	if r.Dimension != 3 || r.Algebra.Structure.Killing != [3]int{0, 3, 0} || r.Algebra.Name != "so(3)" {
+	if r.Dimension != 3 || r.Algebra.Structure.Killing != [3]int{0, 3, 0} || r.Algebra.Name != "so(3): all turns" {
 		t.Errorf("dimension %d, σ = %.2g, %+v", r.Dimension, r.Sigma, r.Algebra)
 	}
 }

@@ -168,7 +168,7 @@ func (s *system) rank(z *mat.Dense, levels []level, candidates, size int, r *Res
 	found, ratio := cut(r.Sigma, size, r.Floor, o.Soft)
 	r.Ratio = ratio
 	if free := size - found; 2*r.Rows < 3*free {
-		r.Low, r.High = 0, size
+		r.Low, r.High, r.Families = 0, size, []Family{} // directions that too few equations leave are no families
 		r.Why = fmt.Sprintf("%d equations are too few for %d unknowns: ask at %d inputs or more", r.Rows, size,
 			(3*free*s.objects+2*r.Rows-1)/(2*r.Rows))
 		return
