@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 
 	"nero/data/dataset"
@@ -311,14 +312,15 @@ func (g *Generators) Page() Page {
 	p.Answer = what + strings.Join(said, "; ")
 	p.Lines = append(p.Lines, fmt.Sprintf("Numbers are of %s to fit.", words.Plural(g.Samples, "sample", "samples")))
 	if g.Left > 0 {
-		p.Lines = append(p.Lines, fmt.Sprintf("%s of another size are left out.", words.Plural(g.Left, "sample", "samples")))
+		p.Lines = append(p.Lines, words.Plural(g.Left, "sample", "samples")+" of another size are left out.")
 	}
 	for _, a := range g.Asked {
 		if a.Result != nil {
 			g.describe(&p, a)
 		}
 	}
-	p.Lines = append(p.Lines, "σ: how much the answer changes along a direction beside what it does along one that has "+
+	p.Lines = append(p.Lines, "σ: how much the answer changes along a direction beside what it does along one that "+
+		"has "+
 		"nothing to do with it: 0 is a symmetry, 1 a direction like any other.")
 	return p
 }
@@ -346,7 +348,7 @@ func (g *Generators) describe(p *Page, a Asked) {
 	spectrum := Table{Title: "Directions" + of, Head: []string{"", "σ", "says", "what moves"}}
 	const beyond = 3
 	for i, sigma := range r.Sigma[:min(len(r.Sigma), len(r.Families)+beyond)] {
-		row := []string{fmt.Sprint(i + 1), words.Figures(sigma), pencil.None, ""}
+		row := []string{strconv.Itoa(i + 1), words.Figures(sigma), pencil.None, ""}
 		if i < len(r.Families) {
 			row[2], row[3] = r.Families[i].State, g.motion(r.Families[i].Moves)
 		}
@@ -357,7 +359,8 @@ func (g *Generators) describe(p *Page, a Asked) {
 	}
 	p.Tables = append(p.Tables, spectrum)
 	if len(r.Sigma) > 0 {
-		p.Lines = append(p.Lines, fmt.Sprintf("%s in %s%s; rounding and noise alone come to σ = %s; %.0f %% of %d bootstraps "+
+		p.Lines = append(p.Lines, fmt.Sprintf("%s in %s%s; rounding and noise alone come to σ = %s; %.0f %% of %d "+
+			"bootstraps "+
 			"agree on the number.", words.Capital(words.Plural(r.Rows, "equation", "equations")),
 			words.Plural(r.Unknowns, "unknown", "unknowns"), of, words.Figures(r.Floor), 100*r.Agree, r.Bootstraps))
 	}
@@ -381,7 +384,8 @@ func (g *Generators) algebra(p *Page, a *pencil.Algebra, of string) {
 	line := fmt.Sprintf("%s; what commutators of two leave over is %s of them", words.Capital(a.Name),
 		words.Figures(a.Defect))
 	if s := a.Structure; s != nil {
-		line += fmt.Sprintf("; dimension %d, centre %d, derived algebra %d, Killing form (%d, %d) with %d zero", s.Dimension,
+		line += fmt.Sprintf("; dimension %d, centre %d, derived algebra %d, Killing form (%d, %d) with %d zero",
+			s.Dimension,
 			s.Centre, s.Derived, s.Killing[0], s.Killing[1], s.Killing[2])
 	}
 	if a.Form != nil {
@@ -395,7 +399,7 @@ func (g *Generators) algebra(p *Page, a *pencil.Algebra, of string) {
 		line += fmt.Sprintf("; all leave the point (%s)", figures(a.Fixed))
 	}
 	if len(a.Spins) > 0 {
-		line += fmt.Sprintf("; the answers are of l = %s", figures(a.Spins))
+		line += "; the answers are of l = " + figures(a.Spins)
 	}
 	p.Lines = append(p.Lines, line+".")
 }
@@ -480,7 +484,8 @@ func (g *Generators) Hypotheses() []Hypothesis {
 			continue
 		}
 		word := Holds
-		if slices.ContainsFunc(r.Families[:r.Dimension], func(f pencil.Family) bool { return f.State != pencil.Holds }) {
+		if slices.ContainsFunc(r.Families[:r.Dimension],
+			func(f pencil.Family) bool { return f.State != pencil.Holds }) {
 			word = Approximate
 		}
 		f, ok := g.family(r.Algebra)
@@ -518,7 +523,10 @@ func (g *Generators) family(a *pencil.Algebra) (family, bool) {
 			return family{}, false
 		}
 		name := groupOf(a.Name, k)
-		if name == "" || g.Joint && !slices.ContainsFunc(g.s.Out.Leaves(), func(l space.Spec) bool { return placed(l, k) }) {
+		if name == "" || g.Joint && !slices.ContainsFunc(g.s.Out.Leaves(), func(l space.Spec) bool {
+			return placed(l,
+				k)
+		}) {
 			return family{}, false
 		}
 		f, err := c.named(name, a.Name)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"nero/data/space"
@@ -165,7 +166,8 @@ func (p *Permutations) Page() Page {
 	if r.Order != "1" && !strings.Contains(r.Name, "order") {
 		page.Answer += ", of order " + r.Order
 	}
-	page.Lines = append(page.Lines, fmt.Sprintf("Numbers are of %s to fit. %s of %s were looked at with %s; a symmetry is off "+
+	page.Lines = append(page.Lines, fmt.Sprintf("Numbers are of %s to fit. %s of %s were looked at with %s; a "+
+		"symmetry is off "+
 		"by at most %s of what the answer varies by, at each of 64 inputs.",
 		words.Plural(p.Samples, "sample", "samples"), words.Capital(words.Plural(r.Items, p.Of, p.Of+"s")),
 		strings.Join(p.Fields, ", "), words.Plural(r.Evaluations, "prediction", "predictions"), words.Figures(r.Limit)))
@@ -176,7 +178,8 @@ func (p *Permutations) Page() Page {
 		page.Lines = append(page.Lines, fmt.Sprintf("The model does not look at %s.", listed(r.Ignored)))
 	}
 	for _, o := range r.Orbits {
-		page.Lines = append(page.Lines, fmt.Sprintf("%ss %s go to each other's places.", words.Capital(p.Of), listed(o)))
+		page.Lines = append(page.Lines, fmt.Sprintf("%ss %s go to each other's places.", words.Capital(p.Of),
+			listed(o)))
 	}
 	t := Table{Title: "Generators", Head: []string{"permutation", "error"}}
 	if r.Outputs {
@@ -194,7 +197,7 @@ func (p *Permutations) Page() Page {
 		page.Tables = append(page.Tables, t)
 	}
 	if n := len(r.Generators) - shown; n > 0 {
-		page.Lines = append(page.Lines, fmt.Sprintf("%s more are in the JSON.", words.Plural(n, "generator", "generators")))
+		page.Lines = append(page.Lines, words.Plural(n, "generator", "generators")+" more are in the JSON.")
 	}
 	return page
 }
@@ -219,7 +222,7 @@ func listed(items []int) string {
 	}
 	var out []string
 	for _, i := range items {
-		out = append(out, fmt.Sprint(i))
+		out = append(out, strconv.Itoa(i))
 	}
 	return strings.Join(out, ", ")
 }

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// baseline is numbers that partial images are tried with: a value for each item, and one that items have which nobody has
+// baseline is numbers that partial images are tried with: a value for each item, and one that items have which nobody
+// has
 // placed yet. As all of those are equal, it makes no difference where they go, and a partial image of a symmetry has to
 // keep the answer.
 type baseline struct {
@@ -21,14 +22,14 @@ type baseline struct {
 // baselines is how many of them there are.
 const baselines = 3
 
-// chain finds one symmetry for each coset of the stabilisers of the first items of the order, from the last to the first.
+// chain finds one symmetry for each coset of the stabilisers of the first items of the order, from the last to the
+// first.
 func (s *search) chain(ctx context.Context) error {
 	s.arrange()
 	if err := s.begin(ctx); err != nil {
 		return err
 	}
-	for k := len(s.order) - 1; k >= 0; k-- {
-		b := s.order[k]
+	for k, b := range slices.Backward(s.order) {
 		reached, failed := s.orbit(b+1, k), map[int]bool{}
 		for _, j := range s.order[k:] {
 			for _, image := range []int{j + 1, -(j + 1)} {
@@ -128,7 +129,8 @@ func (s *search) orbit(from, k int) map[int]bool {
 	return reached
 }
 
-// coset is a symmetry that leaves the first k items of the order and takes the next one to a place; nil if there is none.
+// coset is a symmetry that leaves the first k items of the order and takes the next one to a place; nil if there is
+// none.
 func (s *search) coset(ctx context.Context, k, image int) (*Element, error) {
 	images, used := make([]int, len(s.items)), make([]bool, len(s.items))
 	for i, gone := range s.ignored {

@@ -1,4 +1,5 @@
-// Package finite looks for the permutations and sign flips of its inputs under which a function stays what it is, or has
+// Package finite looks for the permutations and sign flips of its inputs under which a function stays what it is, or
+// has
 // its answers permuted.
 //
 // Exchanges of two items and flips of one are tried first. Of the rest, statistics of the function that a symmetry has
@@ -32,7 +33,8 @@ type Function struct {
 
 // Options say how. The zero of each number is its preset.
 type Options struct {
-	// Items are the places of the numbers of each thing that is permuted, all of as many; none at all means each number.
+	// Items are the places of the numbers of each thing that is permuted, all of as many; none at all means each
+	// number.
 	// What is in none stays where it is.
 	Items [][]int
 	// Signs flips signs of items, too.
@@ -54,13 +56,13 @@ var ErrOpen = errors.New("not asked")
 const (
 	limit       = 1e-4
 	evaluations = 200_000
-	// inputs at which a symmetry is tested, and those that are asked first
+	// inputs at which a symmetry is tested, and those that are asked first.
 	probes = 64
 	first  = 4
-	// items up to which more is looked for than exchanges and flips, and answers that may change places
+	// items up to which more is looked for than exchanges and flips, and answers that may change places.
 	searched  = 64
 	permuting = 64
-	// items that may be exchanged one by one, and those that all may be exchanged
+	// items that may be exchanged one by one, and those that all may be exchanged.
 	flipped   = 512
 	exchanged = 1 << 16
 	// draws of a statistic, and how many standard errors apart two may be that are the same. A wrong rejection loses a
@@ -75,7 +77,8 @@ type Result struct {
 	Items   int  `json:"items"`
 	Signs   bool `json:"signs"`
 	Outputs bool `json:"outputs"`
-	// Order of the group, in digits, or such as 1024! for one that would have very many; it is a lower bound if AtLeast, for
+	// Order of the group, in digits, or such as 1024! for one that would have very many; it is a lower bound if
+	// AtLeast, for
 	// the reason Why.
 	Order   string `json:"order"`
 	AtLeast bool   `json:"at_least"`
@@ -122,7 +125,8 @@ type search struct {
 
 	evaluations, tested int
 	ignored             []bool
-	// class[i] is the first item that i may be exchanged with, itself if there is none; flips[i] tells that its sign counts
+	// class[i] is the first item that i may be exchanged with, itself if there is none; flips[i] tells that its sign
+	// counts
 	// for nothing
 	class []int
 	flips []bool
@@ -305,7 +309,8 @@ func (s *search) run(ctx context.Context, x [][]float64) error {
 	return s.chain(ctx)
 }
 
-// all asks whether every permutation is a symmetry: it is if the exchange of the first two items and the round of all are,
+// all asks whether every permutation is a symmetry: it is if the exchange of the first two items and the round of all
+// are,
 // which generate the rest. A flip of the first is then one of any.
 func (s *search) all(ctx context.Context) error {
 	swap, round, flip := s.identity(), s.identity(), s.identity()
@@ -421,7 +426,8 @@ func (s *search) statistics(ctx context.Context, x [][]float64) error {
 	return nil
 }
 
-// square is |a - b - c + d|² in units of the spread. With answers that change places it is the same, for all of them do.
+// square is |a - b - c + d|² in units of the spread. With answers that change places it is the same, for all of them
+// do.
 func (s *search) square(a, b, c, d []float64) float64 {
 	var sum float64
 	for j := range a {
@@ -569,7 +575,8 @@ func (s *search) judge(e *Element, y [][]float64) bool {
 	return true
 }
 
-// exchanges tries flips of one item and exchanges of two. What may be exchanged with one of a class may be exchanged with
+// exchanges tries flips of one item and exchanges of two. What may be exchanged with one of a class may be exchanged
+// with
 // all of it.
 func (s *search) exchanges(ctx context.Context) error {
 	d := len(s.items)

@@ -101,25 +101,35 @@ func TestKnownGroups(t *testing.T) {
 			return s
 		})},
 		{name: "D12", f: scalar(12, ring), order: "24", group: "D12"},
-		{name: "signs", order: "8", group: "S2 wr S2: all signed permutations", o: Options{Signs: true},
-			f: scalar(3, func(x []float64) float64 { return x[0]*x[0]*x[1]*x[1] + x[0]*x[0] + x[1]*x[1] + x[2] })},
-		{name: "all signs at once", order: "2", group: "C2", o: Options{Signs: true},
-			f: scalar(3, func(x []float64) float64 { return (x[0] + 2*x[1] - 3*x[2]) * (x[0] + x[1]) })},
-		{name: "quarter turn", order: "4", group: "C4", o: Options{Signs: true},
+		{
+			name: "signs", order: "8", group: "S2 wr S2: all signed permutations", o: Options{Signs: true},
+			f: scalar(3, func(x []float64) float64 { return x[0]*x[0]*x[1]*x[1] + x[0]*x[0] + x[1]*x[1] + x[2] }),
+		},
+		{
+			name: "all signs at once", order: "2", group: "C2", o: Options{Signs: true},
+			f: scalar(3, func(x []float64) float64 { return (x[0] + 2*x[1] - 3*x[2]) * (x[0] + x[1]) }),
+		},
+		{
+			name: "quarter turn", order: "4", group: "C4", o: Options{Signs: true},
 			// the real part of a complex fourth power, and a term that no mirror keeps
 			f: scalar(2, func(x []float64) float64 {
 				re, im := x[0]*x[0]-x[1]*x[1], 2*x[0]*x[1]
 				return re*re - im*im + 0.7*2*re*im
-			})},
-		{name: "answers too", order: "3", group: "C3", o: Options{Outputs: true},
+			}),
+		},
+		{
+			name: "answers too", order: "3", group: "C3", o: Options{Outputs: true},
 			f: function(3, 3, func(x []float64) []float64 {
 				return []float64{x[0] + x[1]*x[1], x[1] + x[2]*x[2], x[2] + x[0]*x[0]}
-			})},
-		{name: "exchanged with answers", order: "6", group: "S3", o: Options{Outputs: true},
+			}),
+		},
+		{
+			name: "exchanged with answers", order: "6", group: "S3", o: Options{Outputs: true},
 			f: function(3, 3, func(x []float64) []float64 {
 				s := x[0] + x[1] + x[2]
 				return []float64{math.Sin(x[0]) + s*s, math.Sin(x[1]) + s*s, math.Sin(x[2]) + s*s}
-			})},
+			}),
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -156,7 +166,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// A large symmetric function is found by exchanges, and one of more items than are searched says that more may be there.
+// A large symmetric function is found by exchanges, and one of more items than are searched says that more may be
+// there.
 func TestManyItems(t *testing.T) {
 	t.Parallel()
 	sum := func(x []float64) float64 {
@@ -264,7 +275,8 @@ func TestNothingIsFound(t *testing.T) {
 	}
 }
 
-// A function that was made invariant by summing over a random group has at least that group, and all generators keep it.
+// A function that was made invariant by summing over a random group has at least that group, and all generators keep
+// it.
 func TestSummedOverGroups(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

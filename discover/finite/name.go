@@ -44,7 +44,8 @@ func (s *search) result(why string) *Result {
 	return r
 }
 
-// plain names what exchanges and flips alone generate: of each class all permutations, and flips of all of it or of none.
+// plain names what exchanges and flips alone generate: of each class all permutations, and flips of all of it or of
+// none.
 func (s *search) plain(r *Result) {
 	sizes, flips := map[int]int{}, map[int]bool{}
 	var names []string

@@ -42,7 +42,8 @@ func (p perm) trivial() bool {
 	return true
 }
 
-// stabilisers is a chain of stabilisers with generators of each: level i is the subgroup that leaves the points below i,
+// stabilisers is a chain of stabilisers with generators of each: level i is the subgroup that leaves the points below
+// i,
 // by the algorithm of Schreier and Sims (Sims, Computational methods in the study of permutation groups, 1970).
 type stabilisers struct {
 	n      int

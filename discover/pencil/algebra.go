@@ -11,13 +11,15 @@ import (
 type Algebra struct {
 	// Basis spans it, with as many zeros as can be.
 	Basis []Motion `json:"basis"`
-	// Defect is the largest part of a commutator of two families that they do not span, relative to the commutator; above
+	// Defect is the largest part of a commutator of two families that they do not span, relative to the commutator;
+	// above
 	// 0.05 they do not close, and the rank or the data are wrong.
 	Defect float64 `json:"closure_defect"`
 	Closed bool    `json:"closed"`
 	// Structure is that of the algebra; nil where it does not close or is too large.
 	Structure *Structure `json:"structure,omitempty"`
-	// Form is the only symmetric matrix that the families keep, its smallest eigenvalue 1 or -1; nil where there is none or
+	// Form is the only symmetric matrix that the families keep, its smallest eigenvalue 1 or -1; nil where there is
+	// none or
 	// where there are several, as Forms counts.
 	Form  [][]float64 `json:"form,omitempty"`
 	Forms int         `json:"forms"`
@@ -75,9 +77,9 @@ type Angle struct {
 // Limits of what is said of algebras.
 const (
 	closes = 0.05
-	// dimension up to which structure is computed: that of so(10)
+	// dimension up to which structure is computed: that of so(10).
 	structured = 45
-	// pairs of a larger algebra whose commutators are looked at
+	// pairs of a larger algebra whose commutators are looked at.
 	pairs = 200
 )
 
@@ -527,7 +529,8 @@ func turn(m Motion) Turn {
 	return out
 }
 
-// frequencies are the positive imaginary parts of the eigenvalues of the linear part of rows; grows tells whether a real
+// frequencies are the positive imaginary parts of the eigenvalues of the linear part of rows; grows tells whether a
+// real
 // part is there, or an eigenvalue without one that is no turn.
 func frequencies(rows [][]float64) (out []float64, grows bool) {
 	k := len(rows)

@@ -1,6 +1,7 @@
 package pencil
 
 import (
+	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -115,7 +116,8 @@ func lowest(m *mat.SymDense, limit float64, seed uint64) ([]float64, *mat.Dense)
 	}
 }
 
-// inverse is the k smallest eigenvalues by inverse iteration of a block. The small ones, which matter, converge in two or
+// inverse is the k smallest eigenvalues by inverse iteration of a block. The small ones, which matter, converge in two
+// or
 // three rounds, for each round divides the parts of others by the ratio of the eigenvalues.
 func inverse(m *mat.SymDense, k int, seed uint64) ([]float64, *mat.Dense) {
 	n := m.SymmetricDim()
@@ -146,7 +148,8 @@ func inverse(m *mat.SymDense, k int, seed uint64) ([]float64, *mat.Dense) {
 		var w mat.Dense
 		// The matrix is nearly singular by intention: that is what makes the iteration fast.
 		if err := c.SolveTo(&w, v); err != nil {
-			if _, bad := err.(mat.Condition); !bad {
+			var near mat.Condition
+			if !errors.As(err, &near) {
 				panic(err)
 			}
 		}

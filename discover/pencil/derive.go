@@ -14,7 +14,8 @@ type derivatives struct {
 	// floor is what rounding makes of σ where the halves do not tell.
 	floor float64
 	x     [][]float64
-	// gradients[half][object][probe] by the numbers of the input, or rows[half][object][part] with a row of unknowns for
+	// gradients[half][object][probe] by the numbers of the input, or rows[half][object][part] with a row of unknowns
+	// for
 	// each probe.
 	gradients [2][][][]float64
 	rows      [2][][][][]float64
@@ -128,7 +129,7 @@ func (a *asker) slopes(ctx context.Context, objects []int, along [][]direction, 
 const (
 	widest  = 0.1
 	decades = 7
-	// objects and directions at which they are tried
+	// objects and directions at which they are tried.
 	triedObjects    = 6
 	triedDirections = 16
 )

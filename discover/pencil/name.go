@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -86,8 +88,10 @@ func catalogue(k int, affine bool) []known {
 	if k > 2 {
 		for i := range k {
 			for j := range i {
-				out = append(out, known{fmt.Sprintf("so(2): turns of coordinates %d and %d", j+1, i+1),
-					[]*mat.Dense{plane(j, i)}})
+				out = append(out, known{
+					fmt.Sprintf("so(2): turns of coordinates %d and %d", j+1, i+1),
+					[]*mat.Dense{plane(j, i)},
+				})
 			}
 		}
 		for t := range k {
@@ -278,14 +282,11 @@ func (a *Algebra) look(motions []Motion, at int, size float64) (about string) {
 
 // list writes numbers to four digits.
 func list(v []float64) string {
-	s := "("
-	for i, x := range v {
-		if i > 0 {
-			s += ", "
-		}
-		s += fmt.Sprintf("%.4g", x)
+	var out []string
+	for _, x := range v {
+		out = append(out, strconv.FormatFloat(x, 'g', 4, 64))
 	}
-	return s + ")"
+	return "(" + strings.Join(out, ", ") + ")"
 }
 
 // angle is the largest principal angle between two spans of orthonormal rows, in degrees. Its sine is that of what one
@@ -340,7 +341,8 @@ func orthogonalName(p, q int) string {
 	return fmt.Sprintf("so(%d,%d)", p, q)
 }
 
-// semisimple names algebras without centre whose Killing form has no zero, by its positive and negative signs. Where two
+// semisimple names algebras without centre whose Killing form has no zero, by its positive and negative signs. Where
+// two
 // have the same, it is the more common one among those that act on few coordinates.
 func semisimple(pos, neg int) string {
 	return map[[2]int]string{

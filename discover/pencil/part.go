@@ -17,7 +17,8 @@ type part struct {
 	// each is the metric of every object, of which metric is the mean.
 	each []*mat.SymDense
 
-	// left has orthonormal columns, k x k'; right has columns that the metric makes orthonormal, c x c'. The span of right
+	// left has orthonormal columns, k x k'; right has columns that the metric makes orthonormal, c x c'. The span of
+	// right
 	// is that of the orthonormal columns of kept.
 	left, right, kept *mat.Dense
 
@@ -109,7 +110,8 @@ func (p *part) quotient() []Quotient {
 	in, gone := cutAt(values, unspanned)
 	_, rows := p.left.Dims()
 	if len(gone) > 0 {
-		// In the order of the report, the data come first: of what they do not span nobody can say whether it is ignored.
+		// In the order of the report, the data come first: of what they do not span nobody can say whether it is
+		// ignored.
 		out = append([]Quotient{{
 			Kind: "unspanned", Block: p.name, Directions: columns(vectors, gone), Unknowns: len(gone) * p.k,
 		}}, out...)
@@ -204,14 +206,17 @@ type direction struct {
 type moved interface {
 	// sizes writes for each number that moves what a change of it is measured by.
 	sizes(out []float64)
-	// row has the change of the answer along each field, for one gradient. Fields of one half differ from those of the other
+	// row has the change of the answer along each field, for one gradient. Fields of one half differ from those of the
+	// other
 	// where they are no more exact than that.
 	row(x, gradient, out []float64, half int)
-	// measure adds to the metric and the gradients of a part what a derivative says, one row for each probe in two halves.
+	// measure adds to the metric and the gradients of a part what a derivative says, one row for each probe in two
+	// halves.
 	measure(p *part, x []float64, gradients [2][][]float64)
 	// fields are the changes that the unknowns make.
 	fields(x []float64, half int) []direction
-	// drawn are changes that have nothing to do with the function, and judge takes the slopes along them for what measure
+	// drawn are changes that have nothing to do with the function, and judge takes the slopes along them for what
+	// measure
 	// takes from a gradient, for there may be too many numbers to ask for that.
 	drawn(x []float64, r *rand.Rand) []direction
 	judge(p *part, slopes [2][][]float64)
@@ -224,7 +229,7 @@ type linear struct {
 	middle, size []float64
 }
 
-func newLinear(b Block, x [][]float64, affine bool) (*part, error) {
+func newLinear(b Block, x [][]float64, affine bool) *part {
 	k := len(b.Points[0])
 	l := &linear{block: b, affine: affine, middle: make([]float64, k), size: make([]float64, k)}
 	n := float64(len(x) * len(b.Points))
@@ -267,7 +272,7 @@ func newLinear(b Block, x [][]float64, affine bool) (*part, error) {
 	}
 	p.homogeneous()
 	p.gradient, p.apart = newSym(k), newSym(k)
-	return p, nil
+	return p
 }
 
 // point is z of a point, with the constant 1 last if shifts are asked.

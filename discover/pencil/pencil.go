@@ -1,7 +1,8 @@
 // Package pencil looks for one-parameter families of linear or affine maps under which a function stays what it is, or
 // moves along: matrices A, and B for the answers, with J(x)(Ax + a) = B f(x) + b at every x.
 //
-// Each derivative gives one row of a linear system in the unknowns. Two quadratic forms say what a direction of unknowns
+// Each derivative gives one row of a linear system in the unknowns. Two quadratic forms say what a direction of
+// unknowns
 // does: M is the mean square of its rows, N what a direction of that size would do if it had nothing to do with the
 // function. The generalised eigenvalues σ² of (M, N) are free of units: σ = 1 is a direction like any other, σ = 0 a
 // symmetry, and between them σ is the relative violation. What the data do not span and what the function does not look
@@ -88,19 +89,19 @@ const (
 	probes     = 8
 	bootstraps = 200
 	soft       = 0.1
-	// ratio of the first σ that is out to the last that is in, which makes a rank
+	// ratio of the first σ that is out to the last that is in, which makes a rank.
 	ratioLeast = 10
-	// share of the bootstraps that have to agree
+	// share of the bootstraps that have to agree.
 	agreement = 0.9
-	// at floor·slack a direction is no worse than rounding
+	// at floor·slack a direction is no worse than rounding.
 	slack = 10
-	// eigenvalues of N and of E[JᵀJ] that are zero, relative to the largest
+	// eigenvalues of N and of E[JᵀJ] that are zero, relative to the largest.
 	unspanned = 1e-10
-	// unknowns that a system of equations may have
+	// unknowns that a system of equations may have.
 	unknowns = 1100
-	// directions of the answers that a joint question may have
+	// directions of the answers that a joint question may have.
 	jointMost = 16
-	// objects below which nothing is said
+	// objects below which nothing is said.
 	objectsLeast = 4
 )
 
@@ -146,11 +147,7 @@ func Find(ctx context.Context, f Function, x [][]float64, o Options) (*Result, e
 	}
 	var parts []*part
 	for _, b := range o.Blocks {
-		l, err := newLinear(b, x, o.Affine && !b.Vectors)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, l)
+		parts = append(parts, newLinear(b, x, o.Affine && !b.Vectors))
 	}
 	return find(ctx, f, x, out, parts, o)
 }

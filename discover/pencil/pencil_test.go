@@ -108,7 +108,8 @@ func near(tb testing.TB, what string, got, want, slack float64) {
 	}
 }
 
-// The functions whose algebras are known in closed form, in both precisions: each settled at the right dimension, by all
+// The functions whose algebras are known in closed form, in both precisions: each settled at the right dimension, by
+// all
 // bootstraps.
 func TestKnownAlgebras(t *testing.T) {
 	t.Parallel()
@@ -170,7 +171,8 @@ func TestKnownAlgebras(t *testing.T) {
 		},
 		{
 			// Distances of three points of the line: shifts of all alike, with a reflection that no family knows.
-			name: "shifts", o: Options{Affine: true, Blocks: []Block{Points("", 0, 3, 1)}}, want: 1, x: uniform(4, 200, 3),
+			name: "shifts", o: Options{Affine: true, Blocks: []Block{Points("", 0, 3, 1)}}, want: 1, x: uniform(4, 200,
+				3),
 			killing: [3]int{0, 0, 1}, algebra: "R1: all shifts",
 			f: scalar(3, func(x []float64) float64 {
 				return math.Sin(x[0]-x[1]) + (x[1]-x[2])*(x[1]-x[2])*(x[0]-x[2])
@@ -213,7 +215,8 @@ func TestKnownAlgebras(t *testing.T) {
 				}
 				a := r.Algebra
 				if a.Structure == nil || a.Structure.Killing != c.killing || a.Name != c.algebra || !a.Closed {
-					t.Errorf("%q, defect %g, structure %+v; want %q, Killing %v", a.Name, a.Defect, a.Structure, c.algebra,
+					t.Errorf("%q, defect %g, structure %+v; want %q, Killing %v", a.Name, a.Defect, a.Structure,
+						c.algebra,
 						c.killing)
 				}
 				if (a.Form == nil) != (c.form == nil) {
@@ -486,8 +489,10 @@ func TestTooLittleIsKnown(t *testing.T) {
 	if r.State != Undetermined || r.Why == "" {
 		t.Errorf("1,600 unknowns: %+v", r)
 	}
-	for name, x := range map[string][][]float64{"few": normal(1, 3, 2), "short": {{1}, {1, 2}, {1, 2}, {1, 2}},
-		"no number": {{1, math.NaN()}, {1, 2}, {1, 2}, {1, 2}}} {
+	for name, x := range map[string][][]float64{
+		"few": normal(1, 3, 2), "short": {{1}, {1, 2}, {1, 2}, {1, 2}},
+		"no number": {{1, math.NaN()}, {1, 2}, {1, 2}, {1, 2}},
+	} {
 		if _, err := Find(t.Context(), scalar(2, square), x, Options{}); !errors.Is(err, ErrOpen) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -519,7 +524,8 @@ func TestUnits(t *testing.T) {
 func TestSeeds(t *testing.T) {
 	t.Parallel()
 	x := normal(1, 80, 4)
-	if a, b := ask(t, minkowski, x, Options{Seed: 3}), ask(t, minkowski, x, Options{Seed: 3}); !reflect.DeepEqual(a, b) {
+	if a, b := ask(t, minkowski, x, Options{Seed: 3}), ask(t, minkowski, x, Options{Seed: 3}); !reflect.DeepEqual(a,
+		b) {
 		t.Error("two answers to one question")
 	}
 }

@@ -35,7 +35,8 @@ func (p Plane) Prepare(x []float64, band float64) []float64 {
 		if band < 1 {
 			p.transform(faded, false)
 			for i := range faded {
-				faded[i] *= complex(pass(math.Hypot(frequency(i/p.Width, p.Height), frequency(i%p.Width, p.Width)), band), 0)
+				faded[i] *= complex(pass(math.Hypot(frequency(i/p.Width, p.Height), frequency(i%p.Width, p.Width)),
+					band), 0)
 			}
 			p.transform(faded, true)
 		}
@@ -180,7 +181,8 @@ func (m *fields) sizes(out []float64) {
 	}
 }
 
-// along are the six changes: -∂_r x·z_s, for r = right, down and z = (right, down, 1). Those of the second half are without
+// along are the six changes: -∂_r x·z_s, for r = right, down and z = (right, down, 1). Those of the second half are
+// without
 // what is finer than half of the Nyquist frequency: products of that with a picture do not fit on the grid.
 func (m *fields) along(x []float64, half int) [6][]float64 {
 	p := m.plane
@@ -201,7 +203,8 @@ func (m *fields) along(x []float64, half int) [6][]float64 {
 				}
 				slope[i] = v * complex(0, math.Pi*frequency(at, side))
 				if half == 1 {
-					slope[i] *= complex(pass(math.Hypot(frequency(i/p.Width, p.Height), frequency(i%p.Width, p.Width)), fits), 0)
+					slope[i] *= complex(pass(math.Hypot(frequency(i/p.Width, p.Height), frequency(i%p.Width, p.Width)),
+						fits), 0)
 				}
 			}
 			p.transform(slope, true)

@@ -31,7 +31,8 @@ type Result struct {
 	Step       float64 `json:"step,omitempty"`
 	// Quotients are taken out before the rank is counted.
 	Quotients []Quotient `json:"quotients"`
-	// Constant are the answers that are the same at every input, and Collinear how many of the others follow from the rest.
+	// Constant are the answers that are the same at every input, and Collinear how many of the others follow from the
+	// rest.
 	Constant  []int `json:"constant,omitempty"`
 	Collinear int   `json:"collinear"`
 
@@ -64,7 +65,8 @@ type Quotient struct {
 	Kind string `json:"kind"`
 	// Block names what it is of.
 	Block string `json:"block,omitempty"`
-	// Directions are unit vectors of coordinates; the last number of unspanned ones is that of the constant if shifts were
+	// Directions are unit vectors of coordinates; the last number of unspanned ones is that of the constant if shifts
+	// were
 	// asked.
 	Directions [][]float64 `json:"directions"`
 	// Unknowns is how many of them went.

@@ -229,7 +229,8 @@ func (s *system) rank(z *mat.Dense, levels []level, candidates, size int, r *Res
 		r.Why = fmt.Sprintf("%.0f %% of the bootstraps count as many as all objects together", 100*r.Agree)
 	case found > 0 && ratio < ratioLeast:
 		r.State, r.Low, r.High = Between, exact, candidates
-		r.Why = fmt.Sprintf("the first σ that is out is %.2g times the last that is in, less than %d", ratio, ratioLeast)
+		r.Why = fmt.Sprintf("the first σ that is out is %.2g times the last that is in, less than %d", ratio,
+			ratioLeast)
 	default:
 		r.State, r.Low, r.High, r.Dimension = Settled, found, found, found
 	}
@@ -299,7 +300,8 @@ func relative(m, n *mat.SymDense) []float64 {
 	return sigma
 }
 
-// motion is what unknowns after the quotients stand for, in the coordinates of inputs and answers. Its largest number is
+// motion is what unknowns after the quotients stand for, in the coordinates of inputs and answers. Its largest number
+// is
 // 1 or -1.
 func (s *system) motion(y []float64) Motion {
 	balanced := s.balanced(y)
