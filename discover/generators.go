@@ -85,6 +85,9 @@ func generate(ctx context.Context, s *Subject, joint bool) (Section, error) {
 		}
 	}
 	answers, err := s.Predict(ctx, []space.Value{samples[0].Value})
+	if errors.Is(err, ErrBudget) {
+		return nil, fmt.Errorf("%w: %w", ErrOpen, err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -227,6 +227,15 @@ func TestOpenQuestions(t *testing.T) {
 	if !strings.Contains(g.Page().Answer, "budget") {
 		t.Error(g.Page().Answer)
 	}
+	s.Most = 1 // what earlier questions leave
+	if _, err := s.Predict(t.Context(), []space.Value{s.Fit[0].Value}); !errors.Is(err, discover.ErrBudget) {
+		t.Error(err)
+	}
+	for _, p := range parts {
+		if _, err := p.Run(t.Context(), s); !errors.Is(err, discover.ErrOpen) {
+			t.Errorf("%s without a budget: %v", p.Name, err)
+		}
+	}
 	// All of it is written.
 	s.Most = 0
 	m, err := discover.Ask(t.Context(), s, parts)

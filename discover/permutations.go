@@ -126,6 +126,9 @@ func permute(ctx context.Context, s *Subject) (*Permutations, error) {
 		return nil, fmt.Errorf("%w: inputs of kind %s have nothing that changes places", ErrOpen, s.In.Kind)
 	}
 	answers, err := s.Predict(ctx, []space.Value{samples[0].Value})
+	if errors.Is(err, ErrBudget) {
+		return nil, fmt.Errorf("%w: %w", ErrOpen, err)
+	}
 	if err != nil {
 		return nil, err
 	}

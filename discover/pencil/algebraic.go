@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -86,9 +87,8 @@ func spanned(rows [][]float64, least float64) [][]float64 {
 
 // axpy adds f·x to y.
 func axpy(y []float64, f float64, x []float64) {
-	for i, v := range x {
-		y[i] += float64(f * v)
-	}
+	n := min(len(x), len(y))
+	blas64.Axpy(f, blas64.Vector{N: n, Inc: 1, Data: x}, blas64.Vector{N: n, Inc: 1, Data: y})
 }
 
 func scale(y []float64, f float64) {

@@ -79,7 +79,7 @@ func (s *system) solve(d *derivatives, r *Result, o Options) *Result {
 	}
 	r.Unknowns, r.High = size, size
 	if size > unknowns {
-		r.Why = fmt.Sprintf("%d unknowns are more than the %d that are solved for: ask for blocks of fewer numbers",
+		r.Why = fmt.Sprintf("%d unknowns, as of a list of more than 32 numbers, are more than the %d that are solved for",
 			size, unknowns)
 		return r
 	}
