@@ -327,6 +327,9 @@ func (a *Algebra) forms(s *system, members [][]*mat.Dense, floor float64) {
 	if p.affine {
 		a.Fixed = fixed(p, maps)
 	}
+	if p.empty {
+		return
+	}
 	if _, rank := p.left.Dims(); rank < p.k {
 		return // a form of some of the coordinates has no matrix of its own
 	}

@@ -21,6 +21,8 @@ type part struct {
 	// right
 	// is that of the orthonormal columns of kept.
 	left, right, kept *mat.Dense
+	// empty says that nothing is left of the part
+	empty bool
 
 	// moved is what the matrix moves: a block of the input; nil for that of the answers.
 	moved moved
@@ -44,6 +46,9 @@ func (p *part) homogeneous() {
 		return h
 	}
 	p.plain = func(h *mat.Dense) *mat.Dense {
+		if p.empty {
+			return mat.NewDense(p.k, p.c, nil)
+		}
 		var a, b, c, d mat.Dense
 		a.Mul(p.left.T(), h.Slice(0, p.k, 0, p.c))
 		b.Mul(p.left, &a)
@@ -73,6 +78,9 @@ func (p *part) mean() {
 func (p *part) size() int { return p.k * p.c }
 
 func (p *part) reduced() int {
+	if p.empty {
+		return 0
+	}
 	_, k := p.left.Dims()
 	_, c := p.right.Dims()
 	return k * c
@@ -96,7 +104,7 @@ func (p *part) quotient() []Quotient {
 		}
 		p.left = take(vectors, in)
 		if len(in) == 0 {
-			p.right = mat.NewDense(p.c, 1, nil)
+			p.empty = true
 			return out
 		}
 		// What a direction does is said of those that the function looks at.
@@ -118,6 +126,10 @@ func (p *part) quotient() []Quotient {
 		for i := range out[1:] {
 			out[1+i].Unknowns = (p.k - rows) * len(in)
 		}
+	}
+	if len(in) == 0 {
+		p.empty = true
+		return out
 	}
 	p.kept = take(vectors, in)
 	p.right = take(vectors, in)
@@ -144,9 +156,6 @@ func cutAt(values []float64, share float64) (in, gone []int) {
 
 func take(m *mat.Dense, cols []int) *mat.Dense {
 	rows, _ := m.Dims()
-	if len(cols) == 0 {
-		return mat.NewDense(rows, 1, nil)
-	}
 	out := mat.NewDense(rows, len(cols), nil)
 	for j, c := range cols {
 		for r := range rows {
@@ -180,6 +189,9 @@ func signed(v []float64) []float64 {
 
 // reduce is leftᵀ·row·right, written to out.
 func (p *part) reduce(row, out []float64) {
+	if p.empty {
+		return
+	}
 	var a, b mat.Dense
 	a.Mul(p.left.T(), mat.NewDense(p.k, p.c, row))
 	b.Mul(&a, p.right)
@@ -188,6 +200,9 @@ func (p *part) reduce(row, out []float64) {
 
 // expand is left·y·rightᵀ: the matrix that unknowns after the quotients stand for, in balanced coordinates.
 func (p *part) expand(y []float64) *mat.Dense {
+	if p.empty {
+		return mat.NewDense(p.k, p.c, nil)
+	}
 	_, k := p.left.Dims()
 	_, c := p.right.Dims()
 	var a, b mat.Dense

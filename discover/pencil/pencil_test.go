@@ -489,6 +489,21 @@ func TestTooLittleIsKnown(t *testing.T) {
 	if r.State != Undetermined || r.Why == "" {
 		t.Errorf("1,600 unknowns: %+v", r)
 	}
+	// Pictures without any slope tell nothing of maps of the plane.
+	flat := make([][]float64, 10)
+	for i := range flat {
+		flat[i] = make([]float64, plane.size())
+		for j := range flat[i] {
+			flat[i][j] = float64(i)
+		}
+	}
+	f := scalar(plane.size(), func(x []float64) float64 { return x[0] + x[5] })
+	for _, joint := range []bool{false, true} {
+		r, err := FindPictures(t.Context(), f, flat, plane, Options{Joint: joint})
+		if !errors.Is(err, ErrOpen) && (err != nil || r.State != Undetermined || r.Dimension > 0) {
+			t.Errorf("blank pictures: %v, %+v", err, r)
+		}
+	}
 	for name, x := range map[string][][]float64{
 		"few": normal(1, 3, 2), "short": {{1}, {1, 2}, {1, 2}, {1, 2}},
 		"no number": {{1, math.NaN()}, {1, 2}, {1, 2}, {1, 2}},
@@ -497,7 +512,7 @@ func TestTooLittleIsKnown(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	f := scalar(2, func(x []float64) float64 { return math.Log(x[0]) })
+	f = scalar(2, func(x []float64) float64 { return math.Log(x[0]) })
 	if _, err := Find(t.Context(), f, normal(1, 20, 2), Options{}); !errors.Is(err, ErrOpen) {
 		t.Errorf("NaN in the answer: %v", err)
 	}

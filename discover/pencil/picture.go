@@ -149,6 +149,9 @@ func FindPictures(ctx context.Context, f Function, x [][]float64, p Plane, o Opt
 		return h
 	}
 	pixels.plain = func(h *mat.Dense) *mat.Dense {
+		if pixels.empty {
+			return mat.NewDense(1, 6, nil)
+		}
 		row := mat.NewDense(1, 6, append(mat.Row(nil, 0, h), mat.Row(nil, 1, h)...))
 		var kept, out mat.Dense
 		kept.Mul(row, pixels.kept)

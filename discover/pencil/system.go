@@ -78,6 +78,16 @@ func (s *system) solve(d *derivatives, r *Result, o Options) *Result {
 		size += p.reduced()
 	}
 	r.Unknowns, r.High = size, size
+	moving := 0
+	for _, p := range s.parts {
+		if p.moved != nil {
+			moving += p.reduced()
+		}
+	}
+	if moving == 0 {
+		r.Why = "the data span no direction that the function looks at"
+		return r
+	}
 	if size > unknowns {
 		r.Why = fmt.Sprintf("%d unknowns, as of a list of more than 32 numbers, are more than the %d that are solved for",
 			size, unknowns)
