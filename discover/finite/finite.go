@@ -145,7 +145,7 @@ type search struct {
 type statistic struct{ mean, err float64 }
 
 func (s statistic) same(t statistic) bool {
-	return math.Abs(s.mean-t.mean) <= errors6*math.Hypot(s.err, t.err)+1e-9*(s.mean+t.mean)
+	return math.Abs(s.mean-t.mean) <= float64(errors6*math.Hypot(s.err, t.err))+float64(1e-9*(s.mean+t.mean))
 }
 
 // Find looks for the group of a function, at inputs as they are in the data.
@@ -271,7 +271,7 @@ func (s *search) run(ctx context.Context, x [][]float64) error {
 			return fmt.Errorf("%w: the answer to input %d is not finite", ErrOpen, i)
 		}
 		for j, v := range row {
-			mean[j] += v / probes
+			mean[j] += float64(v / probes)
 		}
 	}
 	for _, row := range s.y {

@@ -419,7 +419,7 @@ func fixed(p *part, maps []*mat.Dense) []float64 {
 			a := m.At(r, k)
 			add(normal, 1, row)
 			axpy(right, -a, row)
-			shifts += a * a
+			shifts += float64(a * a)
 		}
 	}
 	values, vectors := symmetric(normal)
@@ -434,7 +434,7 @@ func fixed(p *part, maps []*mat.Dense) []float64 {
 	for _, m := range maps {
 		for r := range k {
 			d := dot(m.RawRowView(r)[:k], c) + m.At(r, k)
-			rest += d * d
+			rest += float64(d * d)
 		}
 	}
 	// A point that is far away beside the data is one of shifts that were measured badly.
@@ -558,7 +558,7 @@ func frequencies(rows [][]float64) (out []float64, grows bool) {
 		}
 		if math.Abs(imag(v)) > least*size {
 			turns++
-			squares += imag(v) * imag(v)
+			squares += float64(imag(v) * imag(v))
 			if imag(v) > 0 {
 				out = append(out, imag(v))
 			}

@@ -245,7 +245,7 @@ func (m *fields) measure(p *part, x []float64, gradients [2][][]float64) {
 		power := make([]float64, n)
 		for _, g := range gradients[0] {
 			for i, a := range m.plane.spectrum(g[c*n : (c+1)*n]) {
-				power[i] += real(a * cmplx.Conj(a))
+				power[i] += float64(real(a)*real(a)) + float64(imag(a)*imag(a))
 			}
 		}
 		var waves [6][]complex128
@@ -256,7 +256,8 @@ func (m *fields) measure(p *part, x []float64, gradients [2][][]float64) {
 			for k := j; k < 6; k++ {
 				var sum float64
 				for i, w := range power {
-					sum += float64(w * real(waves[j][i]*cmplx.Conj(waves[k][i])))
+					u, v := waves[j][i], waves[k][i]
+					sum += float64(w * (float64(real(u)*real(v)) + float64(imag(u)*imag(v))))
 				}
 				each.SetSym(j, k, each.At(j, k)+sum/float64(n*n))
 			}
