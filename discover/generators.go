@@ -129,6 +129,13 @@ func planeOf(in space.Spec) (pencil.Plane, bool) {
 	return pencil.Plane{Channels: c, Height: h, Width: w}, true
 }
 
+// channelled is a value of channels that go on in time: channel after channel.
+type channelled interface {
+	Columns() int
+	Length() int
+	Column(i int) int
+}
+
 // movings are the fields that a matrix can move: lists of numbers, rows of places and directions, channels of signals.
 func movings(in space.Spec, like space.Value) []moving {
 	var out []moving
@@ -170,16 +177,16 @@ func movingOf(in, leaf space.Spec, at, n int, v space.Value) (moving, bool) {
 		}
 		return m, true
 	}
-	if x, ok := v.(*space.Signal); ok && x.C <= widest && x.C > 0 && x.T > 0 {
+	if x, ok := v.(channelled); ok && x.Columns() <= widest && x.Columns() > 0 && x.Length() > 0 {
 		m.block.Name = leaf.Name
-		for t := range x.T {
+		for t := range x.Length() {
 			var p []int
-			for c := range x.C {
-				p = append(p, at+c*x.T+t)
+			for c := range x.Columns() {
+				p = append(p, at+c*x.Length()+t)
 			}
 			m.block.Points = append(m.block.Points, p)
 		}
-		for c := range x.C {
+		for c := range x.Columns() {
 			m.axes = append(m.axes, fmt.Sprintf("channel%d", c+1))
 		}
 		return m, true

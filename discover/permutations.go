@@ -70,7 +70,7 @@ func itemsOf(in space.Spec, like space.Value) items {
 			for i := range n {
 				numbers.places = append(numbers.places, []int{at + i})
 			}
-		case leaf.Kind == space.KindRows && leaf.OfNodes():
+		case leaf.OfNodes() && space.RowsOf(v) != nil:
 			count := in.Members(like)
 			if count < 1 || n%count != 0 {
 				break
@@ -84,8 +84,8 @@ func itemsOf(in space.Spec, like space.Value) items {
 			}
 		default:
 			c := 0
-			if x, ok := v.(*space.Signal); ok {
-				c, channels.signs = x.C, true
+			if x, ok := v.(channelled); ok {
+				c, channels.signs = x.Columns(), true
 			} else if t, k, _, _, ok := leaf.Pictures(); ok && t == 0 {
 				c = k
 			}
@@ -117,8 +117,13 @@ func permute(ctx context.Context, s *Subject) (*Permutations, error) {
 		return nil, fmt.Errorf("%w: no samples to fit", ErrOpen)
 	}
 	for _, leaf := range s.In.Leaves() {
-		if leaf.Kind == space.KindLinks || leaf.Kind == space.KindPairs || leaf.Per == space.PerEdge {
-			return nil, fmt.Errorf("%w: edges (%q) move with nodes, which the scan asks about", ErrOpen, leaf.Name)
+		v := samples[0].Value
+		if s.In.IsRecord() {
+			v = space.FieldOf(v, leaf.Name)
+		}
+		if leaf.Per == space.PerEdge || leaf.OfNodes() && space.RowsOf(v) == nil || s.In.IsRecord() && !leaf.Lined() {
+			return nil, fmt.Errorf("%w: %q is no list of rows: what belongs to edges moves with nodes, which the scan asks "+
+				"about", ErrOpen, leaf.Name)
 		}
 	}
 	some := itemsOf(s.In, samples[0].Value)

@@ -89,8 +89,8 @@ func (s *system) solve(d *derivatives, r *Result, o Options) *Result {
 		return r
 	}
 	if size > unknowns {
-		r.Why = fmt.Sprintf("%d unknowns, as of a list of more than 32 numbers, are more than the %d that are solved for",
-			size, unknowns)
+		r.Why = fmt.Sprintf("%d unknowns, as of a list of more than 32 numbers, are more than the %d that are solved "+
+			"for", size, unknowns)
 		return r
 	}
 	keep := d.probes
