@@ -122,8 +122,8 @@ func permute(ctx context.Context, s *Subject) (*Permutations, error) {
 			v = space.FieldOf(v, leaf.Name)
 		}
 		if leaf.Per == space.PerEdge || leaf.OfNodes() && space.RowsOf(v) == nil || s.In.IsRecord() && !leaf.Lined() {
-			return nil, fmt.Errorf("%w: %q is no list of rows: what belongs to edges moves with nodes, which the scan asks "+
-				"about", ErrOpen, leaf.Name)
+			return nil, fmt.Errorf("%w: %q is no list of rows: what belongs to edges moves with nodes, which "+
+				"the scan asks about", ErrOpen, leaf.Name)
 		}
 	}
 	some := itemsOf(s.In, samples[0].Value)
