@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -98,16 +99,16 @@ func (a *App) Repair(ctx context.Context, s *job.Study, o RepairOptions) (*repai
 		return nil, err
 	}
 	defer w.Close() //nolint:errcheck // nothing is lost
-	elements, err := o.elements(a, w.Group())
-	if err != nil {
-		return nil, err
+	elements, endless := o.elements(a, w.Group())
+	if elements == nil {
+		elements = drawn(w.Group(), s.Seed)
 	}
 	if !one {
 		if err := os.MkdirAll(o.Out, 0o777); err != nil {
 			return nil, fmt.Errorf("%s: %w", a.option("out"), err)
 		}
 	}
-	b := billing{app: a, o: o, w: w, study: study, elements: elements, one: one}
+	b := billing{app: a, o: o, w: w, study: study, elements: elements, endless: endless, one: one}
 	if err := b.read(); err != nil {
 		return nil, err
 	}
@@ -170,7 +171,26 @@ func same(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// elements are those of the group, which has to be finite and small enough.
+// measured is at how many elements a group without end, or with too many, is measured.
+const measured = 12
+
+// drawn are the identity and elements that are drawn, for the bill.
+func drawn(g group.Group, seed uint64) []group.Element {
+	out := []group.Element{g.Identity()}
+	r := rand.New(rand.NewPCG(seed, 0x726570616972))
+	for range measured - 1 {
+		switch s := g.(type) {
+		case group.Finite:
+			all := s.Elements()
+			out = append(out, all[1+r.IntN(len(all)-1)])
+		case group.Sampler:
+			out = append(out, s.Sample(r))
+		}
+	}
+	return out
+}
+
+// elements are those of the group, which has to be finite and small enough for methods that need all of them.
 func (o *RepairOptions) elements(a *App, g group.Group) ([]group.Element, error) {
 	f, ok := g.(group.Finite)
 	if !ok {
@@ -178,18 +198,22 @@ func (o *RepairOptions) elements(a *App, g group.Group) ([]group.Element, error)
 			"%s", g.Name(),
 			a.speech().Option(Option{Name: "group", Value: "C4"}))
 	}
-	most := o.Most
-	if most < 1 {
-		most = 8
-	}
 	all := f.Elements()
-	if len(all) > most {
+	if len(all) > o.most() {
 		return nil, fmt.Errorf("%s has %d elements, so that a repaired model costs %d times as much; allow that "+
 			"with %s, or "+
 			"name a smaller group", g.Name(), len(all), len(all),
 			a.speech().Option(Option{Name: "budget", Value: strconv.Itoa(len(all))}))
 	}
 	return all, nil
+}
+
+// most is the budget.
+func (o *RepairOptions) most() int {
+	if o.Most < 1 {
+		return 8
+	}
+	return o.Most
 }
 
 // billing measures models on the same samples.
@@ -199,7 +223,9 @@ type billing struct {
 	w        *workload.Workload
 	study    job.Study
 	elements []group.Element
-	one      bool
+	// why these are not all of the group, nil if they are
+	endless error
+	one     bool
 
 	// by what they are for, at most repairSamples of each
 	sets split.Sets
@@ -320,7 +346,7 @@ func (b *billing) model(ctx context.Context, m *eval.Model, methods []repair.Ask
 	source := repair.Source{
 		Model: file, Codec: m.Codec, Group: b.w.Group(), In: b.w.Eval.Plan.In, Out: b.w.Eval.Plan.Out,
 		Sample: b.samples[0].Value, Answer: answer[0], Elements: b.elements, Fit: b.fit, Single: b.o.Single || m.Fixed,
-		Probabilities: b.w.Study.Output.Decode == "probabilities",
+		Probabilities: b.w.Study.Output.Decode == "probabilities", Endless: b.endless, Most: b.o.most(),
 	}
 	for _, method := range methods {
 		bill, err := b.try(ctx, source, method, m, index, at, before)

@@ -20,25 +20,32 @@ var average = Method{
 			Doc: "sort before adding, so that invariant answers are equal bit for bit in all poses",
 		},
 	},
-	answer: func(w *wrapper, options map[string]string) error {
-		y := w.answers
-		probable := options["of"] == "probabilities"
-		switch {
-		case probable && !w.scores:
-			return errors.New("of=probabilities: the model answers no scores of classes")
-		case probable && !w.probabilities:
-			y = w.Op("Softmax", []string{y}, onnx.AttrInt("axis", 2))
+	write: overElements(func(w *wrapper, options map[string]string) error {
+		y, err := w.mean(w.answers, options)
+		if err == nil {
+			w.answer(y)
 		}
-		if options["exact"] == "true" {
-			y = w.sorted(y)
-		}
-		y = w.reduce("ReduceMean", y, 0, 0)
-		if probable && !w.probabilities {
-			y = w.Op("Log", []string{w.Op("Max", []string{y, w.number(leastProbability)})})
-		}
-		w.answer(y)
-		return nil
-	},
+		return err
+	}),
+}
+
+// mean is the mean of answers [n, samples, numbers] over the first axis.
+func (w *wrapper) mean(y string, options map[string]string) (string, error) {
+	probable := options["of"] == "probabilities"
+	switch {
+	case probable && !w.scores:
+		return "", errors.New("of=probabilities: the model answers no scores of classes")
+	case probable && !w.probabilities:
+		y = w.Op("Softmax", []string{y}, onnx.AttrInt("axis", 2))
+	}
+	if options["exact"] == "true" {
+		y = w.sorted(y)
+	}
+	y = w.reduce("ReduceMean", y, 0, 0)
+	if probable && !w.probabilities {
+		y = w.Op("Log", []string{w.Op("Max", []string{y, w.number(leastProbability)})})
+	}
+	return y, nil
 }
 
 // leastProbability keeps the logarithm of a probability finite.

@@ -11,6 +11,7 @@ import (
 	"nero/model/decode"
 	"nero/model/onnx"
 	"nero/model/onnx/onnxpb"
+	"nero/model/onnx/rewrite"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 )
@@ -34,8 +35,12 @@ type Source struct {
 	Fit []space.Value
 	// Probabilities says that the model answers scores that sum to 1.
 	Probabilities bool
-	// Elements are those that the answers are taken at, the identity first.
+	// Elements are those that the answers are taken at, the identity first; for methods that need all of the group.
 	Elements []group.Element
+	// Endless is why there are no elements, nil if there are.
+	Endless error
+	// Most is how many times a repaired model may be run for one answer; below 1 for any.
+	Most int
 	// Single says that the model reads a fixed number of samples at once, or mixes them: its body is then repeated for
 	// every element, and not fed with all of them at once.
 	Single bool
@@ -49,19 +54,36 @@ type Method struct {
 	Doc string
 	// Options are what stands behind the name, with the values that may; the first is the default.
 	Options []Option
-	// answer writes what the repaired model answers from what the model answers at every element.
-	answer func(w *wrapper, options map[string]string) error
+	// write writes the repaired model, and says over what it was made. The error is why the method does not fit.
+	write func(s Source, options map[string]string) (*rewrite.Shell, string, error)
 }
 
 // Option is a choice within a method.
 type Option struct {
 	Name   string
 	Values []string
-	Doc    string
+	// Other is what else may be said, in a word such as INPUT; "" for nothing.
+	Other string
+	Doc   string
+	// takes tells which other words may be said; nil for all.
+	takes func(string) bool
+}
+
+// says are the values that may be given.
+func (o Option) says() []string {
+	if o.Other == "" {
+		return o.Values
+	}
+	return append(slices.Clone(o.Values), o.Other)
+}
+
+func (o Option) admits(value string) bool {
+	return slices.Contains(o.Values, value) ||
+		o.Other != "" && value != "" && (o.takes == nil || o.takes(value))
 }
 
 // Methods are all that the program is built with.
-func Methods() []Method { return []Method{average, selection} }
+func Methods() []Method { return []Method{average, selection, frame, pose} }
 
 // Asked is a method with its options, as "select" or "average:of=probabilities,exact=true".
 type Asked struct {
@@ -94,9 +116,9 @@ func Parse(text string) (Asked, error) {
 		if o < 0 {
 			return Asked{}, fmt.Errorf("method %s has no option %q; it has %s", name, key, options(a.Method))
 		}
-		if !ok || !slices.Contains(a.Method.Options[o].Values, value) {
+		if !ok || !a.Method.Options[o].admits(value) {
 			return Asked{}, fmt.Errorf("method %s, option %s: %q; want %s", name, key, value,
-				strings.Join(a.Method.Options[o].Values, " or "))
+				strings.Join(a.Method.Options[o].says(), " or "))
 		}
 		a.Options[key] = value
 	}
@@ -106,7 +128,7 @@ func Parse(text string) (Asked, error) {
 func options(m Method) string {
 	var names []string
 	for _, o := range m.Options {
-		names = append(names, o.Name+"="+strings.Join(o.Values, "|"))
+		names = append(names, o.Name+"="+strings.Join(o.says(), "|"))
 	}
 	if len(names) == 0 {
 		return "none"
@@ -134,20 +156,36 @@ func Build(s Source, asked Asked) (*onnx.Model, error) {
 		return nil, fmt.Errorf("%s was repaired already (%s): repair the model that it was made "+
 			"of", s.Model.Name(), done)
 	}
-	w, err := wrap(s)
+	w, over, err := asked.Method.write(s, asked.Options)
 	if err != nil {
-		return nil, err
-	}
-	if err := asked.Method.answer(w, asked.Options); err != nil {
 		return nil, fmt.Errorf("%s: %w", asked.Method.Name, err)
 	}
 	h := w.Header()
 	h.MetadataProps = append(h.MetadataProps, &onnxpb.StringStringEntryProto{
-		Key: new(MetadataKey), Value: new(fmt.Sprintf("%s over %s, %d elements", asked, s.Group.Name(), w.n)),
+		Key: new(MetadataKey), Value: new(fmt.Sprintf("%s over %s", asked, over)),
 	})
 	m, err := w.Model()
 	if err != nil {
 		return nil, fmt.Errorf("the repaired model: %w", err)
 	}
 	return m, nil
+}
+
+// overElements is a method that asks the model at all elements of a group, and makes one answer of what it says there.
+func overElements(answer func(w *wrapper, options map[string]string) error) func(Source, map[string]string) (
+	*rewrite.Shell, string, error,
+) {
+	return func(s Source, options map[string]string) (*rewrite.Shell, string, error) {
+		if s.Endless != nil {
+			return nil, "", s.Endless
+		}
+		w, err := wrap(s)
+		if err != nil {
+			return nil, "", err
+		}
+		if err := answer(w, options); err != nil {
+			return nil, "", err
+		}
+		return w.Shell, fmt.Sprintf("%s, %d elements", s.Group.Name(), w.n), nil
+	}
 }

@@ -15,30 +15,38 @@ var selection = Method{
 		Name: "score", Values: []string{"margin", "energy"},
 		Doc: "how sure it is: by how much the best class leads over all others together, or how large all scores are",
 	}},
-	answer: func(w *wrapper, options map[string]string) error {
-		switch {
-		case !w.scores:
-			return errors.New("the model answers no scores of classes, by which it could be sure of a pose")
-		case w.shape[len(w.shape)-1] < 2 && options["score"] == "margin":
-			return errors.New("the model has one class: take score=energy")
+	write: overElements(func(w *wrapper, options map[string]string) error {
+		y, err := w.surest(w.answers, options)
+		if err == nil {
+			w.answer(y)
 		}
-		z := w.answers // [n, samples, classes]
-		if w.probabilities {
-			z = w.Op("Log", []string{w.Op("Max", []string{z, w.number(leastProbability)})})
-		}
-		score := w.margin
-		if options["score"] == "energy" {
-			score = w.energy
-		}
-		// [1, samples, 1]
-		best := w.Op("ArgMax", []string{score(z)}, onnx.AttrInt("axis", 0), onnx.AttrInt("keepdims", 1))
-		// The index is repeated for all classes.
-		k := int64(w.shape[len(w.shape)-1])
-		best = w.Op("Expand", []string{best, w.Ints(1, 1, k)})
-		y := w.Op("GatherElements", []string{w.answers, best}, onnx.AttrInt("axis", 0))
-		w.answer(w.reduce("ReduceSum", y, 0, 0)) // over the one pose that is left
-		return nil
-	},
+		return err
+	}),
+}
+
+// surest is the answer, of several [n, samples, classes], that the model is surest of.
+func (w *wrapper) surest(answers string, options map[string]string) (string, error) {
+	switch {
+	case !w.scores:
+		return "", errors.New("the model answers no scores of classes, by which it could be sure of a pose")
+	case w.shape[len(w.shape)-1] < 2 && options["score"] == "margin":
+		return "", errors.New("the model has one class: take score=energy")
+	}
+	z := answers
+	if w.probabilities {
+		z = w.Op("Log", []string{w.Op("Max", []string{z, w.number(leastProbability)})})
+	}
+	score := w.margin
+	if options["score"] == "energy" {
+		score = w.energy
+	}
+	// [1, samples, 1]
+	best := w.Op("ArgMax", []string{score(z)}, onnx.AttrInt("axis", 0), onnx.AttrInt("keepdims", 1))
+	// The index is repeated for all classes.
+	k := int64(w.shape[len(w.shape)-1])
+	best = w.Op("Expand", []string{best, w.Ints(1, 1, k)})
+	y := w.Op("GatherElements", []string{answers, best}, onnx.AttrInt("axis", 0))
+	return w.reduce("ReduceSum", y, 0, 0), nil // over the one pose that is left
 }
 
 // margin is z₁ - log Σ e^z over all other classes.

@@ -16,7 +16,7 @@ func Help() string {
 	for _, m := range Methods() {
 		fmt.Fprintf(&b, "  %-9s %s\n", m.Name, m.Doc)
 		for _, o := range m.Options {
-			fmt.Fprintf(&b, "            %s=%s: %s\n", o.Name, strings.Join(o.Values, "|"), o.Doc)
+			fmt.Fprintf(&b, "            %s=%s: %s\n", o.Name, strings.Join(o.says(), "|"), o.Doc)
 		}
 	}
 	return b.String()

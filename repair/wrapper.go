@@ -46,26 +46,25 @@ func wrap(s Source) (*wrapper, error) {
 	case err != nil:
 		return nil, err
 	case len(raw.Shape) < 2 || !decode.BatchAxis(s.Codec):
-		return nil, fmt.Errorf("%s reads one sample at a time and has no axis for several: repairs need one",
-			s.Model.Name())
+		return nil, oneByOne(s)
 	}
 	opset := s.Model.Opset()
 	if opset < oldest {
-		return nil, fmt.Errorf("%s uses operators of version %d; repairs are written in those of %d and later; export "+
-			"the model again with opset_version=%d or more", s.Model.Name(), opset, oldest, oldest)
+		return nil, tooOld(s, opset)
 	}
 	_, scored := s.Answer.(classed)
 	w := &wrapper{
 		Shell: rewrite.New(s.Model), opset: opset, n: len(s.Elements), output: outs[0], dtype: port.DType,
 		shape: raw.Shape[1:], scores: scored, probabilities: s.Probabilities,
 	}
+	w.Under("orbit")
 	feeds := make([]map[string]string, w.n) // by element
 	for i, g := range s.Elements {
 		if feeds[i], err = w.moved(s, g); err != nil {
 			return nil, fmt.Errorf("%s at %v: %w", s.Group.Name(), g, err)
 		}
 	}
-	answers, err := w.bodies(s, feeds)
+	answers, err := w.bodies(s, []string{w.output}, feeds)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +74,7 @@ func wrap(s Source) (*wrapper, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the answer of %s at %v: %w", s.Group.Name(), g, err)
 		}
-		y := answers[i]
+		y := answers[i][w.output]
 		if t != nil {
 			y = w.apply(y, t, w.shape, w.dtype)
 		}
@@ -83,6 +82,15 @@ func wrap(s Source) (*wrapper, error) {
 	}
 	w.answers = w.Op("Concat", flat, onnx.AttrInt("axis", 0))
 	return w, nil
+}
+
+func tooOld(s Source, opset int) error {
+	return fmt.Errorf("%s uses operators of version %d; repairs are written in those of %d and later; export "+
+		"the model again with opset_version=%d or more", s.Model.Name(), opset, oldest, oldest)
+}
+
+func oneByOne(s Source) error {
+	return fmt.Errorf("%s reads one sample at a time and has no axis for several: repairs need one", s.Model.Name())
 }
 
 // oldest is the version of the operators that is needed at least.
@@ -110,19 +118,20 @@ func (w *wrapper) moved(s Source, g []float64) (map[string]string, error) {
 	return feed, nil
 }
 
-// bodies runs the model at all elements and returns the answers: from one body that reads all samples behind one
-// another, or from one for each element.
-func (w *wrapper) bodies(s Source, feeds []map[string]string) ([]string, error) {
-	out := make([]string, w.n)
-	if s.Single || !othersBySample(s, w.output) {
+// bodies runs the model on several feeds and returns, for each, the values of the outputs to read: from one body that
+// reads all samples behind one another, or from one for each feed. Outputs that are not read are answered as at the
+// first.
+func (w *wrapper) bodies(s Source, read []string, feeds []map[string]string) ([]map[string]string, error) {
+	out := make([]map[string]string, len(feeds))
+	if len(feeds) == 1 || s.Single || !othersBySample(s, read) {
 		for i, f := range feeds {
 			y, err := w.Body(f)
 			if err != nil {
 				return nil, err
 			}
-			out[i] = y[w.output]
+			out[i] = y
 			if i == 0 {
-				w.others(s, y, func(v string) string { return v })
+				w.others(s, read, y, func(v string) string { return v })
 			}
 		}
 		return out, nil
@@ -133,7 +142,7 @@ func (w *wrapper) bodies(s Source, feeds []map[string]string) ([]string, error) 
 		if slices.Contains(shared, p.Name) {
 			continue
 		}
-		parts := make([]string, w.n)
+		parts := make([]string, len(feeds))
 		for i, f := range feeds {
 			if parts[i] = f[p.Name]; parts[i] == "" {
 				parts[i] = p.Name
@@ -145,18 +154,25 @@ func (w *wrapper) bodies(s Source, feeds []map[string]string) ([]string, error) 
 	if err != nil {
 		return nil, err
 	}
-	copy(out, w.parts(y[w.output]))
-	w.others(s, y, func(v string) string { return w.parts(v)[0] })
+	for i := range out {
+		out[i] = map[string]string{}
+	}
+	for _, name := range read {
+		for i, part := range w.parts(y[name], len(feeds)) {
+			out[i][name] = part
+		}
+	}
+	w.others(s, read, y, func(v string) string { return w.parts(v, len(feeds))[0] })
 	return out, nil
 }
 
 // othersBySample tells whether the first axis of all outputs that nobody reads is that of the samples, so that they
 // can be cut by elements: the file has to give it the name that it has in an input. Others, such as a constant or a
 // mean over all samples, are only what the model says if it is run at the identity by itself.
-func othersBySample(s Source, read string) bool {
+func othersBySample(s Source, read []string) bool {
 	sig := s.Model.Signature()
 	return !slices.ContainsFunc(sig.Outputs, func(out onnx.Port) bool {
-		return out.Name != read && !slices.ContainsFunc(sig.Inputs, func(in onnx.Port) bool {
+		return !slices.Contains(read, out.Name) && !slices.ContainsFunc(sig.Inputs, func(in onnx.Port) bool {
 			return len(out.Shape) > 0 && len(in.Shape) > 0 && out.Shape[0].Free() && in.Shape[0].Free() &&
 				out.Shape[0].Name == in.Shape[0].Name && in.Shape[0].Name != ""
 		})
@@ -164,22 +180,22 @@ func othersBySample(s Source, read string) bool {
 }
 
 // others answers the outputs that nobody reads as the model does at the identity.
-func (w *wrapper) others(s Source, y map[string]string, first func(string) string) {
+func (w *wrapper) others(s Source, read []string, y map[string]string, first func(string) string) {
 	for _, p := range s.Model.Signature().Outputs {
-		if p.Name != w.output {
+		if !slices.Contains(read, p.Name) {
 			w.Answer(p.Name, first(y[p.Name]))
 		}
 	}
 }
 
-// parts cuts an array of all elements and samples into one for each element.
-func (w *wrapper) parts(v string) []string {
+// parts cuts an array of all elements and samples into one for each of n elements.
+func (w *wrapper) parts(v string, n int) []string {
 	var attrs []*onnxpb.AttributeProto
 	attrs = append(attrs, onnx.AttrInt("axis", 0))
 	if w.opset >= 18 {
-		attrs = append(attrs, onnx.AttrInt("num_outputs", int64(w.n)))
+		attrs = append(attrs, onnx.AttrInt("num_outputs", int64(n)))
 	}
-	return w.Ops("Split", w.n, []string{v}, attrs...)
+	return w.Ops("Split", n, []string{v}, attrs...)
 }
 
 // answer makes [samples, numbers] the output of the model, in the shape that it has.

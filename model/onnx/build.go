@@ -17,6 +17,8 @@ type Builder struct {
 	proto *onnxpb.ModelProto
 	used  map[string]bool
 	count int
+	// what the names of new nodes begin with
+	under string
 }
 
 // NewBuilder starts an empty model that uses the given version of the standard operators, in file format IR 8.
@@ -95,6 +97,10 @@ func (b *Builder) fresh(stem string) string {
 	}
 }
 
+// Under begins the names of nodes that are added from now on with a word and a slash, so that whoever reads the file
+// sees what they belong to.
+func (b *Builder) Under(word string) { b.under = word + "/" }
+
 // Graph is the graph that is being built.
 func (b *Builder) Graph() *onnxpb.GraphProto { return b.proto.GetGraph() }
 
@@ -136,7 +142,7 @@ func (b *Builder) Ops(op string, n int, in []string, attrs ...*onnxpb.AttributeP
 		outs[i] = b.fresh(op)
 	}
 	b.proto.Graph.Node = append(b.proto.Graph.Node,
-		&onnxpb.NodeProto{OpType: &op, Input: in, Output: outs, Attribute: attrs, Name: new(b.fresh("node"))})
+		&onnxpb.NodeProto{OpType: &op, Input: in, Output: outs, Attribute: attrs, Name: new(b.under + b.fresh("node"))})
 	return outs
 }
 

@@ -1,6 +1,7 @@
 package action
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -17,6 +18,8 @@ type Rows struct {
 	// rows, -1 if any
 	count int
 	nodes bool
+	// what rows belong to, "" for nodes
+	per string
 }
 
 // NewRows is the action on rows: what the numbers of a row are is said by s.Type, and whether permutations move rows by
@@ -73,8 +76,14 @@ func newRows(m *moves, s space.Spec, _ Options, alone bool) (*Rows, error) {
 		return nil, err
 	}
 	return &Rows{moves: m, typing: y, port: s.Name, count: d[0], nodes: m.rows >= 0 &&
-		(s.Per == "" || s.Per == space.PerNode)}, nil
+		(s.Per == "" || s.Per == space.PerNode), per: s.Per}, nil
 }
+
+// Type is what the numbers of a row are, see [NewRows].
+func (a *Rows) Type() string { return a.typing.name }
+
+// Per is what rows belong to, as in [space.Spec].
+func (a *Rows) Per() string { return cmp.Or(a.per, space.PerNode) }
 
 // Group is the group that acts.
 func (a *Rows) Group() group.Group { return a.moves.group }

@@ -82,10 +82,9 @@ func (s *Shell) Body(feed map[string]string) (map[string]string, error) {
 
 // Answer makes a value of the graph its output of that name.
 func (s *Shell) Answer(output, value string) {
-	g := s.Graph()
-	g.Node = append(g.Node, &onnxpb.NodeProto{
-		OpType: new("Identity"), Name: new("orbit/" + output), Input: []string{value}, Output: []string{output},
-	})
+	s.Op("Identity", []string{value})
+	nodes := s.Graph().GetNode()
+	nodes[len(nodes)-1].Output = []string{output}
 }
 
 // copier renames what a copy makes.

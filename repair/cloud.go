@@ -1,0 +1,446 @@
+package repair
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"nero/data/space"
+	"nero/data/tensor"
+	"nero/model/decode"
+	"nero/model/onnx"
+	"nero/symmetry/action"
+	"nero/symmetry/group"
+	"nero/symmetry/irreps"
+)
+
+// claim is what a group does to space, as far as axes of a cloud know it.
+type claim struct {
+	shifts bool
+	turns  bool
+	// some elements mirror
+	mirrors bool
+	// fixed is the direction that all elements keep, if upright
+	upright bool
+	fixed   [3]float64
+}
+
+// claimed finds out what a group does to space by looking at some of its elements. The error says why axes of a cloud
+// do not make a model symmetric under it.
+func claimed(g group.Group) (claim, error) {
+	var c claim
+	factors := []group.Group{g}
+	if f, ok := g.(group.Factored); ok {
+		factors = f.Factors()
+	}
+	var all [][9]float64
+	for _, f := range factors {
+		s, ok := group.AsSpatial(f)
+		if !ok {
+			if _, ok := f.(group.Permuting); ok {
+				continue // axes do not know in which order points stand
+			}
+			return c, fmt.Errorf("%s does more than to move space and to reorder points, and axes of a cloud know "+
+				"nothing else", f.Name())
+		}
+		if s.Dim() != 3 {
+			return c, fmt.Errorf("%s moves a space of %d dimensions, and axes are computed in three", f.Name(), s.Dim())
+		}
+		if t, ok := f.(group.Temporal); ok {
+			return c, fmt.Errorf("%s runs time backwards as well, of which axes of a cloud know nothing", t.Name())
+		}
+		for _, e := range draws(s, 32) {
+			a, t := s.Motion(e)
+			m := [9]float64(a)
+			if _, improper, ok := irreps.Split(&m, 1e-9); !ok {
+				return c, fmt.Errorf("%s stretches space, which axes of a cloud cannot undo", f.Name())
+			} else if improper {
+				c.mirrors = true
+			}
+			c.shifts = c.shifts || slices.ContainsFunc(t, func(x float64) bool { return x != 0 })
+			if m != [9]float64{1, 0, 0, 0, 1, 0, 0, 0, 1} {
+				c.turns = true
+				all = append(all, m)
+			}
+		}
+	}
+	if !c.turns && !c.shifts {
+		return c, fmt.Errorf("%s does not move space", g.Name())
+	}
+	if c.turns {
+		c.fixed, c.upright = kept(all)
+	}
+	return c, nil
+}
+
+// draws are some elements of a group.
+func draws(g group.Group, n int) []group.Element {
+	r := rand.New(rand.NewPCG(0x6672616d65, 1))
+	var out []group.Element
+	switch s := g.(type) {
+	case group.Finite:
+		out = s.Elements()
+		if len(out) > 4*n {
+			out = out[:4*n]
+		}
+	case group.Sampler:
+		for range n {
+			out = append(out, s.Sample(r))
+		}
+	case group.Lie:
+		t := make([]float64, len(s.Generators()))
+		for range n {
+			for i := range t {
+				t[i] = 2*r.Float64() - 1
+			}
+			out = append(out, s.Exp(t))
+		}
+	}
+	return out
+}
+
+// kept is the direction that all matrices keep, if there is just one: the mean of what becomes of an axis is kept by
+// the group, and by a group of rotations about a direction it is along that.
+func kept(all [][9]float64) (n [3]float64, ok bool) {
+	// M = Σ (A - 1)ᵀ(A - 1), whose null space is what is kept
+	var m [9]float64
+	for _, a := range all {
+		for i := range 3 {
+			a[4*i]--
+		}
+		for i := range 3 {
+			for j := range 3 {
+				for k := range 3 {
+					m[3*i+j] += float64(a[3*k+i] * a[3*k+j])
+				}
+			}
+		}
+	}
+	// The adjugate of a matrix of rank two has its null vector in every column.
+	best := 0.0
+	for j := range 3 {
+		var v [3]float64
+		p, q := (j+1)%3, (j+2)%3
+		for i := range 3 {
+			k, l := (i+1)%3, (i+2)%3
+			v[i] = float64(m[3*k+p]*m[3*l+q]) - float64(m[3*k+q]*m[3*l+p])
+		}
+		if s := math.Sqrt(float64(v[0]*v[0]) + float64(v[1]*v[1]) + float64(v[2]*v[2])); s > best {
+			best = s
+			n = [3]float64{v[0] / s, v[1] / s, v[2] / s}
+		}
+	}
+	trace := m[0] + m[4] + m[8]
+	if !(best > 1e-9*trace*trace) { // rank one, as of a single mirror: a plane is kept
+		return n, false
+	}
+	for i := range 3 {
+		sum := 0.0
+		for j := range 3 {
+			sum += float64(m[3*i+j] * n[j])
+		}
+		if !(math.Abs(sum) <= 1e-9*trace) {
+			return n, false
+		}
+	}
+	for i, x := range n { // axes of coordinates exactly
+		if r := math.Round(x); math.Abs(x-r) < 1e-9 {
+			n[i] = r + 0
+		}
+	}
+	return n, true
+}
+
+// feed is an input whose numbers move.
+type feed struct {
+	field string
+	t     *tensorial
+	per   string
+	port  onnx.Port
+	// what the model reads of one sample
+	shape []int
+	// the numbers of a row stand along the first axis
+	across bool
+	// rows of the sample, and rows that the model reads
+	rows, room int
+}
+
+// fields are the values of a sample with their actions.
+func fields(v space.Value, a action.Action) (names []string, values []space.Value, acts []action.Action, err error) {
+	r, ok := v.(*space.Record)
+	if !ok {
+		return []string{""}, []space.Value{v}, []action.Action{a}, nil
+	}
+	of, ok := a.(*action.Record)
+	if !ok || len(of.Fields()) != len(r.Values) {
+		return nil, nil, nil, fmt.Errorf("samples are %s, and their fields do not move one by one", v.Form())
+	}
+	return r.Names, r.Values, of.Fields(), nil
+}
+
+// typed is an action on rows, which knows what their numbers are.
+type typed interface {
+	Type() string
+	Per() string
+}
+
+// moving are the inputs whose numbers move, in the order of the fields of a sample.
+func moving(s Source) ([]feed, error) {
+	names, values, acts, err := fields(s.Sample, s.In)
+	if err != nil {
+		return nil, err
+	}
+	codec := decode.Double(s.Codec)
+	base, err := codec.Encode([]space.Value{s.Sample}, nil)
+	if err != nil {
+		return nil, err
+	}
+	base = cloned(base)
+	var out []feed
+	for i, v := range values {
+		switch acts[i].(type) {
+		case action.Trivial, *action.Links:
+			continue
+		}
+		of, ok := acts[i].(typed)
+		rows, isRows := v.(*space.Rows)
+		if !ok || !isRows {
+			return nil, fmt.Errorf("%s are no rows of numbers, such as points, of which axes could be computed",
+				strings.TrimSpace(names[i]+" "+v.Form()))
+		}
+		t, err := tensorials(of.Type(), rows.W)
+		if err != nil {
+			return nil, err
+		}
+		if t == nil {
+			continue
+		}
+		f := feed{field: names[i], t: t, per: of.Per(), rows: rows.N}
+		ramp := make([]float64, len(rows.Val))
+		for k := range ramp {
+			ramp[k] = float64(k + 1)
+		}
+		probe, err := v.With(ramp)
+		if err != nil {
+			return nil, err
+		}
+		sample := probe
+		if r, ok := s.Sample.(*space.Record); ok {
+			all := slices.Clone(r.Values)
+			all[i] = probe
+			sample = &space.Record{Names: r.Names, Values: all}
+		}
+		read, err := codec.Encode([]space.Value{sample}, nil)
+		if err != nil {
+			return nil, err
+		}
+		if err := f.find(s, base, read); err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+func cloned(all []tensor.Named) []tensor.Named {
+	out := slices.Clone(all)
+	for i := range out {
+		out[i].Raw = slices.Clone(out[i].Raw)
+	}
+	return out
+}
+
+// find is where an input reads the numbers 1, 2, … of the field, held against the input as it was.
+func (f *feed) find(s Source, base, read []tensor.Named) error {
+	found := false
+	for p := range read {
+		if slices.Equal(read[p].Raw, base[p].Raw) {
+			continue
+		}
+		if found {
+			return fmt.Errorf("two inputs read %s, %s and %s", f.name(), f.port.Name, read[p].Name)
+		}
+		found = true
+		f.port, _ = s.Model.Signature().Input(read[p].Name)
+		f.shape = slices.Clone(read[p].Shape[1:])
+		all, err := read[p].Float64s(nil)
+		if err != nil {
+			return err
+		}
+		n := tensor.Count(f.shape)
+		if f.room = n / f.t.width; f.room < f.rows {
+			return fmt.Errorf("the input %s does not read all of %s", f.port.Name, f.name())
+		}
+		straight, across := true, true
+		for i := range f.rows {
+			for j := range f.t.width {
+				want := float64(i*f.t.width + j + 1)
+				straight = straight && all[i*f.t.width+j] == want
+				across = across && all[j*f.room+i] == want
+			}
+		}
+		if !straight && !across {
+			return fmt.Errorf("the input %s reads %s in an order or a scale that is not known", f.port.Name, f.name())
+		}
+		f.across = !straight
+	}
+	if !found {
+		return fmt.Errorf("no input reads %s", f.name())
+	}
+	return nil
+}
+
+func (f *feed) name() string {
+	if f.field == "" {
+		return "the sample"
+	}
+	return f.field
+}
+
+// rowsOf are rows [samples, rows, width] of what an input reads or an output says; shape is that of one sample.
+func (w *wrapper) rowsOf(v string, shape []int, width int, across bool) string {
+	switch {
+	case across && len(shape) == 2:
+		return w.Op("Transpose", []string{v}, onnx.AttrInts("perm", 0, 2, 1))
+	case across:
+		v = w.Op("Reshape", []string{v, w.Ints(0, int64(width), -1)})
+		return w.Op("Transpose", []string{v}, onnx.AttrInts("perm", 0, 2, 1))
+	case len(shape) == 2 && shape[1] == width:
+		return v
+	}
+	return w.Op("Reshape", []string{v, w.Ints(0, -1, int64(width))})
+}
+
+// unrowed takes rows back to the shape that they had.
+func (w *wrapper) unrowed(v string, shape []int, width int, across bool) string {
+	if across {
+		v = w.Op("Transpose", []string{v}, onnx.AttrInts("perm", 0, 2, 1))
+		if len(shape) == 2 {
+			return v
+		}
+	} else if len(shape) == 2 && shape[1] == width {
+		return v
+	}
+	to := []int64{0}
+	for i, n := range shape {
+		if i == 0 && len(shape) != 2 { // the only axis, or that of the rows
+			to = append(to, -1)
+			continue
+		}
+		to = append(to, int64(n))
+	}
+	if len(shape) == 0 {
+		to = []int64{-1}
+	}
+	return w.Op("Reshape", []string{v, w.Ints(to...)})
+}
+
+// cast changes the type of a value, if it is another.
+func (w *wrapper) cast(v string, from, to tensor.DType) string {
+	if from == to {
+		return v
+	}
+	return w.Op("Cast", []string{v}, onnx.AttrInt("to", int64(to)))
+}
+
+// valid tells, as booleans [samples, rows, 1], which rows belong to a sample; "" where all do. mask is the input that
+// says so, or auto.
+func (w *wrapper) valid(s Source, points feed, mask string) (string, error) {
+	samples := append([]space.Value{s.Sample}, s.Fit...)
+	padded := false
+	var counts []int
+	var read [][]tensor.Named
+	for _, v := range samples {
+		_, values, _, err := fields(v, s.In)
+		if err != nil {
+			return "", err
+		}
+		names, _, _, err := fields(s.Sample, s.In)
+		if err != nil {
+			return "", err
+		}
+		i := max(slices.Index(names, points.field), 0)
+		rows, ok := values[i].(*space.Rows)
+		if !ok {
+			return "", fmt.Errorf("%s are %s", points.name(), values[i].Form())
+		}
+		x, err := s.Codec.Encode([]space.Value{v}, nil)
+		if err != nil {
+			return "", err
+		}
+		p := slices.IndexFunc(x, func(t tensor.Named) bool { return t.Name == points.port.Name })
+		room := tensor.Count(x[p].Shape[1:]) / points.t.width
+		padded = padded || room > rows.N
+		counts, read = append(counts, rows.N), append(read, cloned(x))
+	}
+	if mask == auto && !padded {
+		return "", nil
+	}
+	var fit []string
+	for _, t := range read[0] {
+		if t.Name == points.port.Name || mask != auto && t.Name != mask {
+			continue
+		}
+		good := true
+		for i, x := range read {
+			p := slices.IndexFunc(x, func(o tensor.Named) bool { return o.Name == t.Name })
+			good = good && p >= 0 && masks(x[p].Tensor, counts[i])
+		}
+		if good {
+			fit = append(fit, t.Name)
+		}
+	}
+	if mask != auto {
+		if _, ok := s.Model.Signature().Input(mask); !ok {
+			return "", fmt.Errorf("mask=%s: the model reads no such input; it reads %s", mask,
+				strings.Join(onnx.Names(s.Model.Signature().Inputs), ", "))
+		}
+		if len(fit) == 0 {
+			return "", fmt.Errorf("mask=%s: it is not a number for each row that is 0 for those that fill up a sample "+
+				"and for no other", mask)
+		}
+	}
+	switch {
+	case len(fit) == 0:
+		return "", errors.New("samples have fewer rows than the model reads, and no input says which rows fill up: " +
+			"such rows would be moved like points; feed a mask or species that are 0 there, and name it as mask=INPUT")
+	case len(fit) > 1:
+		return "", fmt.Errorf("several inputs tell which rows fill up a sample: say mask=%s", strings.Join(fit, " or "+
+			"mask="))
+	}
+	port, _ := s.Model.Signature().Input(fit[0])
+	at := slices.IndexFunc(read[0], func(t tensor.Named) bool { return t.Name == fit[0] })
+	v := port.Name
+	if len(read[0][at].Shape) == 3 {
+		if port.DType != tensor.Float32 && port.DType != tensor.Float64 {
+			v = w.cast(v, port.DType, tensor.Float32)
+		}
+		v = w.reduce("ReduceMax", w.Op("Abs", []string{v}), 2, 1)
+		return w.cast(v, tensor.Undefined, tensor.Bool), nil
+	}
+	v = w.cast(v, port.DType, tensor.Bool)
+	return w.Op("Reshape", []string{v, w.Ints(0, -1, 1)}), nil
+}
+
+// auto finds the mask among the inputs.
+const auto = "auto"
+
+// masks tells whether an input has a number for each row, or some, that are all 0 beyond the first so many rows and
+// nowhere before.
+func masks(t tensor.Tensor, rows int) bool {
+	x, err := t.Float64s(nil)
+	if err != nil || len(t.Shape) != 2 && len(t.Shape) != 3 || t.Shape[1] < rows {
+		return false
+	}
+	each := tensor.Count(t.Shape[2:])
+	for i := range t.Shape[1] {
+		some := slices.ContainsFunc(x[i*each:(i+1)*each], func(v float64) bool { return v != 0 })
+		if some != (i < rows) {
+			return false
+		}
+	}
+	return true
+}
