@@ -21,11 +21,13 @@ func (a *App) repair() *cobra.Command {
 			"study claims. Each is audited as the model is, and comes with its bill: how long it takes beside the " +
 			"model, its error, and how\n" +
 			"many samples it classifies rightly as they are and over the orbit. Models that pass are left alone. " +
-			"The group has to be finite.\n\n" +
+			"A method that does not fit a\n" +
+			"model or its group is refused with the reason, and the others are tried.\n\n" +
 			app.RepairMethods() + "\n" +
 			"Exit code: 0 each model passes as it is or in a file that was written; 1 for one of them nothing " +
 			"passes; 2 it could not run.",
-		Example: "  nero repair model.onnx --data photos --group C4 --invariant --method select -o repaired.onnx\n" +
+		Example: "  nero repair clouds.onnx --data shapes --group 'SO(3)' --invariant --method frame -o repaired.onnx\n" +
+			"  nero repair model.onnx --data photos --group C4 --invariant --method select -o repaired.onnx\n" +
 			"  nero repair studies/digits/demo.yaml --group C4 --method select --method average -o repaired",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -141,6 +141,38 @@ func poseOf(weights []float64, h, w int) picturePose {
 	return o
 }
 
+// common is what poses have in common. Their axes have a mean, that of twice the angle, where their directions may have
+// none: of figures that point up and such that point down. Which end of the axis it is, more of them say.
+func common(poses []picturePose) picturePose {
+	var o picturePose
+	var p, q, along, n float64
+	for _, x := range poses {
+		n++
+		o.x, o.y, o.size = o.x+x.x, o.y+x.y, o.size+x.size
+		p, q = p+(float64(x.u*x.u)-float64(x.v*x.v)), q+float64(2*float64(x.u*x.v))
+	}
+	o.x, o.y, o.size = o.x/n, o.y/n, o.size/n
+	c := 1.0 // axes of all kinds have no mean
+	if r := math.Sqrt(float64(p*p) + float64(q*q)); r > 1e-9*n {
+		c = p / r
+	}
+	o.u, o.v = math.Sqrt(max((1+c)/2, 0)), math.Sqrt(max((1-c)/2, 0))
+	if q < 0 {
+		o.v = -o.v
+	}
+	for _, x := range poses {
+		if float64(x.u*o.u)+float64(x.v*o.v) < 0 {
+			along--
+		} else {
+			along++
+		}
+	}
+	if along < 0 {
+		o.u, o.v = -o.u, -o.v
+	}
+	return o
+}
+
 // undone says what of a pose is undone.
 type undone struct{ shift, rotate, scale bool }
 
@@ -282,7 +314,7 @@ func pictureOf(s Source) (*picture, error) {
 	if len(fit) == 0 {
 		fit = []space.Value{s.Sample}
 	}
-	var n float64
+	var poses []picturePose
 	for _, v := range fit {
 		m, ok := v.(*space.Image)
 		if !ok || !slices.Equal(m.Dims(), d) {
@@ -292,17 +324,9 @@ func pictureOf(s Source) (*picture, error) {
 		for i, x := range m.Pix {
 			weights[i%area] += max(x, 0)
 		}
-		o := poseOf(weights, p.h, p.w)
-		n++
-		p.known.x, p.known.y = p.known.x+o.x, p.known.y+o.y
-		p.known.u, p.known.v, p.known.size = p.known.u+o.u, p.known.v+o.v, p.known.size+o.size
+		poses = append(poses, poseOf(weights, p.h, p.w))
 	}
-	p.known.x, p.known.y, p.known.size = p.known.x/n, p.known.y/n, p.known.size/n
-	if l := math.Hypot(p.known.u, p.known.v); l > 1e-9 {
-		p.known.u, p.known.v = p.known.u/l, p.known.v/l
-	} else { // directions of all kinds have no mean
-		p.known.u, p.known.v = 1, 0
-	}
+	p.known = common(poses)
 	return p, nil
 }
 

@@ -204,6 +204,21 @@ func TestPoseIsTheKnownOne(t *testing.T) {
 	}
 }
 
+// Figures of which some point up and some down have a common axis all the same, and its end is that of most.
+func TestCommonPose(t *testing.T) {
+	var all []picturePose
+	for i, angle := range []float64{1.6, 1.7, 1.8, 1.7 + math.Pi, 1.65 + math.Pi, 1.75 + math.Pi, 1.7 + math.Pi} {
+		all = append(all, picturePose{x: float64(i), u: math.Cos(angle), v: math.Sin(angle), size: 2})
+	}
+	o := common(all)
+	if d := math.Atan2(o.v, o.u) - (1.7 - math.Pi); !(math.Abs(d) <= 1e-9) || o.x != 3 || o.size != 2 {
+		t.Errorf("%+v: the direction is %g off", o, d)
+	}
+	if o := common([]picturePose{{u: 1}, {v: 1}}); !(math.Abs(math.Hypot(o.u, o.v)-1) <= 1e-12) {
+		t.Errorf("axes across each other: %+v", o)
+	}
+}
+
 // Pictures without anything in them, and such without a direction, get an answer that is a number.
 func TestPoseOfNothing(t *testing.T) {
 	s := picturesOf(t, dense(t, 13, 0, 1, 9, 9), "SE(2)", "NCHW", 1, 9, 9)
