@@ -19,6 +19,7 @@ var average = Method{
 			Name: "exact", Values: []string{"false", "true"},
 			Doc: "sort before adding, so that invariant answers are equal bit for bit in all poses",
 		},
+		turnsOption(),
 	},
 	write: overElements(func(w *wrapper, options map[string]string) error {
 		y, err := w.mean(w.answers, options)

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -260,6 +261,48 @@ func TestPoseRefuses(t *testing.T) {
 		_, err = Build(picturesOf(t, c.m, c.claim, "NCHW", 1, 9, 9), a)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s, %s: %v, want %q", c.claim, c.method, err, c.want)
+		}
+	}
+}
+
+// Of a group that is a circle, equal turns are asked at: four of them are those of C4.
+func TestEqualTurns(t *testing.T) {
+	m := dense(t, 13, 0, 1, 9, 9)
+	whole, four := picturesOf(t, m, "SO(2)", "NCHW", 1, 9, 9), picturesOf(t, m, "C4", "NCHW", 1, 9, 9)
+	whole.Endless, four.Elements = errors.New("no end"), elementsOf(t, four.Group)
+	in, err := four.Codec.Encode([]space.Value{four.Sample}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range []string{"average", "select"} {
+		a := floats(t, ask(t, repaired(t, whole, method+":n=4"), in...)[0].Tensor)
+		b := floats(t, ask(t, repaired(t, four, method), in...)[0].Tensor)
+		if d := distance(a, b); d != 0 {
+			t.Errorf("%s: four turns of the circle are %g away from C4", method, d)
+		}
+	}
+	for method, want := range map[string]string{
+		"average": "no end", "average:n=12": "raise the budget to 12",
+	} {
+		a, err := Parse(method)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole.Most = 8
+		if _, err := Build(whole, a); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", method, err, want)
+		}
+	}
+	a, err := Parse("average:n=4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Build(four, a); err == nil || !strings.Contains(err.Error(), "C4 is no circle") {
+		t.Errorf("turns of what has an end: %v", err)
+	}
+	for _, text := range []string{"average:n=1", "average:n=x", "select:n=-4", "average:n="} {
+		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), "want all or N") {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

@@ -5,6 +5,7 @@ package repair
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"nero/data/space"
@@ -176,7 +177,12 @@ func overElements(answer func(w *wrapper, options map[string]string) error) func
 	*rewrite.Shell, string, error,
 ) {
 	return func(s Source, options map[string]string) (*rewrite.Shell, string, error) {
-		if s.Endless != nil {
+		if n := options["n"]; n != "" && n != every {
+			var err error
+			if s, err = equalTurns(s, n); err != nil {
+				return nil, "", err
+			}
+		} else if s.Endless != nil {
 			return nil, "", s.Endless
 		}
 		w, err := wrap(s)
@@ -188,4 +194,48 @@ func overElements(answer func(w *wrapper, options map[string]string) error) func
 		}
 		return w.Shell, fmt.Sprintf("%s, %d elements", s.Group.Name(), w.n), nil
 	}
+}
+
+// every asks for all elements of a group.
+const every = "all"
+
+// mostTurnsAsked is how many equal turns may be asked for.
+const mostTurnsAsked = 360
+
+// turnsOption is of methods that ask at all elements, for groups that have no end of them.
+func turnsOption() Option {
+	return Option{
+		Name: "n", Values: []string{every}, Other: "N",
+		takes: func(s string) bool { n, err := strconv.Atoi(s); return err == nil && n >= 2 && n <= mostTurnsAsked },
+		Doc:   "of a group of all turns of the plane, so many equal ones: what depends faster on the angle is left over",
+	}
+}
+
+// equalTurns asks at n equal turns of a group that is a circle.
+func equalTurns(s Source, text string) (Source, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return s, err
+	}
+	if s.Most > 0 && n > s.Most {
+		return s, fmt.Errorf("n=%d runs the model %d times, so that the repaired one costs %d times as much: raise the "+
+			"budget to %d", n, n, n, n)
+	}
+	g, chart := s.Group, s.Group.Chart()
+	if len(chart) != 1 {
+		return s, fmt.Errorf("n=%d: %s is no circle that could be divided into equal turns", n, g.Name())
+	}
+	if _, ends := g.(group.Finite); ends || !chart[0].Circle() || chart[0].Unit != "deg" {
+		return s, fmt.Errorf("n=%d: %s is no circle that could be divided into equal turns", n, g.Name())
+	}
+	step := group.Element{360 / float64(n)}
+	s.Elements = []group.Element{g.Identity()}
+	for k := 1; k < n; k++ {
+		turn := group.Element{float64(k) * 360 / float64(n)}
+		s.Elements = append(s.Elements, g.Mul(turn, g.Identity())) // as the chart has it
+	}
+	if back := g.Mul(step, s.Elements[n-1]); !(g.Dist(back, g.Identity()) <= 1e-9) {
+		return s, fmt.Errorf("n=%d: %d turns of %s by %g degrees do not lead back", n, n, g.Name(), step[0])
+	}
+	return s, nil
 }

@@ -11,10 +11,13 @@ import (
 var selection = Method{
 	Name: "select",
 	Doc:  "the answer in the pose that the model is surest of, moved back",
-	Options: []Option{{
-		Name: "score", Values: []string{"margin", "energy"},
-		Doc: "how sure it is: by how much the best class leads over all others together, or how large all scores are",
-	}},
+	Options: []Option{
+		{
+			Name: "score", Values: []string{"margin", "energy"},
+			Doc: "how sure it is: by how much the best class leads over all others together, or how large all scores are",
+		},
+		turnsOption(),
+	},
 	write: overElements(func(w *wrapper, options map[string]string) error {
 		y, err := w.surest(w.answers, options)
 		if err == nil {
