@@ -26,7 +26,8 @@ func (a *App) repair() *cobra.Command {
 			app.RepairMethods() + "\n" +
 			"Exit code: 0 each model passes as it is or in a file that was written; 1 for one of them nothing " +
 			"passes; 2 it could not run.",
-		Example: "  nero repair clouds.onnx --data shapes --group 'SO(3)' --invariant --method frame -o repaired.onnx\n" +
+		Example: "  nero repair clouds.onnx --data shapes --group 'SO(3)' --invariant --method frame -o " +
+			"repaired.onnx\n" +
 			"  nero repair model.onnx --data photos --group C4 --invariant --method select -o repaired.onnx\n" +
 			"  nero repair studies/digits/demo.yaml --group C4 --method select --method average -o repaired",
 		Args: cobra.MaximumNArgs(1),

@@ -62,7 +62,8 @@ func (x *island) columns(points string, basis [3][3]float64) [3]string {
 }
 
 // axes are the principal axes of points and how far they spread along each, largest first, among the first n of the
-// axes of a basis. Sums of products are written out, one by one: MatMul of something transposed becomes, in some bodies,
+// axes of a basis. Sums of products are written out, one by one: MatMul of something transposed becomes, in some
+// bodies,
 // an operator that has no kernel for float64.
 func (x *island) axes(points string, basis [3][3]float64, n, sweeps int) (spread, axes [3]string) {
 	c := x.columns(points, basis)

@@ -43,8 +43,8 @@ var frame = Method{
 		{
 			Name: "smooth", Values: []string{"1"}, Other: "K",
 			takes: func(s string) bool { k, err := strconv.Atoi(s); return err == nil && k >= 1 && k <= mostTurns },
-			Doc: "turns, up to 64, that each pose is averaged over where two axes are nearly as long, so that answers " +
-				"jump less there",
+			Doc: "turns, up to 64, that each pose is averaged over where two axes are nearly as long, so that " +
+				"answers jump less there",
 		},
 		{
 			Name: "poses", Values: []string{"1", "24"},

@@ -511,7 +511,8 @@ func triple(t *testing.T) *onnx.Model {
 	}
 	u, v := row(0), row(1)
 	cross := b.Op("Sub", []string{
-		b.Op("Mul", []string{pick(u, 1, 2, 0), pick(v, 2, 0, 1)}), b.Op("Mul", []string{pick(u, 2, 0, 1), pick(v, 1, 2, 0)}),
+		b.Op("Mul", []string{pick(u, 1, 2, 0), pick(v, 2, 0, 1)}), b.Op("Mul", []string{pick(u, 2, 0, 1), pick(v, 1, 2,
+			0)}),
 	})
 	det := b.Op("ReduceSum", []string{b.Op("Mul", []string{cross, row(2)}), b.Ints(1)}, onnx.AttrInt("keepdims", 1))
 	b.Output(det, tensor.Float32, "n", 1)
@@ -542,7 +543,8 @@ func TestFramesAndHands(t *testing.T) {
 	before := say(m, points)
 	for _, method := range []string{"frame", "frame:poses=24", "pose", "frame:smooth=5"} {
 		made := repaired(t, sourceOf(t, m, "SO(3)", outs, 0, points), method)
-		if y, z := say(made, points), say(made, mirrored); !(math.Abs(y-before) <= 1e-5) || !(math.Abs(z+before) <= 1e-5) {
+		if y, z := say(made, points), say(made, mirrored); !(math.Abs(y-before) <= 1e-5) ||
+			!(math.Abs(z+before) <= 1e-5) {
 			t.Errorf("%s: %g, and %g for the mirror image; want %g and its negative", method, y, z, before)
 		}
 	}

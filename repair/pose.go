@@ -19,8 +19,8 @@ import (
 // axes, a picture by its moments.
 var pose = Method{
 	Name: "pose",
-	Doc: "the answer in one pose that the input decides: points by principal axes, pictures by centroid and direction " +
-		"of what is brighter than what lies outside",
+	Doc: "the answer in one pose that the input decides: points by principal axes, pictures by centroid and " +
+		"direction of what is brighter than what lies outside",
 	Options: []Option{
 		{
 			Name: "shift", Values: []string{auto, "true", "false"},
@@ -249,7 +249,8 @@ func posePicture(s Source, options map[string]string) (*wrapper, error) {
 			"of version %d: export the model with opset_version=%d to %d", opset, gridOpset, gridOpsetEnd-1)
 	case opset < gridOpset:
 		if model, err = model.Raise(gridOpset); err != nil {
-			return nil, fmt.Errorf("it samples pictures by GridSample, an operator since version %d: %w", gridOpset, err)
+			return nil, fmt.Errorf("it samples pictures by GridSample, an operator since version %d: %w", gridOpset,
+				err)
 		}
 	}
 	p, err := pictureOf(s)

@@ -315,7 +315,8 @@ func TestNodesBearTheMethod(t *testing.T) {
 	turns := picturesOf(t, dense(t, 13, 0, 1, 9, 9), "C4", "NCHW", 1, 9, 9)
 	turns.Elements = elementsOf(t, turns.Group)
 	for word, made := range map[string]*onnx.Model{
-		"frame/": repaired(t, cloud, "frame"), "pose/": repaired(t, turns, "pose"), "orbit/": repaired(t, turns, "average"),
+		"frame/": repaired(t, cloud, "frame"), "pose/": repaired(t, turns, "pose"), "orbit/": repaired(t, turns,
+			"average"),
 	} {
 		n := 0
 		for _, node := range made.Proto().GetGraph().GetNode() {

@@ -207,7 +207,8 @@ func turnsOption() Option {
 	return Option{
 		Name: "n", Values: []string{every}, Other: "N",
 		takes: func(s string) bool { n, err := strconv.Atoi(s); return err == nil && n >= 2 && n <= mostTurnsAsked },
-		Doc:   "of a group of all turns of the plane, so many equal ones: what depends faster on the angle is left over",
+		Doc: "of a group of all turns of the plane, so many equal ones: what depends faster on the angle is left " +
+			"over",
 	}
 }
 
@@ -218,7 +219,8 @@ func equalTurns(s Source, text string) (Source, error) {
 		return s, err
 	}
 	if s.Most > 0 && n > s.Most {
-		return s, fmt.Errorf("n=%d runs the model %d times, so that the repaired one costs %d times as much: raise the "+
+		return s, fmt.Errorf("n=%d runs the model %d times, so that the repaired one costs %d times as much: raise "+
+			"the "+
 			"budget to %d", n, n, n, n)
 	}
 	g, chart := s.Group, s.Group.Chart()

@@ -14,7 +14,8 @@ var selection = Method{
 	Options: []Option{
 		{
 			Name: "score", Values: []string{"margin", "energy"},
-			Doc: "how sure it is: by how much the best class leads over all others together, or how large all scores are",
+			Doc: "how sure it is: by how much the best class leads over all others together, or how large all scores " +
+				"are",
 		},
 		turnsOption(),
 	},

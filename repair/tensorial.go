@@ -29,7 +29,8 @@ type tuple struct {
 	rank           int
 	// numbers behind the index that stay where they are: the columns of a pose
 	trail int
-	// columns[i·dim+m] is number i of the tensor of 3^rank numbers that number m stands for; nil where they are the same
+	// columns[i·dim+m] is number i of the tensor of 3^rank numbers that number m stands for; nil where they are the
+	// same
 	columns []float64
 	// a mirror changes the sign beyond what it does to the indices
 	odd bool

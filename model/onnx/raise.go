@@ -19,7 +19,8 @@ var changed = map[string]int{
 // none. It knows versions from 11 to 16.
 func Changed(g *onnxpb.GraphProto, old int) *onnxpb.NodeProto {
 	for _, n := range g.GetNode() {
-		if standard(n.GetDomain()) == "" && (changed[n.GetOpType()] > old || n.GetOpType() == "BatchNormalization" && old < 14 &&
+		if standard(n.GetDomain()) == "" && (changed[n.GetOpType()] > old || n.GetOpType() == "BatchNormalization" &&
+			old < 14 &&
 			len(n.GetOutput()) > 1) {
 			return n
 		}
