@@ -225,19 +225,13 @@ func posePicture(s Source, options map[string]string) (*wrapper, error) {
 	if options["mask"] != auto {
 		return nil, errors.New("mask is of clouds")
 	}
-	outs, err := answered(s)
-	if err != nil {
-		return nil, err
-	}
-	for _, o := range outs {
-		if o.t != nil {
-			return nil, errors.New("answers that move are brought back for points alone: pictures need answers that " +
-				"stay as they are, such as scores")
-		}
-	}
 	if _, ok := s.Out.(action.Trivial); !ok {
 		return nil, errors.New("the answer moves with the picture, and would have to be sampled back: of pictures, " +
 			"answers have to stay as they are, such as scores")
+	}
+	outs, err := answered(s)
+	if err != nil {
+		return nil, err
 	}
 	if !decode.BatchAxis(s.Codec) {
 		return nil, oneByOne(s)
