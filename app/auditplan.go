@@ -484,11 +484,13 @@ func AuditPlanned(dir string) bool {
 func (a *App) noRun(dir string, err error) error {
 	made := filepath.Join(dir, AuditFile("json"))
 	if _, none := os.Stat(made); none == nil {
-		return fmt.Errorf("%s is the folder of an audit, and this is for runs; a report of it: nero report %s %s; on the "+
+		return fmt.Errorf("%s is the folder of an audit, and this is for runs; a report of it: nero report %s %s; on "+
+			"the "+
 			"page: nero serve %s", dir, made, a.speech().Option(Option{Name: "format", Value: "html"}), dir)
 	}
 	if AuditPlanned(dir) {
-		return fmt.Errorf("%s is a planned audit that is not made yet; how far it is: nero status %s; make it with: nero "+
+		return fmt.Errorf("%s is a planned audit that is not made yet; how far it is: nero status %s; make it with: "+
+			"nero "+
 			"merge %s", dir, dir, dir)
 	}
 	return err

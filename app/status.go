@@ -153,7 +153,8 @@ func (w *Watch) audited() *Status {
 		if w.known[x.Index] {
 			continue
 		}
-		if at, sound := w.audit.sound(w.dir, x.Index); sound { // a damaged one is made again, and the merge says so, too
+		if at, sound := w.audit.sound(w.dir, x.Index); sound { // a damaged one is made again, and the merge says so,
+			too
 			w.known[x.Index], w.kept = true, append(w.kept, store.Kept{Shard: x, At: at})
 		}
 	}
@@ -217,7 +218,8 @@ const (
 )
 
 // A gap between two shards is a pause where it is longer than longGap times the median, than longBlock times what
-// the longest gap of so many consecutive shards usually is, and than shortPause. The second is what keeps apart workers that
+// the longest gap of so many consecutive shards usually is, and than shortPause. The second is what keeps apart workers
+// that
 // end together, shard after shard, from workers that are away.
 const (
 	longGap    = 10

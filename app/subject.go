@@ -153,7 +153,8 @@ func unaudited(w *workload.Workload, m *eval.Model) []string {
 const memberOrder = 1<<63 + 2
 
 // members are the samples of the data that an audit does not look at, in random order: all of them on the side of the
-// study, whatever part of the data it is limited to, but for data that the study balances by class, where they would tip
+// study, whatever part of the data it is limited to, but for data that the study balances by class, where they would
+// tip
 // the balance.
 func members(w *workload.Workload, chosen []int) []int {
 	if w.Study.Data.Balance != "" {

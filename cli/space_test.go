@@ -48,7 +48,10 @@ var studies = filepath.Join("..", "studies")
 // writeCloudNet writes a network that reads clouds, input points [batch, N, 3], output logits [batch, classes]. Its
 // kind is one of
 //
-//	invariant  means over points of functions of the distance from the origin: O(3) about the origin and permutations change nothing
+//	invariant  means over points of functions of the distance from the origin: O(3) about the origin and
+//
+// permutations change nothing
+//
 //	plain      means over points of functions of the coordinates
 //	ordered    as plain, but of the first point alone: permutations change it
 //

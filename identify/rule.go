@@ -121,6 +121,7 @@ var rules = []rule{
 		case a.is("conserved", "interval") && a.kind().dim == 3:
 			add.warn("what keeps the interval of relativity are events (t, x, y, z), not places: say that a sample is " +
 				"" +
+				"" +
 				"numbers")
 		case a.is("conserved", "interval"):
 			add.factor("Lorentz", a.sureness("conserved"), "every observer finds the same interval")

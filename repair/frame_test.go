@@ -190,8 +190,15 @@ func TestTensorialsAreTheActions(t *testing.T) {
 		typ   string
 		width int
 	}{
-		{space.TypePositions, 6}, {space.TypeVectors, 3}, {space.TypePseudovectors, 3}, {space.TypePseudoscalars, 2},
-		{space.TypeTensors, 9}, {space.TypePoses, 9}, {"2x0e+1x0o+1x1o+2x1e", 12}, {"2x2e+1x2o", 15}, {"1x3o+1x4e", 16},
+		{space.TypePositions, 6},
+		{space.TypeVectors, 3},
+		{space.TypePseudovectors, 3},
+		{space.TypePseudoscalars, 2},
+		{space.TypeTensors, 9},
+		{space.TypePoses, 9},
+		{"2x0e+1x0o+1x1o+2x1e", 12},
+		{"2x2e+1x2o", 15},
+		{"1x3o+1x4e", 16},
 		{"1x6e", 13},
 	} {
 		t.Run(c.typ, func(t *testing.T) {
@@ -560,8 +567,10 @@ func masked(t *testing.T, rows int) *onnx.Model {
 	b := onnx.NewBuilder(13)
 	x := b.Input("x", tensor.Float32, "n", rows, 3)
 	species := b.Input("species", tensor.Int64, "n", rows)
-	keep := b.Op("Unsqueeze", []string{b.Op("Cast", []string{species}, onnx.AttrInt("to", int64(tensor.Float32))),
-		b.Ints(2)})
+	keep := b.Op("Unsqueeze", []string{
+		b.Op("Cast", []string{species}, onnx.AttrInt("to", int64(tensor.Float32))),
+		b.Ints(2),
+	})
 	w := b.Const(tensor.FromFloat32([]float32{1, -.5, .3, .2, .7, -1, -.6, .4, .9}, 3, 3))
 	each := b.Op("Mul", []string{b.Op("Sin", []string{b.Op("MatMul", []string{x, w})}), keep})
 	b.Output(b.Op("ReduceSum", []string{each, b.Ints(1)}, onnx.AttrInt("keepdims", 0)), tensor.Float32, "n", 3)

@@ -45,7 +45,8 @@ type Shares struct {
 func Preset() Shares { return Shares{Fit: 0.5, Choose: 0.25} }
 
 // Of is the side of an object. It is a function of the seed and the object's name, and of nothing else: neither its
-// place among others nor their number moves it, so that a sample which was learned from in one study confirms nothing in
+// place among others nor their number moves it, so that a sample which was learned from in one study confirms nothing
+// in
 // a longer one.
 func (s Shares) Of(seed uint64, object string) Side {
 	h := sha256.New()
