@@ -320,6 +320,7 @@ func (a *App) auditModel(ctx context.Context, w *workload.Workload, m *eval.Mode
 		return r, nil
 	}
 	r.Command = o.Command
+	r.Further = a.remedy(w, m, r)
 	if r.Gallery, err = gallery(ctx, subject, r); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"nero/audit"
 	"nero/model/engine/choose"
@@ -40,12 +41,17 @@ type demonstration struct {
 	// exact is the file of a study of a model that keeps the symmetry by construction, on as many samples as a PASS
 	// needs; "" where the study that is shown has such a model
 	exact string
+	// what is repaired at its end, where a file of one of its models can be
+	mended mended
 	// what it shows, in half a sentence, and the seconds that it takes on two processors with the native engine
 	shows   string
 	seconds int
 	// what to keep in mind when reading table and audit, in a sentence
 	moral string
 }
+
+// mended is the repair that ends a demo: a model by a method under a group; the zero value is none.
+type mended struct{ model, group, method string }
 
 // exactStudy is the name of the second study of a demo.
 const exactStudy = "exact.yaml"
@@ -57,7 +63,8 @@ func demonstrations() []demonstration {
 			name: "digits", files: digits.Files,
 			title: "Digits, turned",
 			of:    "digits", early: 100, balance: true, // ten of each digit
-			exact: exactStudy,
+			exact:  exactStudy,
+			mended: mended{model: "original", group: "C4", method: "select"},
 			shows: "handwritten digits, turned: a classifier trained on upright digits, " +
 				"its twin on turned ones",
 			seconds: 25,
@@ -159,6 +166,8 @@ type DemoOptions struct {
 	KeepGoing bool
 	// Limit is the number of samples; 0 for as many as the study says.
 	Limit int
+	// CPU is the processor time of this process; nil where the cost of a repair is only predicted.
+	CPU func() time.Duration
 
 	// Kept is called when rows are stored, from several goroutines at once; nil for nobody.
 	Kept func()
@@ -177,6 +186,8 @@ type DemoResult struct {
 	// Exact is the audit of a model that keeps the symmetry by construction, where the study has none; "" where it has,
 	// and where samples were limited, since a PASS needs more than a few.
 	Exact string
+	// Repaired is the file of a model that was repaired, and Bill what that costs, in a sentence; "" where nothing was.
+	Repaired, Bill string
 	// Files is the number of files of the report.
 	Files int
 	// Moral is what to keep in mind when reading table and audit, in a sentence.
@@ -244,7 +255,32 @@ func (a *App) Demo(ctx context.Context, o DemoOptions) (*DemoResult, error) {
 			return nil, err
 		}
 	}
+	if of.mended.model != "" && o.Limit == 0 {
+		if err := a.demoRepair(ctx, of.mended, d, o); err != nil {
+			return nil, err
+		}
+	}
 	return d, nil
+}
+
+// demoRepair repairs a model. Its audits are of what judges alone, so that a demo ends soon.
+func (a *App) demoRepair(ctx context.Context, m mended, d *DemoResult, o DemoOptions) error {
+	s, err := a.OpenStudy(d.Study)
+	if err != nil {
+		return err
+	}
+	s.Group.Name, s.Group.Orbit = m.group, job.Orbit{}
+	s.Audit.Checks = singleChecks()
+	d.Repaired = filepath.Join(o.Dir, plainName(m.model+"-"+m.method)+".onnx")
+	r, err := a.Repair(ctx, s, RepairOptions{
+		Engine: o.Engine, Workers: o.Workers, Only: []string{m.model}, Methods: []string{m.method}, Loss: 1,
+		Out: d.Repaired, CPU: o.CPU,
+	})
+	if err != nil {
+		return err
+	}
+	d.Bill = r.Models[0].Brief()
+	return nil
 }
 
 // demoModels are the models that the first audit is about: those that the second one has no more to say of. Nil is all.

@@ -153,8 +153,8 @@ func (w *Watch) audited() *Status {
 		if w.known[x.Index] {
 			continue
 		}
-		if at, sound := w.audit.sound(w.dir, x.Index); sound { // a damaged one is made again, and the merge says so,
-			too
+		// A damaged one is made again, and the merge says so, too.
+		if at, sound := w.audit.sound(w.dir, x.Index); sound {
 			w.known[x.Index], w.kept = true, append(w.kept, store.Kept{Shard: x, At: at})
 		}
 	}

@@ -217,6 +217,8 @@ type Report struct {
 	Verdict Verdict
 	// why the verdict is not better, each led by the verdict that it alone gives; for PASS why it is PASS
 	Reasons []string
+	// Further is what whoever made the audit advises beside checks and diagnoses.
+	Further []Advice
 	// why the audit could not run; the verdict is then ""
 	Error  string
 	Policy Policy

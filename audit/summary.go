@@ -318,7 +318,7 @@ func (r *Report) Certificate() []string {
 type Advice = document.Advice
 
 // Recommendations are what to do next: what the diagnoses advise, the most likely first, then what the findings advise,
-// the most severe first, each once.
+// the most severe first, then what is advised beside them, each once.
 func (r *Report) Recommendations() []Advice {
 	var out []Advice
 	add := func(a Advice) {
@@ -333,6 +333,9 @@ func (r *Report) Recommendations() []Advice {
 		for _, x := range f.Remedies {
 			add(Advice{Do: x, Why: fmt.Sprintf("%s (%s)", f.Category.title(), f.Severity)})
 		}
+	}
+	for _, a := range r.Further {
+		add(a)
 	}
 	return out
 }

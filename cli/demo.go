@@ -40,6 +40,7 @@ The seconds are those of two processors with ONNX Runtime's library, to the end 
 times as long. Without a word it is the first one.
 
 Where none of them keeps the symmetry, one that does by construction is audited as well, unless --limit leaves too little for a PASS.
+That of digits ends with a repair: of the network that knows upright digits alone, for quarter turns.
 
 It writes the study, the run, an audit and a report into a folder, and shows them in a browser from the first samples on, until
 Ctrl-C. Everything that it does can be done with one's own model by 'nero run', 'nero audit', 'nero report' and 'nero serve'.
@@ -50,7 +51,8 @@ With --once, or where nobody sits at a terminal, it ends when everything is writ
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: app.DemoNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o := app.DemoOptions{Engine: rf.Engine, Workers: rf.Workers, KeepGoing: rf.KeepGoing, Limit: limit}
+			o := app.DemoOptions{Engine: rf.Engine, Workers: rf.Workers, KeepGoing: rf.KeepGoing, Limit: limit,
+				CPU: cpuTime}
 			if len(args) > 0 {
 				o.Name = args[0]
 				if !slices.Contains(app.DemoNames(), o.Name) {
@@ -91,6 +93,9 @@ With --once, or where nobody sits at a terminal, it ends when everything is writ
 			if d.Exact != "" {
 				fmt.Fprintf(a.Out, "exact:  %s\n        the audit of a model that keeps the symmetry by construction\n",
 					d.Exact)
+			}
+			if d.Bill != "" {
+				fmt.Fprintf(a.Out, "repair: %s\n%s", d.Repaired, words.Wrap("        "+d.Bill, 110, 8))
 			}
 			if page == nil {
 				fmt.Fprintf(a.Out, "look:   nero serve %s\n", o.Dir)

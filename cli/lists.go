@@ -124,10 +124,21 @@ func interval(r [2]float64) string {
 
 func (a *App) schema() *cobra.Command {
 	return &cobra.Command{
-		Use: "schema", Short: "Print the JSON Schema of study files", Args: cobra.NoArgs,
-		Example: "  nero schema > study.schema.json",
-		RunE: func(*cobra.Command, []string) error {
-			_, err := a.Out.Write(a.app.StudySchema())
+		Use: "schema [repair]", Short: "Print the JSON Schema of study files, or of the bills of repairs",
+		Args: cobra.MaximumNArgs(1), ValidArgs: []string{"repair"},
+		Example: "  nero schema > study.schema.json\n  nero schema repair > repair.schema.json",
+		RunE: func(_ *cobra.Command, args []string) error {
+			b := a.app.StudySchema()
+			if len(args) > 0 {
+				if args[0] != "repair" {
+					return fmt.Errorf("no schema %q: want repair, or nothing for that of studies", args[0])
+				}
+				var err error
+				if b, err = a.app.RepairSchema(); err != nil {
+					return err
+				}
+			}
+			_, err := a.Out.Write(b)
 			return err
 		},
 	}

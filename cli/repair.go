@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"strings"
+
 	"nero/app"
 	"nero/run/job"
 
@@ -11,7 +13,6 @@ func (a *App) repair() *cobra.Command {
 	var sf studyFlags
 	var kf keyFlags
 	var o app.RepairOptions
-	var asJSON bool
 	var methods []string
 	c := &cobra.Command{
 		Use:   "repair [STUDY.yaml | MODEL.onnx]",
@@ -19,10 +20,13 @@ func (a *App) repair() *cobra.Command {
 		Long: "repair writes ONNX files of standard operators that read and answer what the model does, and have " +
 			"the symmetry that the\n" +
 			"study claims. Each is audited as the model is, and comes with its bill: how long it takes beside the " +
-			"model, its error, and how\n" +
-			"many samples it classifies rightly as they are and over the orbit. Models that pass are left alone. " +
-			"A method that does not fit a\n" +
-			"model or its group is refused with the reason, and the others are tried.\n\n" +
+			"model, its error, how many\n" +
+			"samples it classifies rightly as they are and over the orbit, and where its answer jumps. Models that " +
+			"pass are left alone. A\n" +
+			"method that does not fit a model or its group is refused with the reason, and the others are tried. " +
+			"Samples are divided by\n" +
+			"their names: half to learn from, a quarter to choose the method by, a quarter for every number that is " +
+			"shown.\n\n" +
 			app.RepairMethods() + "\n" +
 			"Exit code: 0 each model passes as it is or in a file that was written; 1 for one of them nothing " +
 			"passes; 2 it could not run.",
@@ -40,16 +44,16 @@ func (a *App) repair() *cobra.Command {
 			if err := kf.lay(s); err != nil {
 				return err
 			}
-			o.Methods = methods
+			o.Methods, o.CPU = methods, cpuTime
 			r, err := a.app.Repair(cmd.Context(), s, o)
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				err = app.WriteJSON(a.Out, r)
-			} else {
-				err = r.WriteText(a.Out)
+			form := app.RepairForms()[0]
+			if len(o.Forms) > 0 {
+				form = o.Forms[0]
 			}
+			err = app.WriteRepair(a.Out, r, form)
 			if err == nil && !r.Good() {
 				return errFindings
 			}
@@ -68,9 +72,11 @@ func (a *App) repair() *cobra.Command {
 		"them at once")
 	f.StringArrayVar(&o.Only, "only", nil, "repair this `model` of the study alone, by its name; repeat for several")
 	f.IntVarP(&o.Workers, "workers", "w", workers(), "workers; their number changes no number but times")
-	f.BoolVar(&asJSON, "json", false, "print the bills as JSON")
+	f.StringSliceVarP(&o.Forms, "format", "f", nil, "of the bills: "+strings.Join(app.RepairForms(),
+		", ")+"; the first "+
+		"is printed, all are written into a folder (default: text; a folder always has json)")
 	kf.add(c, auditKeys())
-	ofResult.holds(f, "out", "json")
+	ofResult.holds(f, "out", "format")
 	ofEngine.holds(f, "workers")
 	inParts(c)
 	return c

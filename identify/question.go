@@ -157,7 +157,6 @@ func questions() []Question {
 		{
 			ID: "size", Ask: "How large is a sample?",
 			Form: "HEIGHTxWIDTH or a number of items, such as 28x28 or 16, " +
-				"" +
 				"or unknown", check: size,
 			when: func(a Answers) bool {
 				return a.kind().dim == 2 || a.is("start", "cyclic") || a.is("data", "set")

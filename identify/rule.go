@@ -119,10 +119,8 @@ var rules = []rule{
 	{"interval", func(a Answers, add *adder) {
 		switch {
 		case a.is("conserved", "interval") && a.kind().dim == 3:
-			add.warn("what keeps the interval of relativity are events (t, x, y, z), not places: say that a sample is " +
-				"" +
-				"" +
-				"numbers")
+			add.warn("what keeps the interval of relativity are events (t, x, y, z), not places: say that a sample " +
+				"is numbers")
 		case a.is("conserved", "interval"):
 			add.factor("Lorentz", a.sureness("conserved"), "every observer finds the same interval")
 			add.warn("the Lorentz group has no end of boosts: a verdict is for the window that it names")

@@ -3,6 +3,7 @@ package repair
 import (
 	"errors"
 
+	"nero/data/space"
 	"nero/model/onnx"
 )
 
@@ -20,6 +21,12 @@ var average = Method{
 			Doc: "sort before adding, so that invariant answers are equal bit for bit in all poses",
 		},
 		turnsOption(),
+	},
+	suits: func(y space.Value) int {
+		if _, ok := y.(space.Linear); ok {
+			return 1
+		}
+		return 0
 	},
 	write: overElements(func(w *wrapper, options map[string]string) error {
 		y, err := w.mean(w.answers, options)

@@ -1,7 +1,6 @@
 package repair
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,13 +10,24 @@ import (
 	"nero/measure/aggregate"
 )
 
+// FormatNumber is the number of the form of repair.json. It grows whenever a field changes its meaning or goes away.
+const FormatNumber = 2
+
 // Report is what became of all models, with their bills.
 type Report struct {
-	Format int    `json:"format"`
+	Format int    `json:"format" jsonschema:"enum=2"`
 	Group  string `json:"group"`
-	// Samples are how many samples errors and accuracies are measured on.
-	Samples int  `json:"samples"`
-	Models  []Of `json:"models"`
+	// Elements are how many a repaired model may be run at.
+	Elements int `json:"elements"`
+	// Seed is that of the division into sets, and of the directions of small changes.
+	Seed uint64 `json:"seed"`
+	// Fit, Choose and Samples are how many samples methods learned from, were chosen by, and are reported on.
+	Fit     int `json:"fit"`
+	Choose  int `json:"choose"`
+	Samples int `json:"confirm"`
+	// Allow is the share of the samples that may be lost.
+	Allow  float64 `json:"allow_accuracy"`
+	Models []Of    `json:"models"`
 }
 
 // Of is one model and what was tried on it.
@@ -33,32 +43,117 @@ type Of struct {
 	Recommended string `json:"recommended,omitempty"`
 }
 
-// Bill is what a model costs and what it is worth.
+// State says what became of a method.
+type State string
+
+// The states.
+const (
+	// AsItIs is the model before.
+	AsItIs State = "as it is"
+	// Written is a file.
+	Written State = "written"
+	// Refused fits the model not, for the reason that is given.
+	Refused State = "refused"
+)
+
+// Bill is what a model costs and what it is worth. All numbers are of samples that confirm, but for those of Chosen.
 type Bill struct {
+	State  State  `json:"state" jsonschema:"enum=as it is,enum=written,enum=refused"`
 	Method string `json:"method,omitempty"`
-	// File is where the repaired model lies.
-	File string `json:"file,omitempty"`
+	// File is where the repaired model lies, Digest its SHA-256.
+	File   string `json:"file,omitempty"`
+	Digest string `json:"digest,omitempty"`
 	// Refused is why the method does not fit the model; nothing else is set then.
 	Refused string `json:"refused,omitempty"`
-	Verdict string `json:"verdict,omitempty"`
+	// Verdict is that of the whole audit, at the batch of the study, Single that of what judges at one sample a call;
+	// empty where the model reads a fixed number.
+	Verdict string   `json:"verdict,omitempty"`
+	Single  string   `json:"verdict_at_batch_1,omitempty"`
+	Reasons []string `json:"reasons,omitempty"`
+	// Audit is the folder of the audit, where it is kept.
+	Audit string `json:"audit,omitempty"`
+	// Compared is what 'nero compare' says of the audits before and after.
+	Compared string `json:"compared,omitempty"`
+	// Sets are the errors that the audit found, set by set.
+	Sets []SetError `json:"errors,omitempty"`
 	// Error and Worst are the equivariance error at the elements of the repair, root mean square and largest, in units
 	// of how much the model's answers differ between samples. They are not finite where all answers are the same.
 	Error document.Number `json:"error"`
 	Worst document.Number `json:"worst"`
 	// Apart is how far its answers to the samples as they are lie from those of the model before, in the same unit.
 	Apart document.Number `json:"apart"`
-	// Cost is the time of one answer beside that of the model before, measured.
-	Cost float64 `json:"cost"`
-	// Nodes and Bytes of the file.
+	// NotFinite is where it answers NaN or an infinite number first: a sample and an element.
+	NotFinite string `json:"not_finite,omitempty"`
+	Cost      Cost   `json:"cost"`
+	// Nodes and Bytes of the file; Added are the nodes that the model before had not.
 	Nodes int   `json:"nodes"`
+	Added int   `json:"nodes_added"`
 	Bytes int64 `json:"bytes"`
 	Opset int   `json:"opset"`
+	// Form is how a file runs the model at all elements: at once along the batch, or in copies.
+	Form string `json:"form,omitempty" jsonschema:"enum=batch,enum=copies"`
 	// Right and Moved are the shares of samples that are classified rightly as they are, and over all elements; nil
 	// without labels.
 	Right *Share `json:"right,omitempty"`
 	Moved *Share `json:"moved,omitempty"`
-	// Lost is by how much Right fell, by pairs of answers to the same sample.
-	Lost *Share `json:"lost,omitempty"`
+	// Lost is by how much Right fell, with Newcombe's interval for pairs, and LostMoved by how much Moved.
+	Lost      *Share `json:"lost,omitempty"`
+	LostMoved *Share `json:"lost_moved,omitempty"`
+	// Pairs are the samples by which Right changed.
+	Pairs *Discordant `json:"pairs,omitempty"`
+	// Losers are the classes that are right less often, the heaviest loss first, Mixed the wrong answers that became
+	// more frequent.
+	Losers []Loser `json:"losers,omitempty"`
+	Mixed  []Mixed `json:"mixed,omitempty"`
+	// Agree is the share of samples that get the class that the model before gives them; nil without classes.
+	Agree *Share `json:"agree,omitempty"`
+	// Jump is the largest change of an answer, in units of Error, when a sample changes by a thousandth of its length
+	// in
+	// a random direction.
+	Jump document.Number `json:"largest_jump"`
+	// Near says how many inputs are close to a place where the repaired model jumps; nil for methods without such.
+	Near *Near `json:"near,omitempty"`
+	// Crossing is the largest jump across the places where the method jumps; nil for methods that know none.
+	Crossing *document.Number `json:"crossing,omitempty"`
+	// Gradient is what the audit says of derivatives: "passes", "fails" or why it was not tested.
+	Gradient string `json:"gradient,omitempty"`
+	// Pareto says that no other file is as cheap, as right and as exact, and better in one of these.
+	Pareto bool `json:"pareto"`
+	// Chosen are the numbers by which the method was chosen, of samples that nothing is reported of.
+	Chosen *Chosen `json:"on_choose,omitempty"`
+}
+
+// Cost is the time of one answer beside that of the model before.
+type Cost struct {
+	// Predicted is what the method says: for methods that run the model at all elements, their number.
+	Predicted document.Number `json:"predicted"`
+	// Measured is the median of interleaved rounds; null where there is no clock.
+	Measured document.Number `json:"measured"`
+	Rounds   int             `json:"rounds,omitempty"`
+	// Clock is what was measured: processor time, or time by the clock where an engine runs in a process of its own.
+	Clock string `json:"clock,omitempty" jsonschema:"enum=processor,enum=wall"`
+}
+
+// known is what it costs, measured if it was, else predicted; NaN if nobody knows.
+func (c Cost) known() float64 {
+	for _, n := range []document.Number{c.Measured, c.Predicted} {
+		if n > 0 {
+			return float64(n)
+		}
+	}
+	return math.NaN()
+}
+
+// SetError is the error on one set of elements, as the audit measured it: the mean over inputs of the root mean square,
+// with its interval, the largest, and what would be there without any violation.
+type SetError struct {
+	Set     string          `json:"set"`
+	Verdict string          `json:"verdict"`
+	Mean    document.Number `json:"mean"`
+	Low     document.Number `json:"low"`
+	High    document.Number `json:"high"`
+	Largest document.Number `json:"largest"`
+	Floor   document.Number `json:"floor"`
 }
 
 // Share is a share with its interval of 95 %, which has no finite ends for one sample.
@@ -68,12 +163,55 @@ type Share struct {
 	High  document.Number `json:"high"`
 }
 
+// Discordant are samples that are right in one of two models alone.
+type Discordant struct {
+	Lost int `json:"lost"`
+	Won  int `json:"won"`
+	// P is the p-value of the exact sign test, two-sided.
+	P document.Number `json:"p_value"`
+}
+
+// Loser is a class of which fewer samples are right.
+type Loser struct {
+	Class  int `json:"class"`
+	Of     int `json:"of"`
+	Before int `json:"right_before"`
+	After  int `json:"right_after"`
+}
+
+// Mixed is a wrong answer.
+type Mixed struct {
+	Class    int `json:"class"`
+	Answered int `json:"answered"`
+	Before   int `json:"times_before"`
+	After    int `json:"times_after"`
+}
+
+// Near says how many of the inputs are close to a place where the answer jumps.
+type Near struct {
+	// Share of the inputs, and how it is told.
+	Share Share  `json:"share"`
+	Rule  string `json:"rule"`
+	// Ties are the inputs that stand on such a place.
+	Ties int `json:"ties"`
+}
+
+// Chosen are numbers of samples to choose by.
+type Chosen struct {
+	Samples int             `json:"samples"`
+	Error   document.Number `json:"error"`
+	Apart   document.Number `json:"apart"`
+	Lost    *Share          `json:"lost,omitempty"`
+}
+
 // Answers is what a model says to all samples at all elements, moved back.
 type Answers struct {
 	// Back[g][i] are the numbers of the answer to sample i at element g, the identity first, moved back.
 	Back [][][]float64
 	// Class[g][i] is the class that is answered there, -1 for none.
 	Class [][]int
+	// Bad is the first answer with a number that is not finite, by sample and element; nil if there is none.
+	Bad *[2]int
 }
 
 // classed is an answer that names a class.
@@ -88,16 +226,25 @@ func (a *Answers) Add(back []space.Value) error {
 			return fmt.Errorf("it answers with %s, which cannot be added up", y.Form())
 		}
 		rows[i], classes[i] = l.Output(), -1
-		if slices.ContainsFunc(rows[i], func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }) {
-			return errors.New("it answers with numbers that are NaN or infinite, of which there is no mean and no " +
-				"error: nero audit says of which samples")
+		infinite := slices.ContainsFunc(rows[i], func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+		if infinite && a.Bad == nil {
+			a.Bad = &[2]int{i, len(a.Back)}
 		}
-		if c, ok := y.(classed); ok {
+		if c, ok := y.(classed); ok && !infinite {
 			classes[i] = c.Class()
 		}
 	}
 	a.Back, a.Class = append(a.Back, rows), append(a.Class, classes)
 	return nil
+}
+
+// Spread is the unit of errors: how far the answers to the samples as they are lie from their mean, root mean square;
+// NaN if there is none, as of one sample, or of a model that always says the same.
+func (a *Answers) Spread() float64 {
+	if s := spread(a.Back[0]); s > 0 {
+		return s
+	}
+	return math.NaN()
 }
 
 // spread is how far answers lie from their mean, root mean square.
@@ -128,14 +275,27 @@ func apart(x, y []float64) float64 {
 	return sum
 }
 
+// Jump is the largest distance of answers in pairs, in units of the spread of others; NaN if one is not finite.
+func Jump(from, to *Answers, unit float64) float64 {
+	worst := 0.0
+	for i, y := range from.Back[0] {
+		d := math.Sqrt(apart(y, to.Back[0][i])) / unit
+		if math.IsNaN(d) {
+			return math.NaN()
+		}
+		worst = math.Max(worst, d)
+	}
+	return worst
+}
+
+// confidence of the intervals of a bill.
+const confidence = 0.95
+
 // Bill is what can be said of answers beside those before the repair. labels are the classes of the samples, -1 where
 // nobody knows.
 func (a *Answers) Bill(before *Answers, labels []int) Bill {
-	unit := spread(before.Back[0])
-	if unit == 0 { // one sample, or a model that always says the same: there is nothing to measure errors by
-		unit = math.NaN()
-	}
-	var sum, worst, moved, off float64
+	unit := before.Spread()
+	var sum, worst, off float64
 	n := 0
 	for k := range a.Back {
 		for i, y := range a.Back[k] {
@@ -150,31 +310,139 @@ func (a *Answers) Bill(before *Answers, labels []int) Bill {
 	}
 	in := func(squared float64) document.Number { return document.Number(math.Sqrt(squared) / unit) }
 	out := Bill{Error: in(sum / float64(max(n, 1))), Worst: in(worst), Apart: in(off)}
-	known := 0
-	var right, fell []float64
-	var over []float64
+	out.Jump = document.Number(math.NaN())
+	out.Cost = Cost{Predicted: document.Number(math.NaN()), Measured: document.Number(math.NaN())}
+	a.accuracy(before, labels, &out)
+	a.agreement(before, &out)
+	return out
+}
+
+// accuracy fills in what labels tell, if all samples have one.
+func (a *Answers) accuracy(before *Answers, labels []int, out *Bill) {
+	if len(labels) != len(a.Back[0]) || len(labels) == 0 || slices.Contains(labels, -1) ||
+		!slices.ContainsFunc(before.Class[0], func(c int) bool { return c >= 0 }) {
+		return
+	}
+	var pairs aggregate.Pairs
+	var moved, fell []float64
+	right := 0
+	over := func(of *Answers, i int) float64 {
+		hits := 0.0
+		for k := range of.Class {
+			if of.Class[k][i] == labels[i] {
+				hits++
+			}
+		}
+		return hits / float64(len(of.Class))
+	}
 	for i, label := range labels {
-		if label < 0 || a.Class[0][i] < 0 {
+		hit := a.Class[0][i] == label
+		if hit {
+			right++
+		}
+		pairs.Add(before.Class[0][i] == label, hit)
+		moved = append(moved, over(a, i))
+		fell = append(fell, over(before, i)-over(a, i))
+	}
+	out.Right = proportion(right, len(labels))
+	out.Moved, out.LostMoved = share(moved, 0), share(fell, -1)
+	lost, iv := pairs.Difference(confidence)
+	out.Lost = &Share{document.Number(lost), document.Number(iv.Low), document.Number(iv.High)}
+	out.Pairs = &Discordant{pairs.First, pairs.Second, document.Number(pairs.SignTest())}
+	out.Losers = losers(before.Class[0], a.Class[0], labels)
+	out.Mixed = mixed(before.Class[0], a.Class[0], labels)
+}
+
+// agreement fills in how often the class is that of the model before.
+func (a *Answers) agreement(before *Answers, out *Bill) {
+	same, n := 0, 0
+	for i, c := range a.Class[0] {
+		if before.Class[0][i] < 0 {
 			continue
 		}
-		known++
-		hit := func(c int) float64 {
-			if c == label {
-				return 1
-			}
-			return 0
+		n++
+		if c == before.Class[0][i] {
+			same++
 		}
-		right, fell = append(right, hit(a.Class[0][i])), append(fell, hit(before.Class[0][i])-hit(a.Class[0][i]))
-		moved = 0
-		for k := range a.Class {
-			moved += hit(a.Class[k][i]) / float64(len(a.Class))
+	}
+	if n > 0 {
+		out.Agree = proportion(same, n)
+	}
+}
+
+// losers are the classes of which fewer samples are right than before.
+func losers(before, after, labels []int) []Loser {
+	count := map[int]*Loser{}
+	for i, label := range labels {
+		l := count[label]
+		if l == nil {
+			l = &Loser{Class: label}
+			count[label] = l
 		}
-		over = append(over, moved)
+		l.Of++
+		if before[i] == label {
+			l.Before++
+		}
+		if after[i] == label {
+			l.After++
+		}
 	}
-	if known == len(a.Back[0]) {
-		out.Right, out.Moved, out.Lost = share(right, 0), share(over, 0), share(fell, -1)
+	var out []Loser
+	for _, l := range count {
+		if l.After < l.Before {
+			out = append(out, *l)
+		}
 	}
+	slices.SortFunc(out, func(x, y Loser) int {
+		if d := (y.Before - y.After) - (x.Before - x.After); d != 0 {
+			return d
+		}
+		return x.Class - y.Class
+	})
 	return out
+}
+
+// mixed are the wrong answers that became more frequent, the three that did most.
+func mixed(before, after, labels []int) []Mixed {
+	count := map[[2]int]*Mixed{}
+	at := func(label, answered int) *Mixed {
+		key := [2]int{label, answered}
+		if count[key] == nil {
+			count[key] = &Mixed{Class: label, Answered: answered}
+		}
+		return count[key]
+	}
+	for i, label := range labels {
+		if c := before[i]; c != label && c >= 0 {
+			at(label, c).Before++
+		}
+		if c := after[i]; c != label && c >= 0 {
+			at(label, c).After++
+		}
+	}
+	var out []Mixed
+	for _, m := range count {
+		if m.After > m.Before {
+			out = append(out, *m)
+		}
+	}
+	slices.SortFunc(out, func(x, y Mixed) int {
+		if d := (y.After - y.Before) - (x.After - x.Before); d != 0 {
+			return d
+		}
+		if x.Class != y.Class {
+			return x.Class - y.Class
+		}
+		return x.Answered - y.Answered
+	})
+	const most = 3
+	return out[:min(len(out), most)]
+}
+
+// proportion is k of n with Clopper and Pearson's interval.
+func proportion(k, n int) *Share {
+	iv := aggregate.ClopperPearson(k, n, confidence)
+	return &Share{document.Number(float64(k) / float64(n)), document.Number(iv.Low), document.Number(iv.High)}
 }
 
 // share is a mean over samples with Student's interval, as far as it lies within what such a mean can be, from least
@@ -188,15 +456,31 @@ func share(x []float64, least float64) *Share {
 	for _, v := range x {
 		mean += v / float64(len(x))
 	}
-	iv := aggregate.MeanInterval(all, 0.95)
+	iv := aggregate.MeanInterval(all, confidence)
+	switch {
+	case least == 0:
+		iv = aggregate.ShareInterval(all, confidence)
+	case all.M2 == 0: // that no sample changed says of others as much as no success in as many trials
+		reach := aggregate.ClopperPearson(0, len(x), confidence).High
+		iv.Low, iv.High = mean-reach, mean+reach
+	}
 	return &Share{
 		document.Number(mean), document.Number(math.Max(iv.Low, least)), document.Number(math.Min(iv.High, 1)),
 	}
 }
 
+// Choice is what samples to choose by say of a bill.
+func (a *Answers) Choice(before *Answers, labels []int) *Chosen {
+	b := a.Bill(before, labels)
+	return &Chosen{Samples: len(a.Back[0]), Error: b.Error, Apart: b.Apart, Lost: b.Lost}
+}
+
 // Recommend says which of the repaired models to take: the cheapest that passes and loses no more than allowed. Of
-// models that cost about the same it is the one that loses least, or that changes the answers least.
-func (m *Of) Recommend(loss float64) {
+// models that cost about the same it is the one that loses least, or that changes the answers least. Losses are
+// compared
+// on the samples to choose by; the one that is chosen has to keep within what is allowed on those that confirm.
+func (m *Of) Recommend(allow float64) {
+	m.pareto()
 	const same = 1.15
 	var best, nearest, open *Bill
 	for i := range m.Tried {
@@ -204,55 +488,117 @@ func (m *Of) Recommend(loss float64) {
 		if b.Refused == "" && b.Verdict == string(document.NeedsAttention) && (open == nil || b.Error < open.Error) {
 			open = b
 		}
-		if b.Refused != "" || b.Verdict != string(document.Passed) {
+		if b.Refused != "" || !b.passes() {
 			continue
 		}
 		if nearest == nil || b.less(nearest) {
 			nearest = b
 		}
-		if b.Lost != nil && !(float64(b.Lost.Value) <= loss) {
+		if lost := b.lost(); lost != nil && !(float64(lost.Value) <= allow) {
 			continue
 		}
-		if best == nil || b.Cost*same < best.Cost || b.Cost < best.Cost*same && b.less(best) {
+		x := b.Cost.known()
+		if best == nil || x*same < best.Cost.known() || x < best.Cost.known()*same && b.less(best) {
 			best = b
 		}
+	}
+	if best != nil && best.Lost != nil && !(float64(best.Lost.Value) <= allow) {
+		nearest, best = best, nil
 	}
 	switch {
 	case best != nil:
 		m.Recommended = best.Method
-		m.Sentence = fmt.Sprintf("Take %s: it passes, at %.1f times the "+
-			"cost%s.", best.File, best.Cost, best.worth(m.Before))
+		m.Sentence = fmt.Sprintf("Take %s: it passes, at %.1f times the cost%s.", best.File, best.Cost.known(),
+			best.worth(m.Before))
 	case nearest != nil:
-		m.Sentence = fmt.Sprintf("None passes without losing more than %.1f %% of the samples; the nearest is %s, "+
-			"at %.1f times "+
-			"the cost%s. Training with moved samples may lose less.", 100*loss, nearest.File, nearest.Cost,
-			nearest.worth(m.Before))
+		m.Sentence = fmt.Sprintf("None passes without losing more than %.1f %% of the samples: retrain with moved "+
+			"samples, which may lose less. The nearest is %s, at %.1f times the cost%s.", 100*allow, nearest.File,
+			nearest.Cost.known(), nearest.worth(m.Before))
 	case len(m.Tried) > 0 && !slices.ContainsFunc(m.Tried, func(b Bill) bool { return b.Refused == "" }):
 		m.Sentence = "No method fits this model, so nothing was written; beside each stands why."
 	case open != nil:
 		m.Sentence = fmt.Sprintf("None passes, but %s is not refuted either, with an error of %.2g: nero audit of it "+
 			"says what is in doubt.", open.File, open.Error)
 	default:
-		m.Sentence = "No repaired model passes: train with moved samples, or take an architecture that has the " +
+		m.Sentence = "No repaired model passes: retrain with moved samples, or take an architecture that has the " +
 			"symmetry."
 	}
 }
 
-// less tells whether less is lost than by another.
+// passes tells whether both audits do.
+func (b *Bill) passes() bool {
+	pass := string(document.Passed)
+	return b.Verdict == pass && (b.Single == "" || b.Single == pass)
+}
+
+// lost is by how much the share of right answers fell on samples to choose by, if there were any.
+func (b *Bill) lost() *Share {
+	if b.Chosen != nil {
+		return b.Chosen.Lost
+	}
+	return b.Lost
+}
+
+// less tells whether less is lost than by another, on the samples to choose by.
 func (b *Bill) less(than *Bill) bool {
-	if b.Lost != nil && than.Lost != nil && b.Lost.Value != than.Lost.Value {
-		return b.Lost.Value < than.Lost.Value
+	x, y := b.lost(), than.lost()
+	if x != nil && y != nil && x.Value != y.Value {
+		return x.Value < y.Value
+	}
+	if b.Chosen != nil && than.Chosen != nil {
+		return b.Chosen.Apart < than.Chosen.Apart
 	}
 	return b.Apart < than.Apart
+}
+
+// pareto marks the files that no other beats: none is as cheap, as exact and as right and better in one of these. That
+// an error is rounding makes it no worse than another that is.
+func (m *Of) pareto() {
+	const rounding = 1e-5
+	worse := func(b *Bill) [3]float64 {
+		right := float64(b.Apart)
+		if b.Lost != nil {
+			right = float64(b.Lost.Value)
+		}
+		return [3]float64{b.Cost.known(), math.Max(float64(b.Worst), rounding), right}
+	}
+	all := []*Bill{&m.Before}
+	for i := range m.Tried {
+		if m.Tried[i].Refused == "" {
+			all = append(all, &m.Tried[i])
+		}
+	}
+	for _, b := range all {
+		x := worse(b)
+		b.Pareto = !slices.ContainsFunc(x[:], math.IsNaN) && !slices.ContainsFunc(all, func(o *Bill) bool {
+			y, better := worse(o), false
+			for k := range y {
+				if !(y[k] <= x[k]) {
+					return false
+				}
+				better = better || y[k] < x[k]
+			}
+			return better
+		})
+	}
 }
 
 // worth is what a repair does to the answers, in words.
 func (b *Bill) worth(before Bill) string {
 	if b.Right == nil || before.Right == nil || b.Moved == nil || before.Moved == nil {
-		return fmt.Sprintf("; without labels nobody knows whether it is as right (its answers are %.2g away from "+
-			"those before)",
-			b.Apart)
+		out := fmt.Sprintf("; without labels nobody knows whether it is as right (its answers are %.2g away from "+
+			"those "+
+			"before", b.Apart)
+		if b.Agree != nil {
+			out += fmt.Sprintf(", %.1f %% of the classes are the same", 100*b.Agree.Value)
+		}
+		return out + ")"
 	}
-	return fmt.Sprintf("; of samples as they are %.1f %% are right (%.1f %% before), over the orbit %.1f %% (%.1f %%)",
+	out := fmt.Sprintf("; of samples as they are %.1f %% are right (%.1f %% before), over the orbit %.1f %% (%.1f %%)",
 		100*b.Right.Value, 100*before.Right.Value, 100*b.Moved.Value, 100*before.Moved.Value)
+	if b.Lost != nil {
+		out += fmt.Sprintf("; at rest that is %+.1f %% (%+.1f to %+.1f)", -100*b.Lost.Value, -100*b.Lost.High,
+			-100*b.Lost.Low)
+	}
+	return out
 }

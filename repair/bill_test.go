@@ -1,9 +1,15 @@
 package repair
 
 import (
+	"bytes"
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nero/audit/document"
 )
 
 // A model that always answers the same has no unit to measure in, and one sample no interval: both are said as null,
@@ -21,5 +27,130 @@ func TestBillWithoutUnit(t *testing.T) {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%s, want %s in it", text, want)
 		}
+	}
+}
+
+// Which classes lose, what they are taken for, and how many samples changed: six answers of two kinds.
+func TestBillOfClasses(t *testing.T) {
+	answers := func(classes ...int) *Answers {
+		a := &Answers{Class: [][]int{classes}, Back: [][][]float64{nil}}
+		for _, c := range classes {
+			a.Back[0] = append(a.Back[0], []float64{float64(c)})
+		}
+		return a
+	}
+	labels := []int{6, 6, 6, 9, 9, 1}
+	before, after := answers(6, 6, 6, 9, 9, 2), answers(9, 9, 6, 6, 9, 1)
+	b := after.Bill(before, labels)
+	if d := cmp.Diff([]Loser{{6, 3, 3, 1}, {9, 2, 2, 1}}, b.Losers); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]Mixed{{6, 9, 0, 2}, {9, 6, 0, 1}}, b.Mixed); d != "" {
+		t.Error(d)
+	}
+	if b.Pairs.Lost != 3 || b.Pairs.Won != 1 || math.Abs(float64(b.Pairs.P)-0.625) > 1e-12 {
+		t.Errorf("pairs: %+v, want 3 lost, 1 won, p = 5/8", b.Pairs)
+	}
+	if got := float64(b.Lost.Value); math.Abs(got-2.0/6) > 1e-12 || !(b.Lost.Low < b.Lost.Value &&
+		b.Lost.Value < b.Lost.High) {
+		t.Errorf("lost: %+v", b.Lost)
+	}
+	if got := float64(b.Agree.Value); math.Abs(got-2.0/6) > 1e-12 {
+		t.Errorf("a share of %g gets the class that it had, want 1/3", got)
+	}
+	if b := before.Bill(before, labels); b.Losers != nil || b.Mixed != nil || b.Lost.Value != 0 || b.Pairs.P != 1 {
+		t.Errorf("nothing changed: %+v", b)
+	}
+}
+
+// No bill is marked that another beats in all, and each that is not beaten is.
+func TestPareto(t *testing.T) {
+	of := func(name string, cost, worst, lost float64) Bill {
+		return Bill{
+			Method: name, Cost: Cost{Measured: document.Number(cost)}, Worst: document.Number(worst),
+			Lost: &Share{Value: document.Number(lost)},
+		}
+	}
+	m := Of{Before: of("", 1, 1.3, 0), Tried: []Bill{
+		of("exact", 4, 0, 0.03), of("rounded", 4, 1e-6, 0.03), of("dear", 8, 0, 0.03), of("wrong", 4, 0, 0.3),
+		of("half", 2, 0.5, 0.01), of("nan", math.NaN(), 0, 0), {Method: "no", Refused: "no"},
+	}}
+	m.Recommend(0.01)
+	var got []string
+	for _, b := range append([]Bill{m.Before}, m.Tried...) {
+		if b.Pareto {
+			got = append(got, b.Method)
+		}
+	}
+	if d := cmp.Diff([]string{"", "exact", "rounded", "half"}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// Two poses that a model is as sure of are a tie; a sample whose poses are nearly so is near one.
+func TestTied(t *testing.T) {
+	a := &Answers{}
+	for _, k := range []float64{0, 1} {
+		var rows [][]float64
+		for i := range 99 {
+			rows = append(rows, []float64{k * float64(i+3), 0, 0})
+		}
+		rows[7] = []float64{3, 0, 0}
+		rows[8] = []float64{3 + 1e-3*k, 0, 0}
+		a.Back = append(a.Back, rows)
+	}
+	for _, score := range []string{"margin", "energy"} {
+		n, err := tied(Source{}, map[string]string{"score": score}, nil, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n.Ties != 1 || math.Abs(float64(n.Share.Value)-2.0/99) > 1e-12 {
+			t.Errorf("%s: %d ties, a share of %g near; want 1 and 2/99", score, n.Ties, n.Share.Value)
+		}
+	}
+}
+
+// What a program reads back is what was written, and all forms say the sentence.
+func TestForms(t *testing.T) {
+	r := &Report{Format: FormatNumber, Group: "C4", Samples: 5, Models: []Of{{
+		Model: "a|b<c", Sentence: "Take it.", Before: Bill{State: AsItIs, Verdict: "FAIL", Error: 1},
+		Tried: []Bill{
+			{State: Refused, Method: "average", Refused: "boxes"},
+			{State: Written, Method: "select", Verdict: "PASS", NotFinite: "sample 3, element 90",
+				Compared: "improved\n"},
+		},
+	}}}
+	for _, f := range Forms() {
+		var b bytes.Buffer
+		if err := f.Write(r, &b); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"Take it.", "boxes", "improved", "sample 3, element 90"} {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%s: no %q in %s", f.Name, want, b.String())
+			}
+		}
+		if f.Name == "html" && strings.Contains(b.String(), "b<c") {
+			t.Error("html: a name stands there as markup")
+		}
+		if f.Name == "json" {
+			var again Report
+			if err := json.Unmarshal(b.Bytes(), &again); err != nil {
+				t.Fatal(err)
+			}
+			if again.Models[0].Tried[1].Method != "select" || again.Models[0].Before.Error != 1 {
+				t.Errorf("read back: %+v", again)
+			}
+		}
+	}
+	if _, err := ParseForm("pdf"); err == nil || !strings.Contains(err.Error(), "want text, json, markdown, html") {
+		t.Errorf("pdf: %v", err)
+	}
+	if good := r.Good(); !good {
+		t.Error("a model with a repair that passes is not good")
+	}
+	r.Models[0].Tried[1].Single = "FAIL"
+	if r.Good() {
+		t.Error("a repair that fails at batch 1 is good")
 	}
 }

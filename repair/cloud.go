@@ -170,15 +170,15 @@ type feed struct {
 
 // fields are the values of a sample with their actions.
 func fields(v space.Value, a action.Action) (names []string, values []space.Value, acts []action.Action, err error) {
-	r, ok := v.(*space.Record)
-	if !ok {
-		return []string{""}, []space.Value{v}, []action.Action{a}, nil
+	names, values = space.Fields(v)
+	acts = []action.Action{a}
+	if of, several := a.(*action.Record); several {
+		acts = of.Fields()
 	}
-	of, ok := a.(*action.Record)
-	if !ok || len(of.Fields()) != len(r.Values) {
+	if len(acts) != len(values) {
 		return nil, nil, nil, fmt.Errorf("samples are %s, and their fields do not move one by one", v.Form())
 	}
-	return r.Names, r.Values, of.Fields(), nil
+	return names, values, acts, nil
 }
 
 // typed is an action on rows, which knows what their numbers are.
@@ -206,20 +206,20 @@ func moving(s Source) ([]feed, error) {
 			continue
 		}
 		of, ok := acts[i].(typed)
-		rows, isRows := v.(*space.Rows)
-		if !ok || !isRows {
+		d := v.Dims()
+		if !ok || len(d) != 2 {
 			return nil, fmt.Errorf("%s are no rows of numbers, such as points, of which axes could be computed",
 				strings.TrimSpace(names[i]+" "+v.Form()))
 		}
-		t, err := tensorials(of.Type(), rows.W)
+		t, err := tensorials(of.Type(), d[1])
 		if err != nil {
 			return nil, err
 		}
 		if t == nil {
 			continue
 		}
-		f := feed{field: names[i], t: t, per: of.Per(), rows: rows.N}
-		ramp := make([]float64, len(rows.Val))
+		f := feed{field: names[i], t: t, per: of.Per(), rows: d[0]}
+		ramp := make([]float64, d[0]*d[1])
 		for k := range ramp {
 			ramp[k] = float64(k + 1)
 		}
@@ -227,12 +227,7 @@ func moving(s Source) ([]feed, error) {
 		if err != nil {
 			return nil, err
 		}
-		sample := probe
-		if r, ok := s.Sample.(*space.Record); ok {
-			all := slices.Clone(r.Values)
-			all[i] = probe
-			sample = &space.Record{Names: r.Names, Values: all}
-		}
+		sample := space.Replace(s.Sample, i, probe)
 		read, err := codec.Encode([]space.Value{sample}, nil)
 		if err != nil {
 			return nil, err
@@ -363,8 +358,8 @@ func (w *wrapper) valid(s Source, points feed, mask string) (string, error) {
 			return "", err
 		}
 		i := max(slices.Index(names, points.field), 0)
-		rows, ok := values[i].(*space.Rows)
-		if !ok {
+		d := values[i].Dims()
+		if len(d) != 2 {
 			return "", fmt.Errorf("%s are %s", points.name(), values[i].Form())
 		}
 		x, err := s.Codec.Encode([]space.Value{v}, nil)
@@ -373,8 +368,8 @@ func (w *wrapper) valid(s Source, points feed, mask string) (string, error) {
 		}
 		p := slices.IndexFunc(x, func(t tensor.Named) bool { return t.Name == points.port.Name })
 		room := tensor.Count(x[p].Shape[1:]) / points.t.width
-		padded = padded || room > rows.N
-		counts, read = append(counts, rows.N), append(read, cloned(x))
+		padded = padded || room > d[0]
+		counts, read = append(counts, d[0]), append(read, cloned(x))
 	}
 	if mask == auto && !padded {
 		return "", nil

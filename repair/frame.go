@@ -56,6 +56,20 @@ var frame = Method{
 		},
 		average.Options[0], selection.Options[0], maskOption(), doubleOption(),
 	},
+	predicted: func(s Source, options map[string]string) float64 {
+		c, err := claimed(s.Group)
+		if err != nil {
+			return math.NaN()
+		}
+		ends, turns := signs(c), 1
+		if options["poses"] == "24" {
+			ends = cube(c.mirrors)
+		}
+		if k, err := strconv.Atoi(options["smooth"]); err == nil && c.turns {
+			turns = k
+		}
+		return float64(turns * len(ends))
+	},
 	write: func(s Source, options map[string]string) (*rewrite.Shell, string, error) {
 		k, err := strconv.Atoi(options["smooth"])
 		if err != nil {
@@ -497,16 +511,16 @@ func answered(s Source) ([]said, error) {
 		_, o.scored = v.(classed)
 		if _, still := acts[i].(action.Trivial); !still {
 			of, ok := acts[i].(typed)
-			rows, isRows := v.(*space.Rows)
-			if !ok || !isRows {
+			d := v.Dims()
+			if !ok || len(d) != 2 {
 				return nil, fmt.Errorf("the answer %s %s is no rows of numbers of a type, and axes of a cloud move "+
 					"nothing else", fieldNames[i], v.Form())
 			}
-			if o.t, err = tensorials(of.Type(), rows.W); err != nil {
+			if o.t, err = tensorials(of.Type(), d[1]); err != nil {
 				return nil, fmt.Errorf("the answer %s: %w", o.port.Name, err)
 			}
 			if o.t != nil {
-				if o.across, err = across(plain, s.Answer, i, o, rows); err != nil {
+				if o.across, err = across(plain, s.Answer, i, o, v); err != nil {
 					return nil, err
 				}
 			}
@@ -517,21 +531,17 @@ func answered(s Source) ([]said, error) {
 }
 
 // across tells whether the numbers of a row stand along the first axis of an output.
-func across(c decode.Codec, answer space.Value, i int, o said, rows *space.Rows) (bool, error) {
-	ramp := make([]float64, len(rows.Val))
+func across(c decode.Codec, answer space.Value, i int, o said, field space.Value) (bool, error) {
+	rows, width := field.Dims()[0], field.Dims()[1]
+	ramp := make([]float64, rows*width)
 	for k := range ramp {
 		ramp[k] = float64(k + 1)
 	}
-	probe, err := rows.With(ramp)
+	probe, err := field.With(ramp)
 	if err != nil {
 		return false, err
 	}
-	if r, ok := answer.(*space.Record); ok {
-		all := slices.Clone(r.Values)
-		all[i] = probe
-		probe = &space.Record{Names: r.Names, Values: all}
-	}
-	raws, err := decode.Raws(c, []space.Value{probe})
+	raws, err := decode.Raws(c, []space.Value{space.Replace(answer, i, probe)})
 	if err != nil {
 		return false, err
 	}
@@ -539,12 +549,12 @@ func across(c decode.Codec, answer space.Value, i int, o said, rows *space.Rows)
 	if err != nil {
 		return false, err
 	}
-	room := len(x) / rows.W
+	room := len(x) / width
 	straight, turned := true, true
-	for k := range rows.N {
-		for j := range rows.W {
-			want := float64(k*rows.W + j + 1)
-			straight = straight && x[k*rows.W+j] == want
+	for k := range rows {
+		for j := range width {
+			want := float64(k*width + j + 1)
+			straight = straight && x[k*width+j] == want
 			turned = turned && x[j*room+k] == want
 		}
 	}

@@ -36,10 +36,11 @@ var pose = Method{
 		},
 		maskOption(), doubleOption(),
 	},
+	predicted: func(Source, map[string]string) float64 { return 1 },
 	write: func(s Source, options map[string]string) (*rewrite.Shell, string, error) {
 		var w *wrapper
 		var err error
-		if s.Sample.Kind() == space.KindImage {
+		if len(s.Sample.Dims()) == 3 {
 			w, err = posePicture(s, options)
 		} else {
 			w, err = poseCloud(s, options)
@@ -311,12 +312,11 @@ func pictureOf(s Source) (*picture, error) {
 	}
 	var poses []picturePose
 	for _, v := range fit {
-		m, ok := v.(*space.Image)
-		if !ok || !slices.Equal(m.Dims(), d) {
+		if !slices.Equal(v.Dims(), d) {
 			return nil, fmt.Errorf("samples are pictures of several sizes, %s and %s", s.Sample.Form(), v.Form())
 		}
 		weights := make([]float64, area)
-		for i, x := range m.Pix {
+		for i, x := range v.Numbers() {
 			weights[i%area] += max(x, 0)
 		}
 		poses = append(poses, poseOf(weights, p.h, p.w))

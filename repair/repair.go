@@ -55,6 +55,18 @@ type Method struct {
 	Doc string
 	// Options are what stands behind the name, with the values that may; the first is the default.
 	Options []Option
+	// suits says how well the method suits models that answer like this, for those who know nothing else of them: 0 if
+	// it does not, else the method with the largest number is named. nil is 0.
+	suits func(answer space.Value) int
+	// predicted is the cost of a repaired model beside that of the model; nil for the number of elements.
+	predicted func(s Source, options map[string]string) float64
+	// near says how many of the samples are close to a place where the repaired model jumps though the model does not;
+	// nil for methods that bring no such places. The answers are those of the model to the samples at all elements,
+	// moved back.
+	near func(s Source, options map[string]string, samples []space.Value, answers *Answers) (*Near, error)
+	// crossings are pairs of inputs, made of the samples, that lie on the two sides of such a place, next to each
+	// other; nil for methods that cannot name one.
+	crossings func(s Source, options map[string]string, samples []space.Value) ([][2]space.Value, error)
 	// write writes the repaired model, and says over what it was made. The error is why the method does not fit.
 	write func(s Source, options map[string]string) (*rewrite.Shell, string, error)
 }
@@ -151,9 +163,59 @@ func (a Asked) String() string {
 	return a.Method.Name + ":" + strings.Join(parts, ",")
 }
 
+// Suggest names the method that suits models with such answers best; false if none does.
+func Suggest(answer space.Value) (name string, ok bool) {
+	most := 0
+	for _, m := range Methods() {
+		if m.suits == nil {
+			continue
+		}
+		if n := m.suits(answer); n > most {
+			most, name = n, m.Name
+		}
+	}
+	return name, most > 0
+}
+
+// Done says what was done to a file, "" for one that was not repaired.
+func Done(m *onnx.Model) string { return m.Signature().Metadata[MetadataKey] }
+
+// Predicted is what the method says that a repaired model costs, beside the model.
+func (a Asked) Predicted(s Source) float64 {
+	if a.Method.predicted == nil {
+		return asks(s, a.Options)
+	}
+	return a.Method.predicted(s, a.Options)
+}
+
+// Near says how many of the samples are close to a place where the repaired model jumps; nil where the method brings
+// none. The answers are those of the model to the samples at all elements, moved back.
+func (a Asked) Near(s Source, samples []space.Value, answers *Answers) (*Near, error) {
+	if a.Method.near == nil || answers.Bad != nil {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	return a.Method.near(s, a.Options, samples, answers)
+}
+
+// Crossings are pairs of inputs on the two sides of such places, made of the samples; none where the method knows none.
+func (a Asked) Crossings(s Source, samples []space.Value) ([][2]space.Value, error) {
+	if a.Method.crossings == nil {
+		return nil, nil
+	}
+	return a.Method.crossings(s, a.Options, samples)
+}
+
+// Form is how a file runs the model at all elements, as in [Bill].
+func (s Source) Form() string {
+	if s.Single || !othersBySample(s, decode.Outputs(s.Codec)) {
+		return "copies"
+	}
+	return "batch"
+}
+
 // Build writes the repaired model.
 func Build(s Source, asked Asked) (*onnx.Model, error) {
-	if done := s.Model.Signature().Metadata[MetadataKey]; done != "" {
+	if done := Done(s.Model); done != "" {
 		return nil, fmt.Errorf("%s was repaired already (%s): repair the model that it was made "+
 			"of", s.Model.Name(), done)
 	}
@@ -196,6 +258,14 @@ func overElements(answer func(w *wrapper, options map[string]string) error) func
 	}
 }
 
+// asks is how often a method over elements runs the model.
+func asks(s Source, options map[string]string) float64 {
+	if n, err := strconv.Atoi(options["n"]); err == nil {
+		return float64(n)
+	}
+	return float64(len(s.Elements))
+}
+
 // every asks for all elements of a group.
 const every = "all"
 
@@ -227,7 +297,7 @@ func equalTurns(s Source, text string) (Source, error) {
 	if len(chart) != 1 {
 		return s, fmt.Errorf("n=%d: %s is no circle that could be divided into equal turns", n, g.Name())
 	}
-	if _, ends := g.(group.Finite); ends || !chart[0].Circle() || chart[0].Unit != "deg" {
+	if _, ends := g.(group.Finite); ends || !chart[0].Circle() || chart[0].Kind != group.KindTurn {
 		return s, fmt.Errorf("n=%d: %s is no circle that could be divided into equal turns", n, g.Name())
 	}
 	step := group.Element{360 / float64(n)}

@@ -2,7 +2,11 @@ package repair
 
 import (
 	"errors"
+	"math"
+	"slices"
 
+	"nero/data/space"
+	"nero/internal/elementary"
 	"nero/model/onnx"
 )
 
@@ -19,6 +23,14 @@ var selection = Method{
 		},
 		turnsOption(),
 	},
+	// A model that was taught one pose knows which that is; one that was taught all loses nothing by it.
+	suits: func(y space.Value) int {
+		if _, ok := y.(classed); ok && len(y.Numbers()) > 1 {
+			return 2
+		}
+		return 0
+	},
+	near: tied,
 	write: overElements(func(w *wrapper, options map[string]string) error {
 		y, err := w.surest(w.answers, options)
 		if err == nil {
@@ -68,4 +80,67 @@ func (w *wrapper) energy(z string) string {
 	top := w.reduce("ReduceMax", z, 2, 1)
 	sum := w.reduce("ReduceSum", w.Op("Exp", []string{w.Op("Sub", []string{z, top})}), 2, 1)
 	return w.Op("Add", []string{top, w.Op("Log", []string{sum})})
+}
+
+// tied says how many inputs have two poses that the model is nearly as sure of: there the answer changes from that of
+// one to that of the other. Which margins are small is said by their median.
+func tied(s Source, options map[string]string, _ []space.Value, answers *Answers) (*Near, error) {
+	if s.Endless != nil || options["n"] != every && options["n"] != "" {
+		return nil, nil //nolint:nilnil // the answers are at other elements than those that are asked
+	}
+	sure := marginOf
+	if options["score"] == "energy" {
+		sure = energyOf
+	}
+	samples := len(answers.Back[0])
+	ahead := make([]float64, samples)
+	out := &Near{Rule: "the surest pose is ahead of the next by less than 1 % of the median"}
+	for i := range samples {
+		var scores []float64
+		for k := range answers.Back {
+			z := slices.Clone(answers.Back[k][i])
+			for j, p := range z {
+				if s.Probabilities {
+					z[j] = elementary.Log(max(p, leastProbability))
+				}
+			}
+			scores = append(scores, sure(z))
+		}
+		slices.Sort(scores)
+		last := len(scores) - 1
+		if last < 1 {
+			ahead[i] = math.Inf(1)
+			continue
+		}
+		// The file computes in float32, where less than this is nothing.
+		if ahead[i] = scores[last] - scores[last-1]; ahead[i] <= 0x1p-23*math.Abs(scores[last]) {
+			out.Ties++
+		}
+	}
+	sorted := slices.Sorted(slices.Values(ahead))
+	limit := sorted[samples/2] / 100
+	near := 0
+	for _, x := range ahead {
+		if x <= limit {
+			near++
+		}
+	}
+	out.Share = *proportion(near, samples)
+	return out, nil
+}
+
+// energyOf is log Σ e^z.
+func energyOf(z []float64) float64 {
+	top, sum := slices.Max(z), 0.0
+	for _, x := range z {
+		sum += elementary.Exp(x - top)
+	}
+	return top + elementary.Log(sum)
+}
+
+// marginOf is the largest score less the energy of all others.
+func marginOf(z []float64) float64 {
+	sorted := slices.Sorted(slices.Values(z))
+	last := len(sorted) - 1
+	return sorted[last] - energyOf(sorted[:last])
 }

@@ -254,6 +254,9 @@ func layout(c decode.Codec, like space.Value) (places []place, ports []tensor.Na
 		return all, out, nil
 	}
 	ports, ones, err := probe(func(int) float64 { return 1 })
+	if errors.Is(err, decode.ErrNotLinear) {
+		return wholeLayout(c, like)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -282,8 +285,7 @@ func layout(c decode.Codec, like space.Value) (places []place, ports []tensor.Na
 			}
 			k := int(math.Round(ramp[p][at]/w)) - 1
 			if k < 0 || k >= n || places[k].scale != 0 {
-				return nil, nil, errors.New("the model reads mixtures of the numbers of a sample, such as grey of " +
-					"colors: what moves them cannot be written in terms of what it reads")
+				return nil, nil, errMixtures
 			}
 			places[k] = place{p, at, w, offsets[at]}
 			found++
@@ -296,6 +298,90 @@ func layout(c decode.Codec, like space.Value) (places []place, ports []tensor.Na
 	}
 	return places, ports, nil
 }
+
+// wholeLayout is the layout of a codec that rounds to integers: which number of a sample stands where is told by its
+// digits in base two, each of which is asked for by itself with numbers that are far apart.
+func wholeLayout(c decode.Codec, like space.Value) (places []place, ports []tensor.Named, err error) {
+	const far = 128 // a byte of either kind holds 0 and this, as 127 where it is the end
+	n := len(like.Numbers())
+	ask := func(f func(k int) bool) ([][]float64, error) {
+		x := make([]float64, n)
+		for k := range x {
+			if f(k) {
+				x[k] = far
+			}
+		}
+		v, err := like.With(x)
+		if err != nil {
+			return nil, err
+		}
+		all, err := c.Encode([]space.Value{v}, nil)
+		if err != nil {
+			return nil, err
+		}
+		ports = nil
+		var out [][]float64
+		for _, t := range all {
+			f, err := t.Float64s(nil)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", t.Name, err)
+			}
+			shape := append([]int{1}, t.Shape[1:]...) // without copies that fill up a batch
+			ports = append(ports, tensor.Named{Name: t.Name, Tensor: tensor.Tensor{DType: t.DType, Shape: shape}})
+			out = append(out, f[:tensor.Count(shape)])
+		}
+		return out, nil
+	}
+	base, err := ask(func(int) bool { return false })
+	if err != nil {
+		return nil, nil, err
+	}
+	high, err := ask(func(int) bool { return true })
+	if err != nil {
+		return nil, nil, err
+	}
+	from := make([][]int, len(base))
+	for p := range base {
+		from[p] = make([]int, len(base[p]))
+	}
+	for bit := 1; bit < n; bit <<= 1 {
+		got, err := ask(func(k int) bool { return k&bit != 0 })
+		if err != nil {
+			return nil, nil, err
+		}
+		for p := range got {
+			for at, x := range got[p] {
+				if x == high[p][at] && x != base[p][at] {
+					from[p][at] |= bit
+				} else if x != base[p][at] {
+					return nil, nil, errMixtures
+				}
+			}
+		}
+	}
+	places = make([]place, n)
+	found := 0
+	for p := range base {
+		for at, k := range from[p] {
+			scale := (high[p][at] - base[p][at]) / far
+			if scale == 0 {
+				continue
+			}
+			if k >= n || places[k].scale != 0 {
+				return nil, nil, errMixtures
+			}
+			places[k] = place{p, at, scale, base[p][at]}
+			found++
+		}
+	}
+	if found != n {
+		return nil, nil, fmt.Errorf("the model reads %d of the %d numbers of a sample as they are", found, n)
+	}
+	return places, ports, nil
+}
+
+var errMixtures = errors.New("the model reads mixtures of the numbers of a sample, such as grey of colors: what " +
+	"moves them cannot be written in terms of what it reads")
 
 // inputs are the transports of the arrays that a model reads, by name, as an action moves samples like one; without
 // those that stay as they are.

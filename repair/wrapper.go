@@ -3,6 +3,7 @@ package repair
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"nero/data/space"
@@ -253,6 +254,14 @@ func (w *wrapper) apply(v string, t *transport, shape []int, d tensor.DType) str
 			plain = plain && t.weight[at] == 1
 		}
 	}
+	whole, least, most := integers(d)
+	if whole = whole && (t.taps > 1 || !plain || t.shift != nil); whole { // weights are no integers
+		v = w.Op("Cast", []string{v}, onnx.AttrInt("to", int64(tensor.Float32)))
+	}
+	back := d
+	if whole {
+		d = tensor.Float32
+	}
 	y := w.Op("Reshape", []string{v, w.Ints(-1, int64(outer), int64(size), int64(inner))})
 	y = w.Op("Gather", []string{y, w.Ints(index...)}, onnx.AttrInt("axis", 2))
 	if t.taps > 1 {
@@ -266,7 +275,28 @@ func (w *wrapper) apply(v string, t *transport, shape []int, d tensor.DType) str
 		y = w.Op("Reshape", []string{y, w.Ints(-1, int64(n))})
 		y = w.Op("Add", []string{y, w.numbers(t.shift, d, n)})
 	}
+	if whole { // as samples are rounded when they are fed
+		y = w.Op("Round", []string{y})
+		y = w.Op("Min", []string{w.Op("Max", []string{y, w.numbers([]float64{least}, d, 1)}),
+			w.numbers([]float64{most}, d, 1)})
+		y = w.Op("Cast", []string{y}, onnx.AttrInt("to", int64(back)))
+	}
 	return w.shaped(y, shape)
+}
+
+// integers tells whether arrays of a type hold integers that float32 holds too, and between which ends.
+func integers(d tensor.DType) (yes bool, least, most float64) {
+	switch d { //nolint:exhaustive // the others are no pictures
+	case tensor.Uint8:
+		return true, 0, math.MaxUint8
+	case tensor.Int8:
+		return true, math.MinInt8, math.MaxInt8
+	case tensor.Uint16:
+		return true, 0, math.MaxUint16
+	case tensor.Int16:
+		return true, math.MinInt16, math.MaxInt16
+	}
+	return false, 0, 0
 }
 
 // split is the part of the axes of a shape that a transport moves numbers along: it does the same for all outer and all

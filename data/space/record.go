@@ -156,3 +156,22 @@ func (r *Record) common(v Value) (Value, Value) {
 	}
 	return p, q
 }
+
+// Fields are the values of a record with their names; another value is the only one of its fields, without a name.
+func Fields(v Value) (names []string, values []Value) {
+	if r, ok := v.(*Record); ok {
+		return r.Names, r.Values
+	}
+	return []string{""}, []Value{v}
+}
+
+// Replace is a value with another in the place of its field i, counted as [Fields] does.
+func Replace(v Value, i int, field Value) Value {
+	r, ok := v.(*Record)
+	if !ok {
+		return field
+	}
+	all := slices.Clone(r.Values)
+	all[i] = field
+	return &Record{Names: r.Names, Values: all}
+}

@@ -1,0 +1,554 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"nero/audit/baseline"
+	"nero/audit/document"
+	"nero/data/dataset"
+	"nero/data/space"
+	"nero/data/split"
+	"nero/internal/disk"
+	"nero/model/onnx"
+	"nero/repair"
+	"nero/run/eval"
+	"nero/run/job"
+	"nero/run/workload"
+	"nero/symmetry/group"
+)
+
+// billing measures models on the same samples.
+type billing struct {
+	app      *App
+	o        RepairOptions
+	w        *workload.Workload
+	study    job.Study
+	elements []group.Element
+	// why these are not all of the group, nil if they are
+	endless error
+	one     bool
+
+	// by what they are for, at most repairSamples of each
+	sets split.Sets
+	// to learn from
+	fit []space.Value
+	// to choose by, and to report on
+	choose, confirm asked
+	// the samples to report on, each a little changed
+	nudged []space.Value
+}
+
+// asked are samples at all elements.
+type asked struct {
+	samples []dataset.Sample
+	// moved[g] are the samples at an element
+	moved [][]space.Value
+}
+
+// read draws the samples and moves them.
+func (b *billing) read() error {
+	var err error
+	if b.sets, err = b.w.Chosen(); err != nil {
+		return err
+	}
+	if err := b.sets.Need(split.Choose, split.Confirm); err != nil {
+		return err
+	}
+	for side, all := range b.sets {
+		some, err := dataset.Select(nil, len(all), min(repairSamples, len(all)), false, b.w.Study.Seed)
+		if err != nil {
+			return err
+		}
+		kept := make([]int, len(some))
+		for i, k := range some {
+			kept[i] = all[k]
+		}
+		b.sets[side] = kept
+	}
+	for _, i := range b.sets[split.Fit] {
+		s, err := b.w.Eval.At(i)
+		if err != nil {
+			return err
+		}
+		b.fit = append(b.fit, s.Value)
+	}
+	if b.choose, err = b.at(split.Choose); err != nil {
+		return err
+	}
+	if b.confirm, err = b.at(split.Confirm); err != nil {
+		return err
+	}
+	for k, s := range b.confirm.samples {
+		v, err := nudged(s.Value, b.w.Study.Seed, b.sets[split.Confirm][k])
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.ID, err)
+		}
+		b.nudged = append(b.nudged, v)
+	}
+	return nil
+}
+
+// at are the samples of a side, at all elements.
+func (b *billing) at(side split.Side) (asked, error) {
+	var out asked
+	for _, i := range b.sets[side] {
+		s, err := b.w.Eval.At(i)
+		if err != nil {
+			return asked{}, err
+		}
+		out.samples = append(out.samples, s)
+	}
+	out.moved = make([][]space.Value, len(b.elements))
+	for k, g := range b.elements {
+		for _, s := range out.samples {
+			v, err := b.w.Eval.Plan.In.Apply(g, s.Value)
+			if err != nil {
+				return asked{}, fmt.Errorf("%s: %w", s.ID, err)
+			}
+			out.moved[k] = append(out.moved[k], v)
+		}
+	}
+	return out, nil
+}
+
+// nudgeStream is the stream of random numbers of small changes of samples.
+const nudgeStream = 1<<63 + 7
+
+// nudged is a sample that is changed by a thousandth of its length in a random direction.
+func nudged(v space.Value, seed uint64, index int) (space.Value, error) {
+	const share = 1e-3
+	r := rand.New(rand.NewPCG(seed^nudgeStream, uint64(index)))
+	x := slices.Clone(v.Numbers())
+	d := make([]float64, len(x))
+	length, step := 0.0, 0.0
+	for i := range x {
+		d[i] = r.NormFloat64()
+		length += float64(x[i] * x[i])
+		step += float64(d[i] * d[i])
+	}
+	if step == 0 {
+		return v, nil
+	}
+	by := share * math.Sqrt(length/step)
+	for i := range x {
+		x[i] += float64(by * d[i])
+	}
+	return v.With(x)
+}
+
+// ask answers samples at all elements, moved back.
+func (b *billing) ask(ctx context.Context, m *eval.Model, model int, x asked) (*repair.Answers, error) {
+	out := &repair.Answers{}
+	for k, g := range b.elements {
+		ys, err := m.Predict(ctx, x.moved[k], b.o.Workers)
+		if err != nil {
+			return nil, err
+		}
+		for i, y := range ys {
+			if ys[i], err = b.w.Eval.Back(model, g, y); err != nil {
+				return nil, err
+			}
+		}
+		if err := out.Add(ys); err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Name, err)
+		}
+	}
+	return out, nil
+}
+
+// rest answers inputs as they are.
+func (b *billing) rest(ctx context.Context, m *eval.Model, values []space.Value) (*repair.Answers, error) {
+	ys, err := m.Predict(ctx, values, b.o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	out := &repair.Answers{}
+	return out, out.Add(ys)
+}
+
+// original is a model before its repair, and what was asked of it.
+type original struct {
+	m *eval.Model
+	// in the workload, and in the study
+	index, at int
+	source    repair.Source
+	// to the samples to choose by and to report on
+	choose, confirm *repair.Answers
+	bill            *repair.Bill
+	audit           *AuditResult
+}
+
+// model tries the methods on one model.
+func (b *billing) model(ctx context.Context, m *eval.Model, methods []repair.Asked) (*repair.Of, error) {
+	file := b.w.File(m.Name)
+	if file == nil {
+		return nil, fmt.Errorf("%s is no file, and a repair is a file made of a file: call it at every element of "+
+			"the group and take the mean of what it says", m.Name)
+	}
+	at := slices.IndexFunc(b.study.Models, func(x job.Model) bool { return x.Name == m.Name })
+	if at < 0 {
+		return nil, fmt.Errorf("the study has no model %s", m.Name)
+	}
+	from := original{m: m, index: slices.Index(b.w.Eval.Models, m), at: at}
+	out := &repair.Of{Model: m.Name, File: b.study.Models[at].ONNX}
+	var err error
+	if from.confirm, err = b.ask(ctx, m, from.index, b.confirm); err != nil {
+		return nil, err
+	}
+	out.Before = from.confirm.Bill(from.confirm, classes(b.confirm))
+	from.bill = &out.Before
+	out.Before.State, out.Before.Cost.Predicted, out.Before.Cost.Measured = repair.AsItIs, 1, 1
+	if err := describeFile(&out.Before, file, nil); err != nil {
+		return nil, err
+	}
+	if out.Before.Digest = b.w.Job.Models[from.index].SHA256; out.Before.Digest == "" {
+		return nil, fmt.Errorf("%s has no digest", m.Name)
+	}
+	b.infinite(from.bill, from.confirm)
+	if from.audit, err = b.judge(ctx, at, out.File, from.bill, m.Fixed, nil); err != nil {
+		return nil, err
+	}
+	if out.Before.Verdict == string(document.Passed) {
+		out.Sentence = m.Name + " passes as it is: there is nothing to repair, and nothing was written."
+		return out, nil
+	}
+	if from.choose, err = b.ask(ctx, m, from.index, b.choose); err != nil {
+		return nil, err
+	}
+	if err := b.jump(ctx, m, from.confirm, from.confirm.Spread(), from.bill); err != nil {
+		return nil, err
+	}
+	answer, err := m.Predict(ctx, b.confirm.moved[0][:1], 1)
+	if err != nil {
+		return nil, err
+	}
+	from.source = repair.Source{
+		Model: file, Codec: m.Codec, Group: b.w.Group(), In: b.w.Eval.Plan.In, Out: b.w.Eval.Plan.Out,
+		Sample: b.confirm.samples[0].Value, Answer: answer[0], Elements: b.elements, Fit: b.fit,
+		Single:        b.o.Single || m.Fixed,
+		Probabilities: b.w.Study.Output.Decode == "probabilities", Endless: b.endless, Most: b.o.most(),
+	}
+	for _, method := range methods {
+		bill, err := b.try(ctx, &from, method)
+		if err != nil {
+			return nil, err
+		}
+		out.Tried = append(out.Tried, *bill)
+	}
+	out.Recommend(b.o.Loss)
+	return out, nil
+}
+
+// try writes one repaired model, and its bill.
+func (b *billing) try(ctx context.Context, from *original, method repair.Asked) (*repair.Bill, error) {
+	made, err := repair.Build(from.source, method)
+	if err != nil {
+		return &repair.Bill{State: repair.Refused, Method: method.String(), Refused: err.Error()}, nil
+	}
+	raw, err := made.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	name := b.o.file(from.m.Name, method, b.one)
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return nil, err
+	}
+	if err := disk.Replace(disk.OS{}, name, disk.Bytes(raw)); err != nil {
+		return nil, err
+	}
+	s := b.study
+	s.Models = []job.Model{s.Models[from.at]}
+	s.Models[0].ONNX = name
+	w, err := b.app.openAudit(ctx, &s, b.o.Engine)
+	if err != nil {
+		return nil, fmt.Errorf("the repaired model %s: %w", name, err)
+	}
+	defer w.Close() //nolint:errcheck // nothing is lost
+	fixed := w.Eval.Models[0]
+	after, err := b.ask(ctx, fixed, from.index, b.confirm)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := b.ask(ctx, fixed, from.index, b.choose)
+	if err != nil {
+		return nil, err
+	}
+	bill := after.Bill(from.confirm, classes(b.confirm))
+	bill.State, bill.Method, bill.File, bill.Form = repair.Written, method.String(), name, from.source.Form()
+	bill.Chosen = chosen.Choice(from.choose, classes(b.choose))
+	b.infinite(&bill, after)
+	if bill.Near, err = method.Near(from.source, values(b.confirm), from.confirm); err != nil {
+		return nil, err
+	}
+	unit := from.confirm.Spread()
+	if err := b.jump(ctx, fixed, after, unit, &bill); err != nil {
+		return nil, err
+	}
+	if err := b.crossing(ctx, fixed, from.source, method, unit, &bill); err != nil {
+		return nil, err
+	}
+	bill.Cost.Predicted = document.Number(method.Predicted(from.source))
+	if err := b.cost(ctx, from.m, fixed, &bill.Cost); err != nil {
+		return nil, err
+	}
+	if err := describeFile(&bill, made, from.source.Model); err != nil {
+		return nil, err
+	}
+	_, err = b.judge(ctx, from.at, name, &bill, fixed.Fixed, from.audit)
+	return &bill, err
+}
+
+// infinite says where answers are not finite.
+func (b *billing) infinite(bill *repair.Bill, a *repair.Answers) {
+	if a.Bad != nil {
+		g := b.w.Group()
+		bill.NotFinite = fmt.Sprintf("sample %s, element %s", b.confirm.samples[a.Bad[0]].ID,
+			group.Format(g, b.elements[a.Bad[1]]))
+	}
+}
+
+// jump measures by how much answers change when samples change a little.
+func (b *billing) jump(ctx context.Context, m *eval.Model, at *repair.Answers, unit float64, bill *repair.Bill) error {
+	near, err := b.rest(ctx, m, b.nudged)
+	if err != nil {
+		return err
+	}
+	rest, err := b.rest(ctx, m, b.confirm.moved[0])
+	if err != nil {
+		return err
+	}
+	if at.Bad == nil && near.Bad == nil {
+		bill.Jump = document.Number(repair.Jump(rest, near, unit))
+	}
+	return nil
+}
+
+// crossing measures the largest jump across the places where a method changes its mind.
+func (b *billing) crossing(ctx context.Context, m *eval.Model, s repair.Source, method repair.Asked, unit float64,
+	bill *repair.Bill,
+) error {
+	pairs, err := method.Crossings(s, values(b.confirm))
+	if err != nil || len(pairs) == 0 {
+		return err
+	}
+	var sides [2][]space.Value
+	for _, p := range pairs {
+		for k := range sides {
+			sides[k] = append(sides[k], p[k])
+		}
+	}
+	one, err := b.rest(ctx, m, sides[0])
+	if err != nil {
+		return err
+	}
+	other, err := b.rest(ctx, m, sides[1])
+	if err != nil {
+		return err
+	}
+	n := document.Number(repair.Jump(one, other, unit))
+	bill.Crossing = &n
+	return nil
+}
+
+func values(x asked) []space.Value {
+	var out []space.Value
+	for _, s := range x.samples {
+		out = append(out, s.Value)
+	}
+	return out
+}
+
+// classes are those of samples, -1 where nobody knows.
+func classes(x asked) []int {
+	var out []int
+	for _, s := range x.samples {
+		out = append(out, s.Label)
+	}
+	return out
+}
+
+// describeFile fills in what a file is, beside the one that it was made of.
+func describeFile(b *repair.Bill, m, of *onnx.Model) error {
+	raw, err := m.Bytes()
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(raw)
+	b.Digest = hex.EncodeToString(sum[:])
+	b.Nodes, b.Bytes, b.Opset = len(m.Proto().GetGraph().GetNode()), int64(m.Size()), m.Opset()
+	if of != nil {
+		b.Added = b.Nodes - len(of.Proto().GetGraph().GetNode())
+	}
+	return nil
+}
+
+// cost is how much longer the second model takes for one answer: the median of interleaved rounds, each of so many
+// calls that the first model is busy for a while. An engine in a process of its own takes no processor time of this
+// one; what is measured then is time by the clock.
+func (b *billing) cost(ctx context.Context, one, other *eval.Model, to *repair.Cost) error {
+	if b.app.Now == nil || b.o.CPU == nil {
+		return nil
+	}
+	batch := b.confirm.moved[0][:min(len(b.confirm.moved[0]), max(one.Batch, other.Batch))]
+	took := func(m *eval.Model, calls int) (cpu, wall time.Duration, err error) {
+		begin, start := b.o.CPU(), b.app.Now()
+		for range calls {
+			if _, err := m.Predict(ctx, batch, 1); err != nil {
+				return 0, 0, err
+			}
+		}
+		return b.o.CPU() - begin, b.app.Now().Sub(start), nil
+	}
+	const rounds, busy, most = 5, 20 * time.Millisecond, 1 << 10
+	calls := 1
+	var inside bool
+	for ; calls < most; calls *= 2 { // also warms up
+		cpu, wall, err := took(one, calls)
+		if err != nil {
+			return err
+		}
+		if inside = cpu >= wall/4; max(cpu, wall/4) >= busy {
+			break
+		}
+	}
+	var ratios []float64
+	for range rounds {
+		cpu, wall, err := took(one, calls)
+		if err != nil {
+			return err
+		}
+		cpu2, wall2, err := took(other, calls)
+		if err != nil {
+			return err
+		}
+		if !inside {
+			cpu, cpu2 = wall, wall2
+		}
+		ratios = append(ratios, float64(cpu2)/math.Max(float64(cpu), 1))
+	}
+	slices.Sort(ratios)
+	to.Measured, to.Rounds, to.Clock = document.Number(ratios[rounds/2]), rounds, "processor"
+	if !inside {
+		to.Clock = "wall"
+	}
+	return nil
+}
+
+// singleChecks are those that judge, for the second audit of a file, at one sample a call.
+func singleChecks() []string {
+	return []string{"preflight", "sweep", "controls", "lattice", "endtoend"}
+}
+
+// judge audits a file in the place of a model, at the batch of the study and, by the checks that judge, at one sample a
+// call; before is the audit of the model before, to compare with.
+func (b *billing) judge(ctx context.Context, at int, file string, bill *repair.Bill, fixed bool, before *AuditResult,
+) (*AuditResult, error) {
+	r, err := b.audit(ctx, at, file, func(*job.Study) {})
+	if err != nil {
+		return nil, err
+	}
+	d := r.Document()
+	m := &d.Models[0]
+	bill.Verdict, bill.Reasons = string(m.Verdict), m.Reasons
+	if m.Error != "" {
+		bill.Verdict, bill.Reasons = string(document.CouldNotRun), []string{m.Error}
+	}
+	for i := range m.Checks {
+		c := &m.Checks[i]
+		for _, s := range c.Sets {
+			e := repair.SetError{
+				Set: s.Name, Verdict: string(s.Verdict), Mean: s.Mean.Value, Low: s.Mean.Lo, High: s.Mean.Hi,
+				Largest: s.Relative.Max, Floor: s.Rounding,
+			}
+			if s.Floor != nil {
+				e.Floor = *s.Floor
+			}
+			bill.Sets = append(bill.Sets, e)
+		}
+		if c.Check == "gradient" {
+			bill.Gradient = derivatives(c)
+		}
+	}
+	if before != nil {
+		if bill.Compared, err = betweenAudits(before, r); err != nil {
+			return nil, err
+		}
+	}
+	if !b.one {
+		name := b.study.Models[at].Name + "-before"
+		if before != nil {
+			name = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+		}
+		bill.Audit = filepath.ToSlash(filepath.Join("audits", plainName(name)))
+		if err := r.Save(filepath.Join(b.o.Out, filepath.FromSlash(bill.Audit)), "json"); err != nil {
+			return nil, err
+		}
+	}
+	if fixed || before == nil || m.Error != "" {
+		return r, nil
+	}
+	single, err := b.audit(ctx, at, file, func(s *job.Study) {
+		s.Models[0].Batch, s.Audit.Checks, s.Audit.Skip, s.Audit.Require = 1, singleChecks(), nil, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	bill.Single = string(single.Document().Models[0].Verdict)
+	return r, nil
+}
+
+// derivatives is what a check of derivatives found, in words.
+func derivatives(c *document.Check) string {
+	switch {
+	case c.Status != document.Tested:
+		return string(c.Status) + ": " + c.Reason
+	case c.Verdict == document.Passed || c.Verdict == "" && len(c.Findings) == 0:
+		return "passes"
+	case len(c.Findings) > 0:
+		return "fails: " + c.Findings[0].Message
+	}
+	return "fails"
+}
+
+// betweenAudits is what becomes of a model between two audits, in text.
+func betweenAudits(before, after *AuditResult) (string, error) {
+	x, err := baseline.Stored("before", before.Document())
+	if err != nil {
+		return "", err
+	}
+	y, err := baseline.Stored("after", after.Document())
+	if err != nil {
+		return "", err
+	}
+	if x.Models[0].Error != "" || y.Models[0].Error != "" {
+		return "", nil
+	}
+	c, err := baseline.Compare(x.Models[0], y.Models[0], baseline.Options{Allow: baseline.DefaultAllow})
+	if err != nil {
+		return "not comparable: " + err.Error() + "\n", nil //nolint:nilerr // a result: the bill says it
+	}
+	var text bytes.Buffer
+	err = baseline.Text(&text, c)
+	return text.String(), err
+}
+
+// audit audits a file in the place of a model.
+func (b *billing) audit(ctx context.Context, at int, file string, change func(*job.Study)) (*AuditResult, error) {
+	s := b.study
+	m := s.Models[at]
+	m.ONNX = file
+	s.Models = []job.Model{m}
+	change(&s)
+	return b.app.Audit(ctx, &s, AuditOptions{Engine: b.o.Engine, Workers: b.o.Workers})
+}
