@@ -170,7 +170,9 @@ type feed struct {
 
 // fields are the values of a sample with their actions.
 func fields(v space.Value, a action.Action) (names []string, values []space.Value, acts []action.Action, err error) {
-	names, values = space.Fields(v)
+	if names, values = space.Fields(v); names == nil {
+		names, values = []string{""}, []space.Value{v}
+	}
 	acts = []action.Action{a}
 	if of, several := a.(*action.Record); several {
 		acts = of.Fields()

@@ -157,15 +157,7 @@ func (r *Record) common(v Value) (Value, Value) {
 	return p, q
 }
 
-// Fields are the values of a record with their names; another value is the only one of its fields, without a name.
-func Fields(v Value) (names []string, values []Value) {
-	if r, ok := v.(*Record); ok {
-		return r.Names, r.Values
-	}
-	return []string{""}, []Value{v}
-}
-
-// Replace is a value with another in the place of its field i, counted as [Fields] does.
+// Replace is a value with another in the place of its field i; of a value that is no record, the other itself.
 func Replace(v Value, i int, field Value) Value {
 	r, ok := v.(*Record)
 	if !ok {
