@@ -119,32 +119,15 @@ func element(g group.Group, e group.Element, m *motion) bool {
 		return false
 	}
 	a, t := planar.Affine(e)
-	for k, b := range matrices {
-		if a == b {
-			m.turn, m.shift = k, t
-			return t[0] == math.Trunc(t[0]) && t[1] == math.Trunc(t[1])
-		}
-	}
-	return false
+	m.turn, ok = graph.ByMatrix(a)
+	m.shift = t
+	return ok && t[0] == math.Trunc(t[0]) && t[1] == math.Trunc(t[1])
 }
 
 // motion is an element of D4 and a shift after it, in pixels to the right and down.
 type motion struct {
 	turn  graph.Element
 	shift [2]float64
-}
-
-// matrices are the elements of D4 as package group writes them: x to the right, y down, positive angles
-// counter-clockwise as displayed.
-var matrices = map[graph.Element][2][2]float64{
-	graph.Identity:      {{1, 0}, {0, 1}},
-	graph.Turn90:        {{0, 1}, {-1, 0}},
-	graph.HalfTurn:      {{-1, 0}, {0, -1}},
-	graph.Turn270:       {{0, -1}, {1, 0}},
-	graph.MirrorX:       {{-1, 0}, {0, 1}},
-	graph.MirrorY:       {{1, 0}, {0, -1}},
-	graph.Transpose:     {{0, 1}, {1, 0}},
-	graph.Antitranspose: {{0, -1}, {-1, 0}},
 }
 
 // asked are the motions of the audit's exact elements, by index of the element.

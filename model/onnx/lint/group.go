@@ -2,6 +2,7 @@ package lint
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -39,6 +40,24 @@ func (e Element) String() string {
 // swaps tells whether the element takes rows to columns.
 func (e Element) swaps() bool {
 	return e == Turn90 || e == Turn270 || e == Transpose || e == Antitranspose
+}
+
+// matrices are those of the elements, x to the right, y down.
+var matrices = [elements][2][2]float64{
+	Identity:      {{1, 0}, {0, 1}},
+	Turn90:        {{0, 1}, {-1, 0}},
+	HalfTurn:      {{-1, 0}, {0, -1}},
+	Turn270:       {{0, -1}, {1, 0}},
+	MirrorX:       {{-1, 0}, {0, 1}},
+	MirrorY:       {{1, 0}, {0, -1}},
+	Transpose:     {{0, 1}, {1, 0}},
+	Antitranspose: {{0, -1}, {-1, 0}},
+}
+
+// ByMatrix is the element with a matrix as package symmetry/group writes it: x to the right, y down.
+func ByMatrix(a [2][2]float64) (Element, bool) {
+	k := slices.Index(matrices[:], a)
+	return Element(max(k, 0)), k >= 0
 }
 
 // place is where the element takes the place (y, x) of a map of h rows and w columns. h and w must be equal if it

@@ -114,6 +114,8 @@ type weigher struct {
 	gaps   []Unknown
 	// why the node at hand is not followed
 	gap string
+	// that are found instead of compared; nil to compare
+	ties *tying
 }
 
 // maker is the node that makes a value; -1 if it is an input.
@@ -164,6 +166,10 @@ func (w *weigher) follow() {
 		w.gap = ""
 		var r [elements]relation
 		for e := range Element(elements) {
+			if w.ties != nil && !w.ties.wanted.Has(e) {
+				r[e].standing = broken
+				continue
+			}
 			r[e] = w.step(i, n, e)
 		}
 		if w.gap != "" {
@@ -230,7 +236,7 @@ func (w *weigher) step(i int, n *nodeProto, e Element) relation {
 	case !s.judged:
 		return guess("its places are not followed")
 	case !s.kept[k]:
-		if worst == known && (n.GetOpType() == "Conv" || n.GetOpType() == "ConvTranspose") {
+		if w.ties == nil && worst == known && (n.GetOpType() == "Conv" || n.GetOpType() == "ConvTranspose") {
 			w.beside(i, n, e, in)
 		}
 		return relation{standing: broken} // by structure
@@ -486,6 +492,10 @@ func (w *weigher) tabled(i int, name string, e Element, r relation, shape []int,
 	}
 	perm := identity(r.perm, channels(atoms))
 	worst := 0.0
+	var swap []int32
+	if w.ties != nil && slices.Equal(full, dims) {
+		swap = make([]int32, len(val))
+	}
 	walk(full, func(_ int, at []int) {
 		to := carried(shape, atoms, at, perm, e)
 		p, q := 0, 0
@@ -495,10 +505,17 @@ func (w *weigher) tabled(i int, name string, e Element, r relation, shape []int,
 				q += to[a] * st[a]
 			}
 		}
+		if swap != nil {
+			swap[p] = int32(q)
+		}
 		if d := math.Abs(val[p] - val[q]); !(d <= worst) {
 			worst = d
 		}
 	})
+	if swap != nil {
+		w.ties.add(i, name, false, e, swap)
+		return r
+	}
 	if !(worst <= w.tol*largest) {
 		w.lose(i, e, fmt.Sprintf(
 			"its stored table of %v is not the same after the motion: it differs by %.2g of its largest entry", t.Shape,
@@ -831,7 +848,9 @@ func (w *weigher) joined(n *nodeProto, in []relation, out [][]atom, guess func(s
 // rows is a stack of kernels, one for each output channel, and how inputs move.
 type rows struct {
 	count, length int
-	at            func(o, j int) float64
+	val           []float64
+	// index is where entry j of row o stands among them
+	index func(o, j int) int
 	// place is where entry j of row o stands among all inputs, which number inputs; moved is where the motion takes an
 	// input.
 	place func(o, j int) int
@@ -840,7 +859,11 @@ type rows struct {
 	moved  func(input int) int
 	inputs int
 	bias   []float64
+	// names of the stored tensors
+	weights, offsets string
 }
+
+func (r *rows) at(o, j int) float64 { return r.val[r.index(o, j)] }
 
 // match finds the permutation p of rows with row[p[o]](moved(j)) = row[o](j). unmatched is a row without a partner, or
 // -1; off is by how much the nearest row differs, relative to the largest weight.
@@ -930,6 +953,9 @@ func (r *rows) match(tol float64) (perm []int, unmatched int, off float64) {
 
 // judge turns a match into a relation.
 func (w *weigher) judge(i int, e Element, r *rows, what string) relation {
+	if w.ties != nil {
+		return w.tie(i, e, r)
+	}
 	perm, unmatched, off := r.match(w.tol)
 	if unmatched < 0 {
 		return relation{standing: known, perm: short(perm)}
@@ -979,13 +1005,15 @@ func (w *weigher) convolved(i int, n *nodeProto, e Element, x relation, guess fu
 	if perGroupOut < 1 || perGroupIn < 1 {
 		return guess("its groups do not fit")
 	}
-	r := &rows{count: outs, length: perGroupIn * taps, inputs: inputs * taps}
+	r := &rows{
+		count: outs, length: perGroupIn * taps, inputs: inputs * taps, val: val, weights: n.GetInput()[1],
+	}
 	first := func(o int) int { return o / perGroupOut * perGroupIn }
-	r.at = func(o, j int) float64 {
+	r.index = func(o, j int) int {
 		if transposed {
-			return val[((first(o)+j/taps)*perGroupOut+o%perGroupOut)*taps+j%taps]
+			return ((first(o)+j/taps)*perGroupOut+o%perGroupOut)*taps + j%taps
 		}
-		return val[o*perGroupIn*taps+j]
+		return o*perGroupIn*taps + j
 	}
 	r.place = func(o, j int) int { return first(o)*taps + j }
 	r.entry = func(o, p int) int {
@@ -1008,6 +1036,7 @@ func (w *weigher) convolved(i int, n *nodeProto, e Element, x relation, guess fu
 		if _, r.bias, ok = w.stored(n, 2); !ok || len(r.bias) != outs {
 			return guess("its bias is computed while it runs")
 		}
+		r.offsets = n.GetInput()[2]
 	}
 	return w.judge(i, e, r, "the kernel")
 }
@@ -1050,12 +1079,12 @@ func (w *weigher) multiplied(i int, n *nodeProto, e Element, in []relation,
 	if k != shape[axis] {
 		return guess("weights of %v on %v", t.Shape, shape)
 	}
-	r := &rows{count: m, length: k, inputs: k}
-	r.at = func(o, j int) float64 {
+	r := &rows{count: m, length: k, inputs: k, val: val, weights: n.GetInput()[at]}
+	r.index = func(o, j int) int {
 		if turned {
-			return val[o*k+j]
+			return o*k + j
 		}
-		return val[j*m+o]
+		return j*m + o
 	}
 	r.place = func(_, j int) int { return j }
 	r.entry = func(_, p int) int { return p }
@@ -1074,7 +1103,7 @@ func (w *weigher) multiplied(i int, n *nodeProto, e Element, in []relation,
 			return guess("its bias is computed while it runs")
 		}
 		if len(bias) == m && c.Shape[len(c.Shape)-1] == m {
-			r.bias = bias
+			r.bias, r.offsets = bias, n.GetInput()[2]
 		} else if len(bias) != 1 {
 			return guess("a bias of %v", c.Shape)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"nero/data/tensor"
 	"nero/model/onnx"
 	"nero/model/onnx/onnxpb"
 )
@@ -46,6 +47,69 @@ func New(m *onnx.Model) *Shell {
 		s.outputs = append(s.outputs, p.Name)
 	}
 	return s
+}
+
+// Keep starts from a copy of a model whose nodes stay where they are, for changes of what is stored. Inner values are
+// declared no longer.
+func Keep(m *onnx.Model) *Shell {
+	s := &Shell{Builder: m.Edit()}
+	g := s.Graph()
+	g.ValueInfo, g.QuantizationAnnotation = nil, nil
+	return s
+}
+
+// Replace stores other numbers of the same type and shape in the place of a stored value, for some of the nodes that
+// read it. Others are left with what was there.
+func (s *Shell) Replace(name string, t tensor.Tensor, nodes ...int) {
+	g := s.Graph()
+	k := slices.IndexFunc(g.GetInitializer(), func(x *onnxpb.TensorProto) bool { return x.GetName() == name })
+	alone := k >= 0
+	for i, n := range g.GetNode() {
+		alone = alone && !slices.Contains(onnx.Captured(n), name) &&
+			(slices.Contains(nodes, i) || !slices.Contains(n.GetInput(), name))
+	}
+	if alone {
+		g.Initializer[k] = onnx.Stored(name, t)
+		return
+	}
+	to := s.Const(t)
+	for _, i := range nodes {
+		for k, in := range g.GetNode()[i].GetInput() {
+			if in == name {
+				g.GetNode()[i].Input[k] = to
+			}
+		}
+	}
+	s.tidy()
+}
+
+// Around walks over the nodes in order: put adds nodes that come before node i, and may change it.
+func (s *Shell) Around(put func(i int, n *onnxpb.NodeProto)) {
+	g := s.Graph()
+	nodes := g.GetNode()
+	g.Node = nil
+	for i, n := range nodes {
+		put(i, n)
+		g.Node = append(g.Node, n)
+	}
+}
+
+// tidy drops stored tensors that nothing reads any more. Old files declare them as inputs, too: those stay.
+func (s *Shell) tidy() {
+	g := s.Graph()
+	read := map[string]bool{}
+	for _, n := range g.GetNode() {
+		for _, in := range slices.Concat(n.GetInput(), onnx.Captured(n)) {
+			read[in] = true
+		}
+	}
+	for _, v := range slices.Concat(g.GetInput(), g.GetOutput()) {
+		read[v.GetName()] = true
+	}
+	g.Initializer = slices.DeleteFunc(g.Initializer, func(t *onnxpb.TensorProto) bool { return !read[t.GetName()] })
+	g.Node = slices.DeleteFunc(g.Node, func(n *onnxpb.NodeProto) bool {
+		return n.GetOpType() == "Constant" && !read[n.GetOutput()[0]]
+	})
 }
 
 // Body puts a copy of the nodes in. feed has a value of the graph for every input that is not to be fed by the graph's
