@@ -96,7 +96,7 @@ func (o Option) admits(value string) bool {
 }
 
 // Methods are all that the program is built with.
-func Methods() []Method { return []Method{average, selection, frame, pose, symmetrize, padding} }
+func Methods() []Method { return []Method{average, selection, frame, pose, symmetrize, padding, size} }
 
 // Asked is a method with its options, as "select" or "average:of=probabilities,exact=true".
 type Asked struct {
