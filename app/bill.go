@@ -286,6 +286,7 @@ func (b *billing) try(ctx context.Context, from *original, method repair.Asked) 
 	}
 	bill := after.Bill(from.confirm, classes(b.confirm))
 	bill.State, bill.Method, bill.File, bill.Form = repair.Written, method.String(), name, from.source.Form()
+	bill.Done = repair.Done(made)
 	bill.Chosen = chosen.Choice(from.choose, classes(b.choose))
 	b.infinite(&bill, after)
 	if bill.Near, err = method.Near(from.source, values(b.confirm), from.confirm); err != nil {

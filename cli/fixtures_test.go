@@ -123,6 +123,7 @@ func weights(seed uint64, shape ...int) tensor.Tensor {
 //	image          a convolution with a kernel that is symmetric under D4; pad=zero, circular
 //	rows           dense over an input of two axes, [batch, h*w]
 //	deep           an input of five axes, [batch, c, 1, h, w]
+//	strided        a symmetric kernel on every fourth pixel
 //	words          strings instead of numbers
 //	twoinputs      two inputs without values
 //	foreignop      an operator of a domain that no engine has
@@ -231,6 +232,13 @@ func writeONNX(name string, o *options) error {
 		name("bend")
 		out(b.Op("Gemm", []string{
 			b.Op("Flatten", []string{b.Op("GlobalAveragePool", []string{y})}),
+			b.Const(weights(seed, c, classes)), b.Const(weights(seed+1, classes)),
+		}), classes)
+	case "strided": // a kernel that is symmetric under D4, on every fourth pixel
+		k := tensor.FromFloat32([]float32{.5, 1, .5, 1, 4, 1, .5, 1, .5}, 1, 1, 3, 3)
+		y := b.Op("Conv", []string{x, b.Const(k)}, onnx.AttrInts("pads", 1, 1, 1, 1), onnx.AttrInts("strides", 4, 4))
+		out(b.Op("Gemm", []string{
+			b.Op("Flatten", []string{b.Op("GlobalAveragePool", []string{b.Op("Relu", []string{y})})}),
 			b.Const(weights(seed, c, classes)), b.Const(weights(seed+1, classes)),
 		}), classes)
 	case "words": // answers strings

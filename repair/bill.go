@@ -65,6 +65,8 @@ type Bill struct {
 	Digest string `json:"digest,omitempty"`
 	// Refused is why the method does not fit the model; nothing else is set then.
 	Refused string `json:"refused,omitempty"`
+	// Done is what the file says of itself: what was done to it, over what.
+	Done string `json:"done,omitempty"`
 	// Verdict is that of the whole audit, at the batch of the study, Single that of what judges at one sample a call;
 	// empty where the model reads a fixed number.
 	Verdict string   `json:"verdict,omitempty"`

@@ -14,6 +14,7 @@ import (
 	"nero/model/onnx/lint"
 	"nero/model/onnx/onnxpb"
 	"nero/model/onnx/rewrite"
+	"nero/present/words"
 	"nero/symmetry/group"
 )
 
@@ -70,10 +71,12 @@ var padding = Method{
 					g.Shapes[out.Name], f.Shapes[out.Name])
 			}
 		}
-		if !p.mirrored && !(after.Shifts.CyclicKnown && gains(before.Shifts.Cyclic, after.Shifts.Cyclic)) {
+		gained := after.Shifts.CyclicKnown && gains(before.Shifts.Cyclic, after.Shifts.Cyclic)
+		if !p.mirrored && !gained {
 			return nil, "", fmt.Errorf("padding is not all that breaks rolls: %w", blameless(after))
 		}
-		return p.Shell, fmt.Sprintf("%s, %d windows, %s", s.Group.Name(), p.done, options["mode"]), nil
+		return p.Shell, fmt.Sprintf("%s, %s, %s", s.Group.Name(), words.Plural(p.done, "window", "windows"),
+			options["mode"]), nil
 	},
 }
 

@@ -157,6 +157,9 @@ func (b *Bill) details(before *Bill) []string {
 	if b.Method == "" {
 		return out
 	}
+	if b.Done != "" {
+		add("done: %s", words.Line(b.Done))
+	}
 	add("%s, %s, version %d of the operators, %s more than before, %s", b.Form, words.Plural(b.Nodes, "node", "nodes"),
 		b.Opset, words.Count(b.Added), words.Plural(int(b.Bytes), "byte", "bytes"))
 	agree := ""

@@ -238,9 +238,9 @@ func (r *rows) nearest(tol float64) (perm []int, missing int) {
 		}
 		return d
 	}
-	close := float64(tol*largest) * float64(tol*largest)
+	equal := float64(tol*largest) * float64(tol*largest)
 	for o := range perm {
-		if apart(o, o, close) <= close {
+		if apart(o, o, equal) <= equal {
 			perm[o], used[o] = o, true
 		}
 	}

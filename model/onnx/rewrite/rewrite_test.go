@@ -1,0 +1,70 @@
+package rewrite_test
+
+import (
+	"slices"
+	"testing"
+
+	"nero/data/tensor"
+	"nero/model/onnx"
+	"nero/model/onnx/rewrite"
+)
+
+// Numbers that only the nodes in question read are replaced under their name; others that read them keep what was there,
+// and what nobody reads any more goes, with the nodes that hold it.
+func TestReplace(t *testing.T) {
+	b := onnx.NewBuilder(13)
+	x := b.Input("x", tensor.Float32, 2)
+	shared := b.Const(tensor.FromFloat32([]float32{1, 2}, 2))
+	inline := b.Op("Constant", nil, onnx.AttrTensor("value", onnx.Stored("", tensor.FromFloat32([]float32{3, 4}, 2))))
+	y := b.Op("Add", []string{x, shared})
+	y = b.Op("Mul", []string{y, shared})
+	b.Output(b.Op("Sub", []string{y, inline}), tensor.Float32, 2)
+	m, err := b.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := tensor.FromFloat32([]float32{5, 6}, 2)
+	for _, c := range []struct {
+		name          string
+		nodes         []int
+		stored, nodeN int
+	}{
+		{shared, []int{1, 2}, 1, 4},
+		{shared, []int{2}, 2, 4},
+		{inline, []int{3}, 2, 3},
+	} {
+		s := rewrite.Keep(m)
+		s.Replace(c.name, other, c.nodes...)
+		made, err := s.Model()
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := made.Proto().GetGraph()
+		if len(g.GetInitializer()) != c.stored || len(g.GetNode()) != c.nodeN {
+			t.Errorf("%s in %v: %d stored, %d nodes", c.name, c.nodes, len(g.GetInitializer()), len(g.GetNode()))
+		}
+		values := map[string][]float64{}
+		for _, i := range g.GetInitializer() {
+			v, err := onnx.Value(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if values[i.GetName()], err = v.Float64s(nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := map[string][]float64{"Add": {1, 2}, "Mul": {1, 2}, "Sub": {5, 6}}
+		if c.name == shared {
+			want["Mul"] = []float64{5, 6}
+			if len(c.nodes) == 2 {
+				want["Add"] = []float64{5, 6}
+			}
+			delete(want, "Sub")
+		}
+		for _, n := range g.GetNode() {
+			if w := want[n.GetOpType()]; w != nil && !slices.Equal(values[n.GetInput()[1]], w) {
+				t.Errorf("%s in %v: %s reads %v, want %v", c.name, c.nodes, n.GetOpType(), values[n.GetInput()[1]], w)
+			}
+		}
+	}
+}
