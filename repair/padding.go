@@ -84,13 +84,9 @@ var padding = Method{
 func rolls(s Source) error {
 	none := fmt.Errorf("%s does not roll pictures around their border: padding matters to rolls, so claim "+
 		"Roll(H,W) of the picture's size", s.Group.Name())
-	x, ok := s.Sample.(*space.Image)
-	if !ok {
-		return none
-	}
-	_, h, w := space.Grid(x)
+	_, h, w := space.Grid(s.Sample)
 	torus, ok := s.Group.(group.Torus)
-	if !ok {
+	if !ok || h == 0 {
 		return none
 	}
 	if gh, gw := torus.Period(); gh != h || gw != w {

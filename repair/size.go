@@ -25,8 +25,8 @@ var size = Method{
 	Doc:  "pictures of a size at which strided grids stay on themselves",
 	Options: []Option{{
 		Name: "by", Values: []string{"advice", "pad", "crop"},
-		Doc: "say which sizes these are, or let the file put pixels of 0 around pictures, or cut pixels off, alike on " +
-			"all sides",
+		Doc: "say which sizes these are, or let the file put pixels of 0 around pictures, or cut pixels off, alike " +
+			"on all sides",
 	}},
 	write: func(s Source, options map[string]string) (*rewrite.Shell, string, error) {
 		_, wanted, err := square(s)

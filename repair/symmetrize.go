@@ -76,7 +76,7 @@ func square(s Source) ([]group.Element, lint.Subgroup, error) {
 	planar, ok := s.Group.(group.Planar)
 	finite, countable := s.Group.(group.Finite)
 	ordered, _ := s.Group.(group.Ordered)
-	if _, picture := s.Sample.(*space.Image); !ok || !countable || !picture ||
+	if _, h, _ := space.Grid(s.Sample); !ok || !countable || h == 0 ||
 		ordered != nil && ordered.Order() > lint.Whole.Order() {
 		return nil, 0, none
 	}

@@ -211,6 +211,13 @@ func (w *weigher) tie(i int, e Element, r *rows) relation {
 	return relation{standing: known, perm: short(perm)}
 }
 
+// looks bounds the products that finding the nearest rows of a layer takes, and glance the entries of a row that are
+// compared: some hundred tell rows apart that differ by half of their size.
+const (
+	looks  = 1 << 28
+	glance = 512
+)
+
 // nearest is [rows.match] for rows that may have no partner: these take the nearest rows that are left, the nearest
 // pair first. missing is a row that nothing is left for that reads the same, or -1.
 func (r *rows) nearest(tol float64) (perm []int, missing int) {
@@ -220,28 +227,35 @@ func (r *rows) nearest(tol float64) (perm []int, missing int) {
 	for _, v := range r.val {
 		largest = max(largest, math.Abs(v))
 	}
-	// the square distance of row o, moved, from row q; no more than is above stop
-	apart := func(o, q int, stop float64) float64 {
-		d := 0.0
-		if r.bias != nil {
-			d = float64((r.bias[o] - r.bias[q]) * (r.bias[o] - r.bias[q]))
-		}
-		for j := range r.length {
-			k := r.entry(q, r.moved(r.place(o, j)))
-			if k < 0 {
-				return math.Inf(1)
-			}
-			x := r.at(o, j) - r.at(q, k)
-			if d += float64(x * x); !(d <= stop) {
-				break
-			}
-		}
-		return d
-	}
-	equal := float64(tol*largest) * float64(tol*largest)
+	off := float64(tol * largest)
 	for o := range perm {
-		if apart(o, o, equal) <= equal {
+		if r.still(o, off) {
 			perm[o], used[o] = o, true
+		}
+	}
+	var open, free []int
+	for o := range perm {
+		if perm[o] < 0 {
+			open, free = append(open, o), append(free, o)
+		}
+	}
+	if len(open) == 0 {
+		return perm, -1
+	}
+	// Entries of rows that are looked at, spread evenly.
+	n := min(r.length, glance, max(16, looks/(len(open)*len(open))))
+	entry := make([]int, n)
+	for k := range entry {
+		entry[k] = k * r.length / n
+	}
+	seen := make([][]float64, r.count)
+	for _, q := range free {
+		seen[q] = make([]float64, n+1)
+		for k, j := range entry {
+			seen[q][k] = r.at(q, j)
+		}
+		if r.bias != nil {
+			seen[q][n] = r.bias[q]
 		}
 	}
 	type pair struct {
@@ -249,14 +263,24 @@ func (r *rows) nearest(tol float64) (perm []int, missing int) {
 		d    float64
 	}
 	var all []pair
-	for o := range perm {
-		for q := 0; perm[o] < 0 && q < r.count; q++ {
-			if used[q] {
+	for _, o := range open {
+		// The row, moved, as the rows that read the same places would hold it; by the first of these places.
+		moved := map[int][]float64{}
+		for _, q := range free {
+			at := r.place(q, 0)
+			row, ok := moved[at]
+			if !ok {
+				row = r.taken(o, q, entry)
+				moved[at] = row
+			}
+			if row == nil {
 				continue
 			}
-			if d := apart(o, q, math.Inf(1)); !math.IsInf(d, 1) {
-				all = append(all, pair{o, q, d})
+			d := 0.0
+			for k, x := range seen[q] {
+				d += float64((row[k] - x) * (row[k] - x))
 			}
+			all = append(all, pair{o, q, d})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b pair) int { return cmp.Compare(a.d, b.d) })
@@ -266,6 +290,37 @@ func (r *rows) nearest(tol float64) (perm []int, missing int) {
 		}
 	}
 	return perm, slices.Index(perm, -1)
+}
+
+// still tells whether a row stays as it is when it is moved, up to a difference.
+func (r *rows) still(o int, off float64) bool {
+	for j := range r.length {
+		k := r.entry(o, r.moved(r.place(o, j)))
+		if k < 0 || !(math.Abs(r.at(o, j)-r.at(o, k)) <= off) {
+			return false
+		}
+	}
+	return true
+}
+
+// taken are entries of row o, moved, at the places of row q, and its bias; nil if q does not read the same places.
+func (r *rows) taken(o, q int, entry []int) []float64 {
+	row := make([]float64, r.length)
+	for j := range r.length {
+		k := r.entry(q, r.moved(r.place(o, j)))
+		if k < 0 {
+			return nil
+		}
+		row[k] = r.at(o, j)
+	}
+	out := make([]float64, len(entry)+1)
+	for i, k := range entry {
+		out[i] = row[k]
+	}
+	if r.bias != nil {
+		out[len(entry)] = r.bias[o]
+	}
+	return out
 }
 
 // times is the element that does h and then e.
