@@ -32,6 +32,32 @@ type tying struct {
 	last map[int]bool
 	list []*Tie
 	name func(i int) string
+	// stay tells to take channels that contradict each other to stay
+	stay bool
+	// where they do otherwise
+	err error
+}
+
+// settled tells whether the ties of a node compose as the elements do. If they do not and may stay, they are forgotten,
+// and the node is to be looked at once more.
+func (t *tying) settled(i int) bool {
+	for _, x := range t.list {
+		if x.Node != i {
+			continue
+		}
+		err := x.represents(t.wanted)
+		switch {
+		case err == nil:
+		case !t.stay || t.last[i]:
+			t.err = err
+			return true
+		default:
+			t.last[i] = true
+			t.list = slices.DeleteFunc(t.list, func(x *Tie) bool { return x.Node == i })
+			return false
+		}
+	}
+	return true
 }
 
 func (t *tying) add(i int, tensor string, kernel bool, e Element, to []int32) {
@@ -70,28 +96,22 @@ func Ties(ctx context.Context, f *facts.Facts, o Options, s Subgroup, stay bool)
 	if res.Structure&s != s {
 		return nil, ErrStructure
 	}
-	last := map[int]bool{}
-	for {
-		w := &weigher{
-			l: l, rel: map[string]*[elements]relation{}, tol: o.Tolerance, lost: map[int][]Element{},
-			why: map[int][][2]string{}, untied: map[int][]Element{}, unwhy: map[int][][2]string{},
-			ties: &tying{wanted: s, last: last, name: func(i int) string { return f.Nodes[i].Name }},
-		}
-		if w.tol == 0 {
-			w.tol = DefaultTolerance
-		}
-		w.lasts(res.Output, map[int]bool{})
-		w.follow()
-		// Whatever follows on channels that contradict each other says nothing.
-		i := slices.IndexFunc(w.ties.list, func(t *Tie) bool { return t.represents(s) != nil })
-		switch {
-		case i < 0:
-			return w.tied()
-		case !stay || last[w.ties.list[i].Node]:
-			return nil, w.ties.list[i].represents(s)
-		}
-		last[w.ties.list[i].Node] = true
+	w := &weigher{
+		l: l, rel: map[string]*[elements]relation{}, tol: o.Tolerance, lost: map[int][]Element{},
+		why: map[int][][2]string{}, untied: map[int][]Element{}, unwhy: map[int][][2]string{},
+		ties: &tying{
+			wanted: s, last: map[int]bool{}, stay: stay, name: func(i int) string { return f.Nodes[i].Name },
+		},
 	}
+	if w.tol == 0 {
+		w.tol = DefaultTolerance
+	}
+	w.lasts(res.Output, map[int]bool{})
+	w.follow()
+	if w.ties.err != nil {
+		return nil, w.ties.err
+	}
+	return w.tied()
 }
 
 // tied are the ties that were found, if they lead to an output that stays.

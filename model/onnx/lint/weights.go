@@ -165,12 +165,15 @@ func (w *weigher) follow() {
 		}
 		w.gap = ""
 		var r [elements]relation
-		for e := range Element(elements) {
-			if w.ties != nil && !w.ties.wanted.Has(e) {
-				r[e].standing = broken
-				continue
+		for settled := false; !settled; settled = w.ties == nil || w.ties.settled(i) {
+			for e := range Element(elements) {
+				if r[e].standing = broken; w.ties == nil || w.ties.wanted.Has(e) {
+					r[e] = w.step(i, n, e)
+				}
 			}
-			r[e] = w.step(i, n, e)
+		}
+		if w.ties != nil && w.ties.err != nil {
+			return
 		}
 		if w.gap != "" {
 			w.gaps = append(w.gaps, Unknown{
