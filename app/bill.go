@@ -285,7 +285,7 @@ func (b *billing) try(ctx context.Context, from *original, method repair.Asked) 
 		return nil, err
 	}
 	bill := after.Bill(from.confirm, classes(b.confirm))
-	bill.State, bill.Method, bill.File, bill.Form = repair.Written, method.String(), name, from.source.Form()
+	bill.State, bill.Method, bill.File, bill.Form = repair.Written, method.String(), name, method.Form(from.source)
 	bill.Done = repair.Done(made)
 	bill.Chosen = chosen.Choice(from.choose, classes(b.choose))
 	b.infinite(&bill, after)

@@ -51,8 +51,10 @@ With --once, or where nobody sits at a terminal, it ends when everything is writ
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: app.DemoNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o := app.DemoOptions{Engine: rf.Engine, Workers: rf.Workers, KeepGoing: rf.KeepGoing, Limit: limit,
-				CPU: cpuTime}
+			o := app.DemoOptions{
+				Engine: rf.Engine, Workers: rf.Workers, KeepGoing: rf.KeepGoing, Limit: limit,
+				CPU: cpuTime,
+			}
 			if len(args) > 0 {
 				o.Name = args[0]
 				if !slices.Contains(app.DemoNames(), o.Name) {

@@ -92,8 +92,8 @@ type Bill struct {
 	Added int   `json:"nodes_added"`
 	Bytes int64 `json:"bytes"`
 	Opset int   `json:"opset"`
-	// Form is how a file runs the model at all elements: at once along the batch, or in copies.
-	Form string `json:"form,omitempty" jsonschema:"enum=batch,enum=copies"`
+	// Form is how a file runs the model: once, or at all elements, along the batch or in copies.
+	Form string `json:"form,omitempty" jsonschema:"enum=once,enum=batch,enum=copies"`
 	// Right and Moved are the shares of samples that are classified rightly as they are, and over all elements; nil
 	// without labels.
 	Right *Share `json:"right,omitempty"`

@@ -73,7 +73,8 @@ func TestPareto(t *testing.T) {
 	}
 	m := Of{Before: of("", 1, 1.3, 0), Tried: []Bill{
 		of("exact", 4, 0, 0.03), of("rounded", 4, 1e-6, 0.03), of("dear", 8, 0, 0.03), of("wrong", 4, 0, 0.3),
-		of("half", 2, 0.5, 0.01), of("nan", math.NaN(), 0, 0), {Method: "no", Refused: "no"},
+		of("half", 2, 0.5, 0.01), of("nan", math.NaN(), 0, 0),
+		{Method: "no", Refused: "no"},
 	}}
 	m.Recommend(0.01)
 	var got []string
@@ -116,8 +117,10 @@ func TestForms(t *testing.T) {
 		Model: "a|b<c", Sentence: "Take it.", Before: Bill{State: AsItIs, Verdict: "FAIL", Error: 1},
 		Tried: []Bill{
 			{State: Refused, Method: "average", Refused: "boxes"},
-			{State: Written, Method: "select", Verdict: "PASS", NotFinite: "sample 3, element 90",
-				Compared: "improved\n"},
+			{
+				State: Written, Method: "select", Verdict: "PASS", NotFinite: "sample 3, element 90",
+				Compared: "improved\n",
+			},
 		},
 	}}}
 	for _, f := range Forms() {

@@ -29,6 +29,7 @@ var padding = Method{
 			"keeps " +
 			"no roll",
 	}},
+	predicted: once,
 	write: func(s Source, options map[string]string) (*rewrite.Shell, string, error) {
 		if err := rolls(s); err != nil {
 			return nil, "", err

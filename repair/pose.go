@@ -36,7 +36,7 @@ var pose = Method{
 		},
 		maskOption(), doubleOption(),
 	},
-	predicted: func(Source, map[string]string) float64 { return 1 },
+	predicted: once,
 	write: func(s Source, options map[string]string) (*rewrite.Shell, string, error) {
 		var w *wrapper
 		var err error

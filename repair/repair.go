@@ -205,8 +205,11 @@ func (a Asked) Crossings(s Source, samples []space.Value) ([][2]space.Value, err
 	return a.Method.crossings(s, a.Options, samples)
 }
 
-// Form is how a file runs the model at all elements, as in [Bill].
-func (s Source) Form() string {
+// Form is how a file runs the model, as in [Bill].
+func (a Asked) Form(s Source) string {
+	if a.Predicted(s) == 1 {
+		return "once"
+	}
 	if s.Single || !othersBySample(s, decode.Outputs(s.Codec)) {
 		return "copies"
 	}
@@ -265,6 +268,9 @@ func asks(s Source, options map[string]string) float64 {
 	}
 	return float64(len(s.Elements))
 }
+
+// once is the cost of a method whose file runs the model once.
+func once(Source, map[string]string) float64 { return 1 }
 
 // every asks for all elements of a group.
 const every = "all"

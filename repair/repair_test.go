@@ -104,7 +104,12 @@ func TestActionInGraph(t *testing.T) {
 		},
 		{"bytes", named(t, "C4"), action.Options{}, []float64{90}, "NCHW", []any{"n", 2, 6, 6}, 13, 0, tensor.Uint8},
 		{ // what is nearly half between two integers may be rounded to either
-			"bytes by 45 degrees", named(t, "C8"), action.Options{}, []float64{45}, "NCHW", []any{"n", 2, 6, 6}, 13,
+			"bytes by 45 degrees", named(t, "C8"),
+			action.Options{},
+			[]float64{45},
+			"NCHW",
+			[]any{"n", 2, 6, 6},
+			13,
 			0x1p23 / 200, tensor.Uint8,
 		},
 	} {

@@ -28,6 +28,7 @@ var size = Method{
 		Doc: "say which sizes these are, or let the file put pixels of 0 around pictures, or cut pixels off, alike " +
 			"on all sides",
 	}},
+	predicted: once,
 	write: func(s Source, options map[string]string) (*rewrite.Shell, string, error) {
 		_, wanted, err := square(s)
 		if err != nil {

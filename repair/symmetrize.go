@@ -29,6 +29,7 @@ var symmetrize = Method{
 		Name: "force", Values: []string{"false", "true"},
 		Doc: "replace all weights that are not symmetric, even where that makes another model",
 	}},
+	predicted: once,
 	write: func(s Source, options map[string]string) (*rewrite.Shell, string, error) {
 		elements, wanted, err := square(s)
 		if err != nil {
@@ -51,7 +52,8 @@ var symmetrize = Method{
 		case errors.Is(err, lint.ErrStructure):
 			return nil, "", fmt.Errorf("weights that are symmetric would not help: %w", err)
 		case err != nil && !force:
-			return nil, "", fmt.Errorf("how channels move is not known, so that no mean can be taken: %w; take average "+
+			return nil, "", fmt.Errorf("how channels move is not known, so that no mean can be taken: %w; take " +
+				"average "+
 				"or select, or let channels stay where that is so with symmetrize:force=true", err)
 		case err != nil:
 			return nil, "", fmt.Errorf("how channels move is not known, so that no mean can be taken: %w", err)

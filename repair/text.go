@@ -52,8 +52,10 @@ type Form struct {
 // Forms are those in which a report can be written, the usual one first.
 func Forms() []Form {
 	return []Form{
-		{"text", ".txt", (*Report).writeText}, {"json", ".json", (*Report).writeJSON},
-		{"markdown", ".md", (*Report).writeMarkdown}, {"html", ".html", (*Report).writeHTML},
+		{"text", ".txt", (*Report).writeText},
+		{"json", ".json", (*Report).writeJSON},
+		{"markdown", ".md", (*Report).writeMarkdown},
+		{"html", ".html", (*Report).writeHTML},
 	}
 }
 

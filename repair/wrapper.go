@@ -277,8 +277,10 @@ func (w *wrapper) apply(v string, t *transport, shape []int, d tensor.DType) str
 	}
 	if whole { // as samples are rounded when they are fed
 		y = w.Op("Round", []string{y})
-		y = w.Op("Min", []string{w.Op("Max", []string{y, w.numbers([]float64{least}, d, 1)}),
-			w.numbers([]float64{most}, d, 1)})
+		y = w.Op("Min", []string{
+			w.Op("Max", []string{y, w.numbers([]float64{least}, d, 1)}),
+			w.numbers([]float64{most}, d, 1),
+		})
 		y = w.Op("Cast", []string{y}, onnx.AttrInt("to", int64(back)))
 	}
 	return w.shaped(y, shape)

@@ -105,7 +105,8 @@ func TestTiesStay(t *testing.T) {
 	for i := range v {
 		v[i] = float32(r.NormFloat64())
 	}
-	y := b.Op("Conv", []string{b.Input("x", tensor.Float32, "n", 1, 28, 28), b.Const(tensor.FromFloat32(v, 16, 1, 3, 3))})
+	y := b.Op("Conv", []string{b.Input("x", tensor.Float32, "n", 1, 28, 28), b.Const(tensor.FromFloat32(v, 16, 1, 3,
+		3))})
 	y = b.Op("Flatten", []string{b.Op("GlobalAveragePool", []string{b.Op("Relu", []string{y})})})
 	b.Output(b.Op("MatMul", []string{y, b.Const(tensor.FromFloat32(v[:32], 16, 2))}), tensor.Float32, "n", 2)
 	m, err := b.Model()

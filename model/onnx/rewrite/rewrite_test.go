@@ -9,7 +9,8 @@ import (
 	"nero/model/onnx/rewrite"
 )
 
-// Numbers that only the nodes in question read are replaced under their name; others that read them keep what was there,
+// Numbers that only the nodes in question read are replaced under their name; others that read them keep what was
+// there,
 // and what nobody reads any more goes, with the nodes that hold it.
 func TestReplace(t *testing.T) {
 	b := onnx.NewBuilder(13)
