@@ -3,6 +3,7 @@ package census
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"nero/present/words"
@@ -85,10 +86,30 @@ func rules() []rule {
 			if r.Survive != Unknown {
 				return "", ""
 			}
+			if r.blind {
+				return "Ask people, or a model that saw no moved samples, whether labels survive: looks do not tell.",
+					r.NoLabels
+			}
 			return "Give labels of several classes, or numbers, to learn whether they survive.", r.NoLabels
 		}},
-		{"more", func(r *Report) (string, string) {
+		{"hidden", func(r *Report) (string, string) {
 			if r.State != Undecided {
+				return "", ""
+			}
+			for _, e := range r.Elements {
+				if e.hidden && e.State == Undecided {
+					return "Choose elements that keep pixels whole, or another border: moving itself can be seen, and " +
+							"hides the rest.",
+						fmt.Sprintf("at %s samples that were moved there and back are told from the others, too (AUC %.2f)",
+							e.Name, float64(e.Twin.Value))
+				}
+			}
+			return "", ""
+		}},
+		{"more", func(r *Report) (string, string) {
+			if r.State != Undecided || !slices.ContainsFunc(r.Elements, func(e Element) bool {
+				return e.State == Undecided && !e.hidden
+			}) {
 				return "", ""
 			}
 			return "Use more samples: these do not decide whether the data have the symmetry.",

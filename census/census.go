@@ -21,6 +21,9 @@ import (
 const (
 	// MostAUC is the AUC up to which data count as looking the same.
 	MostAUC = 0.6
+	// MostTwin is the AUC of samples moved there and back above which nothing can be told: what resampling alone shows
+	// leaves nearly no room above it.
+	MostTwin = 0.9
 	// Allowed is how much larger the share of labels that change may be than it is at rest.
 	Allowed = 0.1
 	// Neighbors is by how many neighbors a label is found.
@@ -92,6 +95,9 @@ type Report struct {
 	NoLabels string   `json:"no_labels,omitempty"`
 	Advice   []Advice `json:"advice"`
 	Notes    []string `json:"notes,omitempty"`
+
+	// neighbors do not know the labels of samples as they are
+	blind bool
 }
 
 // Area is an AUC with its interval of 95 % over objects.
@@ -124,6 +130,9 @@ type Element struct {
 	// that resample nothing, where it is a half.
 	Twin  *Area  `json:"twin,omitempty"`
 	State string `json:"state"`
+
+	// resampling alone shows so much that the rest is hidden by it
+	hidden bool
 }
 
 // Range is the elements around the identity of which something holds.
@@ -186,6 +195,9 @@ func Take(ctx context.Context, s *Subject) (*Report, error) {
 		return nil, err
 	}
 	r.Pose = t.pose()
+	if note := t.framed(r.Pose); note != "" {
+		r.Notes = append(r.Notes, note)
+	}
 	if err := t.labels(ctx, r); err != nil {
 		return nil, err
 	}
@@ -222,14 +234,17 @@ func (t *taker) classify(ctx context.Context, r *Report) error {
 		if e.Resampled {
 			e.Twin = area(areas[2*k+1])
 			limit = max(limit, areas[2*k+1].High)
+			e.hidden = areas[2*k+1].High > MostTwin
 		}
 		switch a := areas[2*k]; {
 		case a.Undefined():
 			e.State = Constant
-		case a.High <= limit:
+		case a.High <= MostAUC:
 			e.State = Alike
 		case a.Low > limit:
 			e.State = Different
+		case a.High <= limit && !e.hidden:
+			e.State = Alike
 		default:
 			e.State = Undecided
 		}

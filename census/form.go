@@ -109,7 +109,8 @@ func (r *Report) dataPart() part {
 			"AUC: how often a classifier ranks the moved one of two samples that it has not seen higher; 0.5 is a " +
 				"coin, 1 always. Intervals of 95 % over samples.",
 			fmt.Sprintf("There and back: what moving a sample there and back alone shows, where moving resamples. An "+
-				"element is alike if the interval ends below %.2g or below the end of that.", MostAUC),
+				"element is alike if the interval ends below %.2g or below the end of that, and nothing is said where that "+
+				"ends above %.2g.", MostAUC, MostTwin),
 		},
 	}
 	for _, e := range r.Elements {
@@ -144,8 +145,12 @@ func (r *Report) valid() string {
 	switch {
 	case v.All:
 		return "Samples look the same at every element."
+	case len(v.Names) == 0 && r.State == Constant:
+		return "Nothing can be told of any element."
+	case len(v.Names) == 0 && r.State == Undecided:
+		return "At the elements next to the identity already it is not decided."
 	case len(v.Names) == 0:
-		return "They look otherwise at the elements next to the identity already."
+		return "That they look the same next to the identity is not shown."
 	case v.Axis != "":
 		return fmt.Sprintf("They look the same from %s to %s.", at(float64(v.Low), v.Unit), at(float64(v.High), v.Unit))
 	}

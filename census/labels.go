@@ -330,8 +330,32 @@ func (t *taker) classes(ctx context.Context, r *Report) error {
 	}
 	out.Elements = fates[:len(t.elements)]
 	out.Valid = t.within(func(k int) bool { return out.Elements[k].State == Safe })
+	if out.Rest.blind() {
+		r.NoLabels, r.blind = "the nearest neighbors of samples as they are have their labels no more often than by "+
+			"chance, so that nobody can learn from them whether labels change", true
+		return nil
+	}
 	r.Labels = out
 	return nil
+}
+
+// blind reports whether neighbors of samples as they are find their classes no more often than by chance: then moving
+// could not make it worse, and everything would seem safe.
+func (f *Fate) blind() bool {
+	n, kept := 0, 0
+	has, says := map[int]int{}, map[int]int{}
+	for pair, c := range f.counts {
+		n += c
+		has[pair[0]], says[pair[1]] = has[pair[0]]+c, says[pair[1]]+c
+		if pair[0] == pair[1] {
+			kept += c
+		}
+	}
+	chance := 0 // times n², in whole numbers because maps have no order
+	for l, c := range has {
+		chance += c * says[l]
+	}
+	return !(aggregate.ClopperPearson(kept, n, 0.95).Low > float64(chance)/float64(n*n))
 }
 
 // class is the word for a class.
@@ -417,6 +441,17 @@ func (t *taker) regression(ctx context.Context, r *Report) error {
 		if known(i) {
 			out.Asked++
 		}
+	}
+	var gain aggregate.Moments // over the mean of all
+	for a, i := range t.asked {
+		if known(i) {
+			gain.Add(math.Abs(t.target[i]-all.Mean)/deviation-off(len(t.elements), a), i)
+		}
+	}
+	if !(aggregate.MeanInterval(gain, 0.95).Low > 0) {
+		r.NoLabels, r.blind = "the nearest neighbors of samples as they are tell their numbers no better than the mean "+
+			"of all does, so that nobody can learn from them whether they change", true
+		return nil
 	}
 	for k := range len(t.elements) + 1 {
 		var mean, growth aggregate.Moments

@@ -227,4 +227,24 @@ func (t *taker) pose() *Pose {
 	return out
 }
 
+// nearFrame is within how many degrees of the longer side of pictures a mean axis may come from that side alone.
+const nearFrame = 15
+
+// framed warns of axes that may be those of the frame: what fills a wide picture evenly is wide; "" for nothing.
+func (t *taker) framed(p *Pose) string {
+	if p == nil || len(p.Mean) != 1 || t.height == t.width {
+		return ""
+	}
+	side := 0.0
+	if t.height > t.width {
+		side = 90
+	}
+	off := math.Abs(float64(p.Mean[0]) - side)
+	if min(off, 180-off) > nearFrame {
+		return ""
+	}
+	return fmt.Sprintf("the pictures are %d high and %d wide, and what fills such a frame evenly lies along its longer "+
+		"side: how the samples lie may say no more than that", t.height, t.width)
+}
+
 func degrees(radians float64) float64 { return radians * (180 / math.Pi) }

@@ -49,6 +49,8 @@ type taker struct {
 	// of each copy, and of each sample; nil where there are no poses
 	copyAxes, axes []axis
 	resampled      bool
+	// height and width of pictures, 0 for other samples
+	height, width int
 	// how many of the samples that were looked at have something filled in by the border rule at some element
 	looked, padded atomic.Int64
 }
@@ -164,6 +166,12 @@ func newTaker(ctx context.Context, s *Subject) (*taker, error) {
 	}
 	if hasAxis(still, s.Kinds) {
 		t.axes = make([]axis, n)
+	}
+	for _, leaf := range space.Leaves(still) {
+		if p, ok := leaf.(space.Pictured); ok {
+			t.height, t.width = p.Pictures()[0].H, p.Pictures()[0].W
+			break
+		}
 	}
 	if s.Began != nil {
 		s.Began(n*len(t.elements) + n*(2*len(t.elements)+1) + t.steps())
