@@ -125,14 +125,19 @@ func (b *billing) at(side split.Side) (asked, error) {
 // nudgeStream is the stream of random numbers of small changes of samples.
 const nudgeStream = 1<<63 + 7
 
-// nudged is a sample that is changed by a thousandth of its length in a random direction.
+// nudged is a sample that is changed by a thousandth of its length in a random direction. Numbers of a record that are
+// whole throughout a field stay: they may be kinds of atoms or a mask, of which there are no thousandths.
 func nudged(v space.Value, seed uint64, index int) (space.Value, error) {
 	const share = 1e-3
 	r := rand.New(rand.NewPCG(seed^nudgeStream, uint64(index)))
 	x := slices.Clone(v.Numbers())
 	d := make([]float64, len(x))
+	still := whole(v)
 	length, step := 0.0, 0.0
 	for i := range x {
+		if still != nil && still[i] {
+			continue
+		}
 		d[i] = r.NormFloat64()
 		length += float64(x[i] * x[i])
 		step += float64(d[i] * d[i])
@@ -145,6 +150,20 @@ func nudged(v space.Value, seed uint64, index int) (space.Value, error) {
 		x[i] += float64(by * d[i])
 	}
 	return v.With(x)
+}
+
+// whole tells of the numbers of a record which are in a field of whole numbers alone; nil for other samples.
+func whole(v space.Value) []bool {
+	r, ok := v.(*space.Record)
+	if !ok {
+		return nil
+	}
+	out := make([]bool, 0, len(v.Numbers()))
+	for _, field := range r.Values {
+		all := !slices.ContainsFunc(field.Numbers(), func(x float64) bool { return x != math.Trunc(x) })
+		out = append(out, slices.Repeat([]bool{all}, len(field.Numbers()))...)
+	}
+	return out
 }
 
 // ask answers samples at all elements, moved back.

@@ -212,6 +212,8 @@ type Answers struct {
 	Back [][][]float64
 	// Class[g][i] is the class that is answered there, -1 for none.
 	Class [][]int
+	// width is of the rows that answers are, as of points, of which samples may have different numbers; 0 for others
+	width int
 	// Bad is the first answer with a number that is not finite, by sample and element; nil if there is none.
 	Bad *[2]int
 }
@@ -225,9 +227,13 @@ func (a *Answers) Add(back []space.Value) error {
 	for i, y := range back {
 		l, ok := y.(space.Linear)
 		if !ok {
-			return fmt.Errorf("it answers with %s, which cannot be added up", y.Form())
+			return fmt.Errorf("it answers with %s, of which there is no one difference that errors could be measured "+
+				"in: name one of its outputs alone under output in the study, and repair that", y.Form())
 		}
 		rows[i], classes[i] = l.Output(), -1
+		if c, ok := y.(space.Counted); ok {
+			a.width = c.Columns()
+		}
 		infinite := slices.ContainsFunc(rows[i], func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
 		if infinite && a.Bad == nil {
 			a.Bad = &[2]int{i, len(a.Back)}
@@ -243,23 +249,41 @@ func (a *Answers) Add(back []space.Value) error {
 // Spread is the unit of errors: how far the answers to the samples as they are lie from their mean, root mean square;
 // NaN if there is none, as of one sample, or of a model that always says the same.
 func (a *Answers) Spread() float64 {
-	if s := spread(a.Back[0]); s > 0 {
+	if s := spread(a.Back[0], a.width); s > 0 {
 		return s
 	}
 	return math.NaN()
 }
 
 // spread is how far answers lie from their mean, root mean square.
-func spread(rows [][]float64) float64 {
-	mean := make([]float64, len(rows[0]))
+// Answers that are different numbers of rows of so many numbers lie around the mean row; NaN if they are nothing of the
+// kind.
+func spread(rows [][]float64, width int) float64 {
+	wide, all := len(rows[0]), len(rows)
+	for _, r := range rows {
+		if len(r) != len(rows[0]) {
+			wide, all = width, 0
+		}
+	}
+	if all == 0 {
+		for _, r := range rows {
+			if width == 0 || len(r)%width != 0 {
+				return math.NaN()
+			}
+			all += len(r) / width
+		}
+	}
+	mean := make([]float64, wide)
 	for _, r := range rows {
 		for j, x := range r {
-			mean[j] += x / float64(len(rows))
+			mean[j%wide] += x / float64(all)
 		}
 	}
 	sum := 0.0
 	for _, r := range rows {
-		sum += apart(r, mean)
+		for k := 0; k < len(r); k += wide {
+			sum += apart(r[k:k+wide], mean)
+		}
 	}
 	return math.Sqrt(sum / float64(len(rows)))
 }

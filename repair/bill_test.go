@@ -157,3 +157,14 @@ func TestForms(t *testing.T) {
 		t.Error("a repair that fails at batch 1 is good")
 	}
 }
+
+// Samples of two and of one point answer two rows and one, which lie around the mean row: 3² + 0² + 3² over two samples.
+func TestSpreadOfDifferentNumbersOfRows(t *testing.T) {
+	rows := [][]float64{{3, 1, 6, 1}, {9, 1}}
+	if got := spread(rows, 2); math.Abs(got-3) > 1e-12 {
+		t.Errorf("spread %g, want 3", got)
+	}
+	if got := spread(rows, 0); !math.IsNaN(got) {
+		t.Errorf("spread %g of answers that are no rows, want NaN", got)
+	}
+}
