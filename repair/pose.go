@@ -20,7 +20,7 @@ import (
 var pose = Method{
 	Name: "pose",
 	Doc: "the answer in one pose that the input decides: points by principal axes, pictures by centroid and " +
-		"direction of what is brighter than what lies outside",
+		"direction of what differs from what lies outside",
 	Options: []Option{
 		{
 			Name: "shift", Values: []string{auto, "true", "false"},
@@ -106,6 +106,9 @@ type picturePose struct{ x, y, u, v, size float64 }
 const (
 	leastMass   = 1e-12
 	leastSquare = 1e-12
+	// leastLong is up to what difference of second moments, in pixels squared, a picture has no axis, and up to what
+	// distance from the middle, in pixels, it stands there.
+	leastLong = 1e-4
 )
 
 // poseOf is the pose of weights of h rows and w columns. The graph computes the same.
@@ -317,7 +320,7 @@ func pictureOf(s Source) (*picture, error) {
 		}
 		weights := make([]float64, area)
 		for i, x := range v.Numbers() {
-			weights[i%area] += max(x, 0)
+			weights[i%area] += math.Abs(x)
 		}
 		poses = append(poses, poseOf(weights, p.h, p.w))
 	}
@@ -353,11 +356,13 @@ func (p *picture) write(w *wrapper, c undone, double bool) (string, error) {
 		return v
 	}
 	weight := w.cast(v, own, wide)
-	up := make([]float64, p.c)
+	up, dust := make([]float64, p.c), make([]float64, p.c)
 	for k, s := range p.scale {
-		up[k] = 1 / s
+		// What lies outside is the offset but for the last bits of float32, which are no weight.
+		up[k], dust[k] = 1/s, 4e-7*math.Abs(p.offset[k]/s)
 	}
 	weight = x.mul(weight, w.numbers(up, wide, 1, p.c, 1, 1))
+	weight = x.sub(w.Op("Abs", []string{weight}), w.numbers(dust, wide, 1, p.c, 1, 1))
 	weight = over(w.Op("Max", []string{weight, x.zero}), 1) // [samples, 1, rows, columns]
 	line := func(n int) []float64 {
 		out := make([]float64, n)
@@ -393,6 +398,16 @@ func (p *picture) write(w *wrapper, c undone, double bool) (string, error) {
 		third := total(x.mul(weight, x.mul(x.mul(along, along), along)))
 		sign := x.where(x.less(third, x.zero), num(-1), x.one)
 		ux, uy = x.mul(ux, sign), x.mul(uy, sign)
+		if !c.shift {
+			// What has no axis of its own, such as one pixel, still stands somewhere around the place that is turned about.
+			far := x.sqrt(x.add(x.mul(mx, mx), x.mul(my, my)))
+			round, middle := x.less(length, num(leastLong)), x.less(far, num(leastLong))
+			from := w.Op("Max", []string{far, num(leastLong)})
+			beside := func(own, mean string) string {
+				return x.where(round, x.where(middle, own, x.div(mean, from)), own)
+			}
+			ux, uy = beside(ux, mx), beside(uy, my)
+		}
 		// The turn that takes the known direction to that of the picture.
 		ku, kv := num(p.known.u), num(p.known.v)
 		cos, sin = x.add(x.mul(ux, ku), x.mul(uy, kv)), x.sub(x.mul(ku, uy), x.mul(kv, ux))

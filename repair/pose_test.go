@@ -242,6 +242,40 @@ func TestPoseOfNothing(t *testing.T) {
 	}
 }
 
+// One pixel has no axis, but a place beside the middle that is turned about: where it stands is its direction, whether
+// it is brighter or darker than what lies outside.
+func TestPoseOfOnePixel(t *testing.T) {
+	s := picturesOf(t, dense(t, 13, 0, 1, 8, 8), "C4", "NCHW", 1, 8, 8)
+	made := repaired(t, s, "pose")
+	for _, value := range []float64{255, -200} {
+		onePixel(t, s, made, value)
+	}
+}
+
+func onePixel(t *testing.T, s Source, made *onnx.Model, value float64) {
+	t.Helper()
+	x := space.NewImage(1, 8, 8)
+	x.Pix[1*8+6] = value
+	all := []space.Value{x}
+	for _, angle := range []float64{90, 180, 270} {
+		y, err := s.In.Apply([]float64{angle}, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, y)
+	}
+	in, err := s.Codec.Encode(all, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := floats(t, ask(t, made, in...)[0].Tensor)
+	for k := 1; k < len(all); k++ {
+		if d := distance(y[:4], y[4*k:4*k+4]); !(d <= 1e-5) {
+			t.Errorf("%g turned by %d°: %g apart", value, 90*k, d)
+		}
+	}
+}
+
 func TestPoseRefuses(t *testing.T) {
 	for _, c := range []struct {
 		m                   *onnx.Model
