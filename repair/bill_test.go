@@ -158,7 +158,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Samples of two and of one point answer two rows and one, which lie around the mean row: 3² + 0² + 3² over two samples.
+// Samples of two and of one point answer two rows and one, which lie around the mean row: 3² + 0² + 3² over two
+// samples.
 func TestSpreadOfDifferentNumbersOfRows(t *testing.T) {
 	rows := [][]float64{{3, 1, 6, 1}, {9, 1}}
 	if got := spread(rows, 2); math.Abs(got-3) > 1e-12 {

@@ -399,7 +399,8 @@ func (p *picture) write(w *wrapper, c undone, double bool) (string, error) {
 		sign := x.where(x.less(third, x.zero), num(-1), x.one)
 		ux, uy = x.mul(ux, sign), x.mul(uy, sign)
 		if !c.shift {
-			// What has no axis of its own, such as one pixel, still stands somewhere around the place that is turned about.
+			// What has no axis of its own, such as one pixel, still stands somewhere around the place that is turned
+			// about.
 			far := x.sqrt(x.add(x.mul(mx, mx), x.mul(my, my)))
 			round, middle := x.less(length, num(leastLong)), x.less(far, num(leastLong))
 			from := w.Op("Max", []string{far, num(leastLong)})

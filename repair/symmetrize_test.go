@@ -118,7 +118,7 @@ func turned(t *testing.T, s Source, m *onnx.Model, x []space.Value) float64 {
 		}
 		rest = append(rest, out[:k])
 	}
-	return worst / spread(rest)
+	return worst / spread(rest, 0)
 }
 
 // One layer of a network is made lopsided by little and by much: the others are left alone, and it becomes what it was
