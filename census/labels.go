@@ -449,8 +449,8 @@ func (t *taker) regression(ctx context.Context, r *Report) error {
 		}
 	}
 	if !(aggregate.MeanInterval(gain, 0.95).Low > 0) {
-		r.NoLabels, r.blind = "the nearest neighbors of samples as they are tell their numbers no better than the mean "+
-			"of all does, so that nobody can learn from them whether they change", true
+		r.NoLabels, r.blind = "the nearest neighbors of samples as they are tell their numbers no better than the "+
+			"mean of all does, so that nobody can learn from them whether they change", true
 		return nil
 	}
 	for k := range len(t.elements) + 1 {

@@ -243,8 +243,8 @@ func (t *taker) framed(p *Pose) string {
 	if min(off, 180-off) > nearFrame {
 		return ""
 	}
-	return fmt.Sprintf("the pictures are %d high and %d wide, and what fills such a frame evenly lies along its longer "+
-		"side: how the samples lie may say no more than that", t.height, t.width)
+	return fmt.Sprintf("the pictures are %d high and %d wide, and what fills such a frame evenly lies along its "+
+		"longer side: how the samples lie may say no more than that", t.height, t.width)
 }
 
 func degrees(radians float64) float64 { return radians * (180 / math.Pi) }
