@@ -100,7 +100,8 @@ func rules() []rule {
 				if e.hidden && e.State == Undecided {
 					return "Choose elements that keep pixels whole, or another border: moving itself can be seen, and " +
 							"hides the rest.",
-						fmt.Sprintf("at %s samples that were moved there and back are told from the others, too (AUC %.2f)",
+						fmt.Sprintf("at %s samples that were moved there and back are told from the others, too (AUC "+
+							"%.2f)",
 							e.Name, float64(e.Twin.Value))
 				}
 			}

@@ -109,8 +109,8 @@ func (r *Report) dataPart() part {
 			"AUC: how often a classifier ranks the moved one of two samples that it has not seen higher; 0.5 is a " +
 				"coin, 1 always. Intervals of 95 % over samples.",
 			fmt.Sprintf("There and back: what moving a sample there and back alone shows, where moving resamples. An "+
-				"element is alike if the interval ends below %.2g or below the end of that, and nothing is said where that "+
-				"ends above %.2g.", MostAUC, MostTwin),
+				"element is alike if the interval ends below %.2g or below the end of that, and nothing is said "+
+				"where that ends above %.2g.", MostAUC, MostTwin),
 		},
 	}
 	for _, e := range r.Elements {
