@@ -98,8 +98,8 @@ func rules() []rule {
 			}
 			for _, e := range r.Elements {
 				if e.hidden && e.State == Undecided {
-					return "Choose elements that keep pixels whole, or another border: moving itself can be seen, and " +
-							"hides the rest.",
+					return "Choose elements that keep pixels whole, or another border: moving itself can be seen, " +
+							"and hides the rest.",
 						fmt.Sprintf("at %s samples that were moved there and back are told from the others, too (AUC "+
 							"%.2f)",
 							e.Name, float64(e.Twin.Value))
