@@ -81,17 +81,19 @@ func (a *App) ask(in io.Reader, got map[string]string) error {
 			continue
 		}
 		n++
-		say := fmt.Sprintf("\n%d. %s\n", n, q.Ask)
+		var text strings.Builder
+		if n == 1 {
+			text.WriteString("Answer by number, by name or by its first letters; put ? behind a guess; an empty line is " +
+				"\"do not know\".\n")
+		}
+		fmt.Fprintf(&text, "\n%d. %s\n", n, q.Ask)
 		for i, c := range q.Choices {
-			say += fmt.Sprintf("   %2d %-9s %s\n", i+1, c.Name, c.Doc)
+			fmt.Fprintf(&text, "   %2d %-9s %s\n", i+1, c.Name, c.Doc)
 		}
 		if q.Form != "" {
-			say += "   " + q.Form + "\n"
+			fmt.Fprintf(&text, "   %s\n", q.Form)
 		}
-		if n == 1 {
-			say = "Answer by number, by name or by its first letters; put ? behind a guess; an empty line is \"do " +
-				"not know\".\n" + say
-		}
+		say := text.String()
 		for {
 			if _, err := fmt.Fprint(a.Err, say+"> "); err != nil {
 				return err

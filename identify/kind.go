@@ -3,9 +3,9 @@ package identify
 // What time does in a sample.
 const (
 	timeless = iota
-	// the sample is a recording, which could begin elsewhere
+	// The sample is a recording, which could begin elsewhere.
 	shifted
-	// two pictures, one after the other
+	// Two pictures, one after the other.
 	paired
 )
 

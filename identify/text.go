@@ -103,11 +103,9 @@ func (r *Result) WriteText(to io.Writer) error {
 				fmt.Fprintf(&s, "  %-14s %s\n", words.Line(row[0]), property(row))
 			default:
 				last := len(row) - 1
-				line := "  " + strings.Join(row[:last], ": ")
+				line := fmt.Sprintf("  %s and %s commute: %s (%s)", row[0], row[1], row[last-1], row[last])
 				if b.head[last] == "rule" {
 					line = "  " + strings.Join(row[:last], ", ") + " [" + row[last] + "]"
-				} else {
-					line = fmt.Sprintf("  %s and %s commute: %s (%s)", row[0], row[1], row[2], row[3])
 				}
 				s.WriteString(words.Wrap(words.Text(line), width, 4))
 			}

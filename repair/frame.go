@@ -419,7 +419,7 @@ func (f *framing) back(o said, each []string) (string, error) {
 	w, x := f.w, f.x
 	one := *w
 	one.n, one.dtype, one.scores, one.shape = len(each), o.port.DType, o.scored, o.shape
-	still := o.t == nil || f.axes == nil && !(o.t.positions && f.mean != "")
+	still := o.t == nil || f.axes == nil && (!o.t.positions || f.mean == "")
 	if still && f.turns == 1 {
 		if len(each) == 1 {
 			return each[0], nil

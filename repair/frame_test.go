@@ -66,16 +66,6 @@ func rotationOf(r *rand.Rand) [9]float64 {
 	}
 }
 
-func times(a [9]float64, p []float64) []float64 {
-	out := make([]float64, len(p))
-	for i := 0; i < len(p); i += 3 {
-		for r := range 3 {
-			out[i+r] = a[3*r]*p[i] + a[3*r+1]*p[i+1] + a[3*r+2]*p[i+2]
-		}
-	}
-	return out
-}
-
 // Axes in the graph are the eigenvectors that an independent solver finds (gonum's, QR), as well as the table of the
 // specification says by how far the closest two are apart; without float64, with four sweeps.
 func TestAxesAgainstEigenvectors(t *testing.T) {

@@ -257,10 +257,7 @@ func posePicture(s Source, options map[string]string) (*wrapper, error) {
 	}
 	w := &wrapper{Shell: rewrite.New(model), opset: model.Opset()}
 	w.Under("pose")
-	v, err := p.write(w, c, options["double"] == "true")
-	if err != nil {
-		return nil, err
-	}
+	v := p.write(w, c, options["double"] == "true")
 	var names []string
 	for _, o := range outs {
 		names = append(names, o.port.Name)
@@ -329,7 +326,7 @@ func pictureOf(s Source) (*picture, error) {
 }
 
 // write is the picture in the pose that the model knows.
-func (p *picture) write(w *wrapper, c undone, double bool) (string, error) {
+func (p *picture) write(w *wrapper, c undone, double bool) string {
 	raw := p.port.DType
 	own := raw // of the picture and the grid
 	if raw != tensor.Float32 && raw != tensor.Float64 {
@@ -378,7 +375,6 @@ func (p *picture) write(w *wrapper, c undone, double bool) (string, error) {
 	mx, my := mean(right), mean(down)
 	dx, dy := x.sub(right, mx), x.sub(down, my)
 	cos, sin := x.one, x.zero
-	size := x.one
 	var a, d string
 	if c.rotate || c.scale {
 		a, d = mean(x.mul(dx, dx)), mean(x.mul(dy, dy))
@@ -414,7 +410,7 @@ func (p *picture) write(w *wrapper, c undone, double bool) (string, error) {
 		cos, sin = x.add(x.mul(ux, ku), x.mul(uy, kv)), x.sub(x.mul(ku, uy), x.mul(kv, ux))
 	}
 	if c.scale {
-		size = x.sqrt(w.Op("Max", []string{x.add(a, d), num(leastSquare)}))
+		size := x.sqrt(w.Op("Max", []string{x.add(a, d), num(leastSquare)}))
 		size = x.div(size, num(max(p.known.size, leastSquare)))
 		cos, sin = x.mul(cos, size), x.mul(sin, size)
 	}
@@ -437,5 +433,5 @@ func (p *picture) write(w *wrapper, c undone, double bool) (string, error) {
 	if p.last {
 		y = w.Op("Transpose", []string{y}, onnx.AttrInts("perm", 0, 2, 3, 1))
 	}
-	return w.cast(y, own, raw), nil
+	return w.cast(y, own, raw)
 }

@@ -85,8 +85,8 @@ func (w *wrapper) energy(z string) string {
 // tied says how many inputs have two poses that the model is nearly as sure of: there the answer changes from that of
 // one to that of the other. Which margins are small is said by their median.
 func tied(s Source, options map[string]string, _ []space.Value, answers *Answers) (*Near, error) {
-	if s.Endless != nil || options["n"] != every && options["n"] != "" {
-		return nil, nil //nolint:nilnil // the answers are at other elements than those that are asked
+	if others := s.Endless != nil; others || options["n"] != every && options["n"] != "" {
+		return nil, nil //nolint:nilnil,nilerr // the answers are at other elements than those that are asked
 	}
 	sure := marginOf
 	if options["score"] == "energy" {

@@ -52,7 +52,7 @@ var symmetrize = Method{
 		case errors.Is(err, lint.ErrStructure):
 			return nil, "", fmt.Errorf("weights that are symmetric would not help: %w", err)
 		case err != nil && !force:
-			return nil, "", fmt.Errorf("how channels move is not known, so that no mean can be taken: %w; take " +
+			return nil, "", fmt.Errorf("how channels move is not known, so that no mean can be taken: %w; take "+
 				"average "+
 				"or select, or let channels stay where that is so with symmetrize:force=true", err)
 		case err != nil:

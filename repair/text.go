@@ -166,7 +166,7 @@ func (b *Bill) details(before *Bill) []string {
 		b.Opset, words.Count(b.Added), words.Plural(int(b.Bytes), "byte", "bytes"))
 	agree := ""
 	if b.Agree != nil {
-		agree = fmt.Sprintf("; the class is the same for %s", b.Agree.text())
+		agree = "; the class is the same for " + b.Agree.text()
 	}
 	labels := ""
 	if b.Right == nil {
