@@ -9,10 +9,15 @@ import (
 	"os"
 	"path/filepath"
 
+	"nero/audit/document"
 	"nero/data/dataset"
+	"nero/data/space"
 	"nero/data/split"
 	"nero/discover"
 	"nero/internal/disk"
+	"nero/model/decode"
+	"nero/model/interior"
+	"nero/model/onnx/vjp"
 	"nero/run/eval"
 	"nero/run/job"
 	"nero/run/workload"
@@ -209,9 +214,21 @@ func (a *App) discoverModel(ctx context.Context, w *workload.Workload, m *eval.M
 		return nil, err
 	default:
 		defer inside.Close() //nolint:errcheck // nothing is lost
-		s.Gradient = inside.Gradient
+		s.Gradient = derivative(inside)
 	}
 	return discover.Ask(ctx, s, parts)
+}
+
+// derivative is the gradient of a model; what has none is open for whoever asks, and no reason to end.
+func derivative(of *interior.Model) func(context.Context, []space.Value, []space.Value) ([]space.Value, error) {
+	return func(ctx context.Context, values, cotangents []space.Value) ([]space.Value, error) {
+		g, err := of.Gradient(ctx, values, cotangents)
+		var u *vjp.UnsupportedError
+		if errors.Is(err, vjp.ErrNoPath) || errors.Is(err, decode.ErrNotLinear) || errors.As(err, &u) {
+			return nil, fmt.Errorf("%w: %w", discover.ErrOpen, err)
+		}
+		return g, err
+	}
 }
 
 // propose writes a study for every hypothesis, and audits it if that is asked for.
@@ -238,17 +255,32 @@ func (a *App) propose(ctx context.Context, r *discover.Report, study job.Study, 
 			if !o.Audit {
 				continue
 			}
-			// as who audits it later reads it
-			read, err := a.OpenStudy(h.Study)
-			if err != nil {
-				return err
+			err = a.confirm(ctx, h, o)
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
-			got, err := a.Audit(ctx, read, AuditOptions{Engine: o.Engine, Workers: o.Workers})
-			if err != nil {
-				return fmt.Errorf("%s: %w", h.Study, err)
+			if err != nil { // what was found before is worth telling all the same
+				h.Audit, h.Why = discover.CouldNotRun, err.Error()
 			}
-			h.Audit = string(got.Document().Models[0].Verdict)
 		}
+	}
+	return nil
+}
+
+// confirm audits the study of a hypothesis, as who audits it later reads it.
+func (a *App) confirm(ctx context.Context, h *discover.Hypothesis, o DiscoverOptions) error {
+	read, err := a.OpenStudy(h.Study)
+	if err != nil {
+		return err
+	}
+	got, err := a.Audit(ctx, read, AuditOptions{Engine: o.Engine, Workers: o.Workers})
+	if err != nil {
+		return err
+	}
+	m := got.Document().Models[0]
+	h.Audit = string(m.Verdict)
+	if m.Verdict != document.Passed && len(m.Reasons) > 0 {
+		h.Why = m.Reasons[0]
 	}
 	return nil
 }

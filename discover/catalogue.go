@@ -281,6 +281,9 @@ func (c *catalogue) extent() float64 {
 // draws is how many random elements stand for a group that is not listed.
 const draws = 8
 
+// few rows have no more permutations than are drawn, and all of them are asked.
+const few = 3
+
 // drawn is a family of random elements of a group.
 func (c *catalogue) drawn(name, doc string, window [][2]float64) (family, error) {
 	g, err := catalog.Parse(name, c.s.Groups...)
@@ -328,8 +331,10 @@ var sets = source{
 		swap := g.Identity()
 		swap[0], swap[1] = 1, 0
 		es := []group.Element{swap}
-		more, err := group.Haar(g, draws, nil, c.r)
-		if err != nil {
+		var more []group.Element
+		if listed, ok := g.(group.Finite); ok && c.rows <= few {
+			more = listed.Elements()[1:]
+		} else if more, err = group.Haar(g, draws, nil, c.r); err != nil {
 			return nil, err
 		}
 		f, err := c.of(g, "permutations of the rows", group.Dedup(g, append(es, more...), group.Tolerance)...)

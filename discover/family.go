@@ -3,6 +3,7 @@ package discover
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -165,7 +166,7 @@ func (f family) retyped(field, typ string) family {
 // lay is the claim of the family in a study.
 func (f family) lay(s *job.Study) {
 	g := job.Group{
-		Name: f.group.Name(), Definition: f.definition, Resample: s.Group.Resample, Border: s.Group.Border,
+		Name: f.groupName(), Definition: f.definition, Resample: s.Group.Resample, Border: s.Group.Border,
 		Mask: s.Group.Mask, Oriented: s.Group.Oriented, Window: s.Group.Window,
 	}
 	if b := string(f.options.Border); b == string(action.Circular) {
@@ -183,13 +184,33 @@ func (f family) lay(s *job.Study) {
 	}
 	s.Input.Fields = slices.Clone(s.Input.Fields)
 	for i, p := range s.Input.Fields {
-		if t, ok := f.types[p.Name]; ok {
+		t, ok := f.types[p.Name]
+		if !ok && p.Port != "" {
+			t, ok = f.types[p.Port] // the model may call it otherwise than the data do
+		}
+		for _, sole := range f.types {
+			if !f.in.IsRecord() && len(s.Input.Fields) == 1 { // whatever it is called
+				t, ok = sole, true
+			}
+		}
+		s.Input.Fields[i].Type = space.TypeUnchanged
+		if ok {
 			s.Input.Fields[i].Type = t
-		} else {
-			s.Input.Fields[i].Type = space.TypeUnchanged
+		}
+	}
+	for name, t := range f.types {
+		if len(s.Input.Fields) == 0 { // the field was not declared, for there is one alone
+			s.Input.Fields = []job.Port{{Name: name, Type: t}}
 		}
 	}
 }
+
+// rowsOf finds S with a number, alone or as a factor.
+var rowsOf = regexp.MustCompile(`(^|[x×*]\s*)S\(\d+\)(\s*[x×*]|\s*$)`)
+
+// groupName is the name of the group in a study. S permutes as many rows as the largest sample has, and the largest of
+// those to confirm may have others than the largest that was looked at.
+func (f family) groupName() string { return rowsOf.ReplaceAllString(f.group.Name(), "${1}S${2}") }
 
 // matrixFamily is a family of matrices that no group of the catalogue has: a definition as users write it.
 func (c *catalogue) matrixFamily(name, doc, field string, of func() (group.Group, string, error)) (family, error) {

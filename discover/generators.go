@@ -98,6 +98,14 @@ func generate(ctx context.Context, s *Subject, joint bool) (Section, error) {
 	if flat.In != len(samples[0].Value.Numbers()) || flat.Out == 0 {
 		return nil, fmt.Errorf("%w: answers without numbers", ErrOpen)
 	}
+	if flat.Pull != nil { // the graph may have nodes without a derivative; differences ask the model alone
+		if _, err := s.Pull(ctx, []space.Value{samples[0].Value}, answers[:1]); errors.Is(err, ErrOpen) ||
+			errors.Is(err, ErrBudget) {
+			flat.Pull = nil
+		} else if err != nil {
+			return nil, err
+		}
+	}
 	f := pencil.Function{In: flat.In, Out: flat.Out, At: flat.At, Pull: flat.Pull, Roundoff: s.Roundoff}
 	o := pencil.Options{Joint: joint, Seed: s.Seed}
 	if picture {

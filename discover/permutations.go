@@ -195,7 +195,7 @@ func (p *Permutations) Page() Page {
 	}
 	const shown = 8
 	for _, e := range r.Generators[:min(len(r.Generators), shown)] {
-		row := []string{e.Cycles}
+		row := []string{shortened(e.Cycles)}
 		if r.Outputs {
 			row = append(row, p.answers(e))
 		}
@@ -208,6 +208,16 @@ func (p *Permutations) Page() Page {
 		page.Lines = append(page.Lines, words.Plural(n, "generator", "generators")+" more are in the JSON.")
 	}
 	return page
+}
+
+// shortened is the beginning of a permutation that has many cycles or long ones; the JSON has all of it.
+func shortened(cycles string) string {
+	const longest = 60
+	if len(cycles) <= longest {
+		return cycles
+	}
+	to := strings.LastIndexAny(cycles[:longest], " )")
+	return strings.TrimRight(cycles[:to+1], " ") + " …"
 }
 
 // answers says where answers go.

@@ -164,6 +164,9 @@ func (m *Model) proposed() []string {
 		if h.Audit != "" {
 			line += ": " + h.Audit
 		}
+		if h.Why != "" {
+			line += " (" + h.Why + ")"
+		}
 		lines = append(lines, line)
 	}
 	return lines
@@ -185,6 +188,7 @@ func (r *Report) text(to io.Writer) error {
 			p := f.Result.Page()
 			for _, t := range p.Tables {
 				w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+				fmt.Fprintf(&b, "%s:\n", words.Line(t.Title))
 				var rows strings.Builder
 				rows.WriteString(strings.Join(t.Head, "\t") + "\n")
 				for _, row := range t.Rows {

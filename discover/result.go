@@ -185,7 +185,9 @@ func (f finding) claim(rows []*Row, outputs int) Hypothesis {
 			}
 			if len(rows) < outputs {
 				s.Output.Fields = slices.DeleteFunc(slices.Clone(s.Output.Fields),
-					func(p job.Port) bool { return !slices.Contains(names, p.Name) })
+					func(p job.Port) bool {
+						return !slices.Contains(names, p.Name) && !slices.Contains(names, p.Port)
+					})
 			}
 		},
 	}

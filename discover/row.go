@@ -262,6 +262,7 @@ type track struct {
 	all    [][]space.Value
 	worst  float64
 	bad    string
+	beyond bool
 }
 
 // ask asks the model about one family.
@@ -340,6 +341,8 @@ func (c *scanner) ask(ctx context.Context, f *family) ([]*Row, error) {
 type probed struct {
 	moved, answers      []space.Value
 	noisy, to, opposite []space.Value
+	// beyond says that an answer to noise is not finite.
+	beyond bool
 }
 
 // probe asks at an element. Samples that it leaves as they are have no noise.
@@ -355,8 +358,16 @@ func (c *scanner) probe(ctx context.Context, act action.Action, f *family, g gro
 		return p, err
 	}
 	p.noisy, p.opposite = c.unstructured(*f, p.moved, purpose)
-	p.to, err = c.some(ctx, p.noisy)
-	return p, err
+	if p.to, err = c.some(ctx, p.noisy); err != nil {
+		return p, err
+	}
+	for i, y := range p.to { // noise may leave the domain of a model, and says nothing then
+		if y != nil && !space.Finite(y) {
+			p.noisy[i], p.to[i], p.opposite[i] = nil, nil, nil
+			p.beyond = true
+		}
+	}
+	return p, nil
 }
 
 // some asks at those values that are there.
@@ -401,6 +412,7 @@ func (t *track) element(c *scanner, p probed, g group.Element, e int) error {
 		return err
 	}
 	rest := leavesOf(c.answers, t.leaf)
+	t.beyond = t.beyond || p.beyond
 	var q question
 	for i := range z {
 		d := square(z[i], rest[i])
@@ -572,7 +584,7 @@ func (c *scanner) step(ctx context.Context, act action.Action, f *family, s step
 			if !(d <= math.MaxFloat64) {
 				t.lost(c, i, s.forth, leafOf(forth.answers[i], t.leaf))
 			}
-			if forth.to[i] != nil && opposite[i] != nil {
+			if forth.to[i] != nil && opposite[i] != nil && space.Finite(opposite[i]) {
 				q.add(d, square(leafOf(forth.to[i], t.leaf), leafOf(opposite[i], t.leaf))/4)
 			}
 		}
@@ -634,6 +646,8 @@ func (t *track) finish(c *scanner) {
 	switch {
 	case t.bad != "":
 		t.Word, t.Why = NotFinite, t.bad
+	case t.Objects == 0 && t.beyond:
+		t.Word, t.Why = Unasked, "the answers to noise of this size are not finite"
 	case t.Objects == 0:
 		t.Word, t.Why = Unasked, "the motion leaves all samples as they are"
 	case !(noise > 0):

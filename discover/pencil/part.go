@@ -102,11 +102,11 @@ func (p *part) quotient() []Quotient {
 				Kind: "ignored", Block: p.name, Directions: columns(vectors, gone), Unknowns: len(gone) * p.c,
 			})
 		}
-		p.left = take(vectors, in)
-		if len(in) == 0 {
+		if len(in) == 0 { // all of it
 			p.empty = true
 			return out
 		}
+		p.left = take(vectors, in)
 		// What a direction does is said of those that the function looks at.
 		f := float64(p.k) / float64(len(in))
 		p.metric.ScaleSym(f, p.metric)

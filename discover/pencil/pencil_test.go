@@ -653,3 +653,36 @@ func TestPictures(t *testing.T) {
 		t.Errorf("dimension %d, σ = %.2g", r.Dimension, r.Sigma)
 	}
 }
+
+// A field of the input that the function does not look at at all is told, and leaves those of the other field.
+func TestAFieldThatIsIgnored(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	var x [][]float64
+	for range 40 {
+		row := make([]float64, 5)
+		for i := range row {
+			row[i] = r.NormFloat64()
+		}
+		x = append(x, row)
+	}
+	f := Function{In: 5, Out: 1, Roundoff: 0x1p-53, At: func(_ context.Context, x [][]float64) ([][]float64, error) {
+		var out [][]float64
+		for _, v := range x {
+			out = append(out, []float64{v[0]*v[0] + v[1]*v[1]})
+		}
+		return out, nil
+	}}
+	got, err := Find(t.Context(), f, x, Options{Blocks: []Block{
+		Points("seen", 0, 1, 2), Points("ignored", 2, 1, 3),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Dimension != 1 {
+		t.Errorf("%s, dimension %d, want the turns of the first two numbers", got.Why, got.Dimension)
+	}
+	if len(got.Quotients) != 1 || got.Quotients[0].Block != "ignored" || len(got.Quotients[0].Directions) != 3 {
+		t.Errorf("taken out: %v", got.Quotients)
+	}
+}

@@ -1,0 +1,90 @@
+package discover_test
+
+import (
+	"context"
+	"testing"
+
+	"nero/data/dataset"
+	"nero/data/space"
+	"nero/discover"
+	"nero/run/job"
+)
+
+// The data may call a field otherwise than the model, and a study that leaves its type as it was claims that nothing
+// moves.
+func TestAClaimSaysWhatMoves(t *testing.T) {
+	t.Parallel()
+	s := about(60, 2, 7, func(x []float64) []float64 { return []float64{x[0]*x[0] + x[1]} })
+	for _, fields := range [][]job.Port{
+		{{Name: "nodes", Port: "x", Type: space.TypeUnchanged, Per: "sample"}},
+		{{Name: "x", Type: space.TypeUnchanged, Per: "sample"}},
+		nil,
+	} {
+		found := scan(t, s).Hypotheses()
+		if len(found) == 0 {
+			t.Fatal("x1 may change its sign, and nothing is found")
+		}
+		study := job.Study{}
+		study.Input.Fields = fields
+		found[0].Lay(&study)
+		if f := study.Input.Fields; len(f) != 1 || f[0].Type != space.TypeVectors {
+			t.Errorf("of %v the claim makes %v", fields, f)
+		}
+	}
+}
+
+// The samples to confirm may have more rows than those that were looked at.
+func TestPermutationsOfRowsHaveNoNumberInAStudy(t *testing.T) {
+	t.Parallel()
+	s := about(40, 6, 3, func(x []float64) []float64 {
+		sum := 0.0
+		for _, v := range x {
+			sum += float64(v * v)
+		}
+		return []float64{sum}
+	})
+	s.In.Shape, s.In.Per, s.In.Type = []int{-1, 2}, space.PerNode, space.TypeUnchanged
+	for _, side := range [][]dataset.Sample{s.Fit, s.Choose} {
+		for _, x := range side {
+			if r, ok := x.Value.(*space.Rows); ok {
+				r.N, r.W = 3, 2
+			}
+		}
+	}
+	names := map[string]bool{}
+	for _, h := range ask(t, s, "scan", "finite") {
+		study := job.Study{}
+		h.Lay(&study)
+		names[study.Group.Name] = true
+	}
+	if !names["S"] || len(names) != 1 {
+		t.Errorf("groups of the studies: %v, want S alone", names)
+	}
+}
+
+// ask are the hypotheses of some parts.
+func ask(t *testing.T, s *discover.Subject, names ...string) []*discover.Hypothesis {
+	t.Helper()
+	parts, err := discover.Select(names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := discover.Ask(t.Context(), s, parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Proposed
+}
+
+// Where a graph has no derivative, differences ask the model alone.
+func TestNoDerivativeOfTheGraph(t *testing.T) {
+	t.Parallel()
+	s := about(60, 2, 7, func(x []float64) []float64 { return []float64{x[0]*x[0] + x[1]*x[1]} })
+	s.Gradient = func(context.Context, []space.Value, []space.Value) ([]space.Value, error) {
+		return nil, discover.ErrOpen
+	}
+	got := ask(t, s, "generators")
+	if len(got) != 1 || got[0].Word != discover.Holds {
+		t.Errorf("found %v, want turns of the plane", got)
+	}
+}
