@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"nero/audit/document"
 	"nero/data/dataset"
@@ -193,8 +194,12 @@ func (o *DiscoverOptions) sides(w *workload.Workload) (map[split.Side][]dataset.
 func (a *App) discoverModel(ctx context.Context, w *workload.Workload, m *eval.Model, study job.Study,
 	sides map[split.Side][]dataset.Sample, parts []discover.Part, o DiscoverOptions,
 ) (*discover.Model, error) {
-	p := begin(a.tell, TaskDiscover, m.Name, "predictions")
-	defer p.end()
+	var p *work
+	defer func() {
+		if p != nil {
+			p.end()
+		}
+	}()
 	const float32Roundoff = 1.0 / (1 << 24)
 	s := &discover.Subject{
 		Model: m.Name, Fit: sides[split.Fit], Choose: sides[split.Choose], Confirm: sides[split.Confirm],
@@ -202,7 +207,15 @@ func (a *App) discoverModel(ctx context.Context, w *workload.Workload, m *eval.M
 		Rules: a.Parts.rules(), Moving: w.Moving(), Moved: w.Moving(), Groups: a.Parts.Groups,
 		Declared: study.Output.Action != "", Stays: study.Output.Action == "invariant",
 		Roundoff: cmp.Or(roundoff(w, m.Name), float32Roundoff), Seed: w.Study.Seed,
-		Confidence: cmp.Or(w.Study.Audit.Confidence, 0.95), Most: o.Most, Expect: p.size, Step: p.step,
+		Confidence: cmp.Or(w.Study.Audit.Confidence, 0.95), Most: o.Most,
+	}
+	s.Begin = func(part string) { // each counts for itself
+		if p != nil {
+			p.end()
+		}
+		p = begin(a.tell, TaskDiscover, m.Name, "predictions")
+		p.stage(part)
+		s.Expect, s.Step = p.size, p.step
 	}
 	if k := w.Study.Output.Kernel; k != "" {
 		s.Moved.Kernel = action.Kernel(k)
@@ -280,7 +293,7 @@ func (a *App) confirm(ctx context.Context, h *discover.Hypothesis, o DiscoverOpt
 	m := got.Document().Models[0]
 	h.Audit = string(m.Verdict)
 	if m.Verdict != document.Passed && len(m.Reasons) > 0 {
-		h.Why = m.Reasons[0]
+		h.Why = strings.TrimPrefix(m.Reasons[0], h.Audit+": ")
 	}
 	return nil
 }

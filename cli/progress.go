@@ -123,11 +123,18 @@ func (p *progress) step(n int, late bool) {
 		return
 	}
 	now := p.now()
-	if now.Sub(p.last) < p.every || p.total == 0 {
+	if p.begin.IsZero() { // nobody said how many there will be
+		p.begin, p.last = now, now
+	}
+	if now.Sub(p.last) < p.every {
 		return
 	}
 	p.last = now
 	spent, timed := now.Sub(p.begin), p.done-p.early
+	if p.total == 0 {
+		fmt.Fprintf(p.out, "%s: %d %s so far, %.0f/s\n", p.label, p.done, p.unit, float64(timed)/spent.Seconds())
+		return
+	}
 	total := max(p.total, p.done) // some steps are decided on the way
 	left := time.Duration(float64(spent) * float64(total-p.done) / float64(max(timed, 1)))
 	fmt.Fprintf(p.out, "%s: %d of %d %s (%.0f %%), %.0f/s, %s left\n", p.label, p.done, total, p.unit,
@@ -156,7 +163,7 @@ func (p *progress) finish() {
 		fmt.Fprintf(p.out, "%s: %d %s\n", p.label, p.done, p.unit)
 		return
 	}
-	if spent := p.now().Sub(p.begin); p.done > 0 && spent > 0 {
+	if spent := p.now().Sub(p.begin); p.done > 0 && spent > 0 && !p.begin.IsZero() {
 		fmt.Fprintf(p.out, "%s: %d %s in %s (%.0f/s)\n", p.label, p.done, p.unit, spent.Round(100*time.Millisecond),
 			float64(p.done)/spent.Seconds())
 	}

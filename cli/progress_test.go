@@ -29,3 +29,21 @@ func TestBarSettles(t *testing.T) {
 		t.Errorf("at the end: %q", out.String())
 	}
 }
+
+// Work of which nobody said how much there is counts all the same, and lasts from its first steps on.
+func TestProgressWithoutASize(t *testing.T) {
+	var out bytes.Buffer
+	now := time.Unix(1e9, 0)
+	p := &progress{out: &out, task: "nero discover", label: "nero discover", unit: "predictions", every: time.Second}
+	p.now = func() time.Time { return now }
+	p.step(100, false)
+	now = now.Add(2 * time.Second)
+	p.step(100, false)
+	if !strings.Contains(out.String(), "200 predictions so far, 100/s") {
+		t.Errorf("on the way: %q", out.String())
+	}
+	p.finish()
+	if !strings.Contains(out.String(), "200 predictions in 2s (100/s)") {
+		t.Errorf("at the end: %q", out.String())
+	}
+}

@@ -251,3 +251,18 @@ func TestOpenQuestions(t *testing.T) {
 		}
 	}
 }
+
+// What is finer than the derivatives take is all that tells quarter turns from turns by any angle in small pictures.
+func TestSmallPictures(t *testing.T) {
+	t.Parallel()
+	s := about(40, 1, 1, func([]float64) []float64 { return []float64{0} })
+	s.In = space.Spec{Name: "image", Kind: space.KindImage, Shape: []int{1, 8, 8}}
+	parts, err := discover.Select([]string{"generators"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parts[0].Run(t.Context(), s); !errors.Is(err, discover.ErrOpen) ||
+		!strings.Contains(err.Error(), "pictures of 8 x 8 pixels, and at least 16 x 16 are needed") {
+		t.Error(err)
+	}
+}

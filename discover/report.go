@@ -51,6 +51,9 @@ type Found struct {
 func Ask(ctx context.Context, s *Subject, parts []Part) (*Model, error) {
 	m := &Model{Model: s.Model, Fit: len(s.Fit), Choose: len(s.Choose), Confirm: len(s.Confirm)}
 	for _, p := range parts {
+		if s.Begin != nil {
+			s.Begin(p.Name)
+		}
 		got, err := p.Run(ctx, s)
 		switch {
 		case err == nil:

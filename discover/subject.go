@@ -50,7 +50,9 @@ type Subject struct {
 	Confidence float64
 	// Most is how many predictions may be made in all; 0 for any number. A gradient counts as three predictions.
 	Most int
-	// Expect, if not nil, is told by a part about how many predictions it will make, and Step how many were made since.
+	// Begin, if not nil, is told which part begins, Expect about how many predictions it will make, where that is
+	// known, and Step how many were made since.
+	Begin        func(part string)
 	Expect, Step func(n int)
 
 	made atomic.Int64
