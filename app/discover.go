@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -249,11 +250,12 @@ func (a *App) propose(ctx context.Context, r *discover.Report, study job.Study, 
 	if err := os.MkdirAll(o.Out, 0o777); err != nil {
 		return fmt.Errorf("%s: %w", a.option("out"), err)
 	}
+	place := func(n int) string { return filepath.Join(o.Out, fmt.Sprintf("hypothesis-%d.yaml", n)) }
 	n := 0
 	for _, m := range r.Models {
 		for _, h := range m.Proposed {
 			n++
-			h.Study = filepath.Join(o.Out, fmt.Sprintf("hypothesis-%d.yaml", n))
+			h.Study = place(n)
 			s, err := hypothesis(study, m.Model, h, o.Out)
 			if err != nil {
 				return err
@@ -277,7 +279,15 @@ func (a *App) propose(ctx context.Context, r *discover.Report, study job.Study, 
 			}
 		}
 	}
-	return nil
+	// those of an earlier search that found more would pass for what this one found
+	for n++; ; n++ {
+		switch err := os.Remove(place(n)); {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
 }
 
 // confirm audits the study of a hypothesis, as who audits it later reads it.

@@ -95,6 +95,9 @@ type Row struct {
 	family    *family
 	questions []question
 	stays     bool
+	// exactly says that no answer moves by more than rounding, where noise cannot be a measure: rows of whole numbers
+	// and the ends of edges have none.
+	exactly bool
 	// fine says that ten times the floor is not more than what is approximate.
 	fine bool
 }
@@ -261,8 +264,10 @@ type track struct {
 	seen   int
 	all    [][]space.Value
 	worst  float64
-	bad    string
-	beyond bool
+	// largest is how far any answer moves, with noise beside it or without
+	largest float64
+	bad     string
+	beyond  bool
 }
 
 // ask asks the model about one family.
@@ -419,6 +424,7 @@ func (t *track) element(c *scanner, p probed, g group.Element, e int) error {
 		if !(d <= math.MaxFloat64) {
 			t.lost(c, i, g, y[i])
 		}
+		t.largest = max(t.largest, d)
 		if p.noisy[i] == nil {
 			continue
 		}
@@ -646,6 +652,9 @@ func (t *track) finish(c *scanner) {
 	switch {
 	case t.bad != "":
 		t.Word, t.Why = NotFinite, t.bad
+	case !(noise > 0) && t.permuted(c):
+		t.Word, t.exactly = Holds, true
+		t.Why = "by rounding alone: such rows have no noise to compare with"
 	case t.Objects == 0 && t.beyond:
 		t.Word, t.Why = Unasked, "the answers to noise of this size are not finite"
 	case t.Objects == 0:
@@ -653,6 +662,13 @@ func (t *track) finish(c *scanner) {
 	case !(noise > 0):
 		t.Word, t.Why = Unasked, "the model does not answer to any change of this size"
 	}
+}
+
+// permuted reports whether rows change places, which leaves no answer but that of rounding, of a model whose answers
+// differ.
+func (t *track) permuted(c *scanner) bool {
+	_, rows := t.family.group.(group.Permuting)
+	return rows && c.spreads[t.leaf].square > 0 && t.largest <= overFloor*overFloor*c.rounding[t.leaf]
 }
 
 // chance is the probability, not adjusted, of what was seen if a word were wrong. What holds, or does so about, does at
@@ -701,7 +717,7 @@ func (r *Row) within(w Word) bool {
 func decide(rows []*Row, alpha float64) {
 	var asked []*Row
 	for _, r := range rows {
-		if r.Word == Unasked || r.Word == NotFinite {
+		if r.Word == Unasked || r.Word == NotFinite || r.exactly {
 			continue
 		}
 		r.Word, r.Why, r.P = Undecided, "", map[Word]document.Number{}

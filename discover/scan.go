@@ -64,14 +64,14 @@ func newScanner(ctx context.Context, s *Subject) (*scanner, error) {
 	if len(c.samples) < fewest {
 		return nil, fmt.Errorf("%d samples to fit and to choose, and a scan needs %d at least: give more samples, "+
 			"about "+
-			"%d in all, for some are kept to confirm", len(c.samples), fewest, 2*fewest)
+			"%d in all, for some are kept to confirm, and let no limit be lower", len(c.samples), fewest, 2*fewest)
 	}
 	rows := 0
 	for _, x := range c.samples {
 		rows = max(rows, s.In.Members(x.Value))
 	}
 	for _, leaf := range s.In.Leaves() {
-		if n := vector(s.In, leaf); n >= len(c.samples) {
+		if n := vector(s.In, leaf); n <= mostVector && n >= len(c.samples) {
 			return nil, fmt.Errorf("%d samples to fit and to choose for the %d numbers of %q: fewer samples than "+
 				"directions, so that a symmetry of the model cannot be told from a plane that the data lie in; give "+
 				"more than %d "+
