@@ -2,6 +2,7 @@ package discover_test
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"nero/data/dataset"
@@ -86,5 +87,34 @@ func TestNoDerivativeOfTheGraph(t *testing.T) {
 	got := ask(t, s, "generators")
 	if len(got) != 1 || got[0].Word != discover.Holds {
 		t.Errorf("found %v, want turns of the plane", got)
+	}
+}
+
+// Rows of whole numbers have no noise beside them; that permutations leave the answer as it is shows all the same, and
+// that they do not is no symmetry.
+func TestRowsOfWholeNumbers(t *testing.T) {
+	t.Parallel()
+	for _, e := range []float64{0, 0.1} {
+		s := about(40, 8, 3, func(x []float64) []float64 {
+			sum := e * x[0]
+			for _, v := range x {
+				sum += float64(v * v)
+			}
+			return []float64{sum}
+		})
+		s.In.Shape, s.In.Per = []int{-1, 2}, space.PerNode
+		for _, side := range [][]dataset.Sample{s.Fit, s.Choose} {
+			for _, x := range side {
+				if r, ok := x.Value.(*space.Rows); ok {
+					r.N, r.W = 4, 2
+					for i := range r.Val {
+						r.Val[i] = math.Round(3 * r.Val[i])
+					}
+				}
+			}
+		}
+		if got := row(t, scan(t, s), "S(4)"); (got.Word == discover.Holds) != (e == 0) {
+			t.Errorf("%g: %s (%s)", e, got.Word, got.Why)
+		}
 	}
 }

@@ -224,14 +224,17 @@ func (c *scanner) claims(f *family) []*Row {
 		options.Invariant, options.Border = true, f.options.Border
 		a, err := c.s.Rules.For(f.group, leaf, options)
 		_, trivial := a.(action.Trivial)
+		// numbers of nodes that no motion of space changes go along with their nodes
+		_, rows := f.group.(group.Permuting)
+		nodes := rows && leaf.OfNodes()
 		declared := leaf.Type != "" || c.s.Declared
-		if err == nil && !trivial && !c.s.Stays && leaf.Type != space.TypeUnchanged {
+		if err == nil && !trivial && !c.s.Stays && (leaf.Type != space.TypeUnchanged || nodes) {
 			add(false, "moves along")
 		} else if err != nil && leaf.Type != "" {
 			c.scan.Left = append(c.scan.Left, Left{Family: f.name, Output: leaf.Name, Why: err.Error()})
 			continue
 		}
-		if err != nil || trivial || c.s.Stays || leaf.Type == space.TypeUnchanged || !declared {
+		if err != nil || trivial || c.s.Stays || leaf.Type == space.TypeUnchanged && !nodes || !declared {
 			add(true, "stays")
 		}
 	}
