@@ -154,12 +154,12 @@ func nudged(v space.Value, seed uint64, index int) (space.Value, error) {
 
 // whole tells of the numbers of a record which are in a field of whole numbers alone; nil for other samples.
 func whole(v space.Value) []bool {
-	r, ok := v.(*space.Record)
-	if !ok {
+	names, fields := space.Fields(v)
+	if names == nil {
 		return nil
 	}
 	out := make([]bool, 0, len(v.Numbers()))
-	for _, field := range r.Values {
+	for _, field := range fields {
 		all := !slices.ContainsFunc(field.Numbers(), func(x float64) bool { return x != math.Trunc(x) })
 		out = append(out, slices.Repeat([]bool{all}, len(field.Numbers()))...)
 	}

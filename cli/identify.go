@@ -83,8 +83,8 @@ func (a *App) ask(in io.Reader, got map[string]string) error {
 		n++
 		var text strings.Builder
 		if n == 1 {
-			text.WriteString("Answer by number, by name or by its first letters; put ? behind a guess; an empty line is " +
-				"\"do not know\".\n")
+			text.WriteString("Answer by number, by name or by its first letters; put ? behind a guess; an empty line " +
+				"is \"do not know\".\n")
 		}
 		fmt.Fprintf(&text, "\n%d. %s\n", n, q.Ask)
 		for i, c := range q.Choices {
