@@ -93,6 +93,15 @@ func (o *IdentifyOptions) seen(file string) string {
 // Identify says which symmetries follow from answers to plain questions, and writes studies that claim and test them.
 // Nothing is measured: what it says is a hypothesis.
 func (a *App) Identify(answers identify.Answers, o IdentifyOptions) (*identify.Result, error) {
+	for _, f := range []struct{ option, file string }{{"model", o.Model}, {"data", o.Data}} {
+		if f.file == "" || strings.Contains(f.file, ":") { // a model behind an address is not looked for
+			continue
+		}
+		if _, err := os.Stat(f.file); err != nil {
+			return nil, fmt.Errorf("%s: %w: name what is there, or leave it out and put it into the studies",
+				a.option(f.option), err)
+		}
+	}
 	r, err := identify.Conclude(answers, identify.Options{
 		Model: o.seen(o.Model), Data: o.seen(o.Data), Seed: o.Seed,
 	})

@@ -158,7 +158,7 @@ func (r *Result) studies(a Answers, o Options) {
 		} else {
 			fmt.Fprintf(&b, "group: %q\n", group)
 		}
-		fmt.Fprintf(&b, "seed: %d\n", o.Seed)
+		fmt.Fprintf(&b, "seed: %d\nhypothesis: true\n", o.Seed)
 		r.Studies = append(r.Studies, Study{file, b.String()})
 		r.Commands = append(r.Commands, "nero data "+file, "nero audit "+file)
 	}
