@@ -41,7 +41,7 @@ type DiscoverOptions struct {
 	Samples int
 	// Most is how many predictions may be made of each model; 0 for any number.
 	Most int
-	// Format is that of the report, one of [DiscoverFormats]; empty for text.
+	// Format is that of the report, one of the names of [discover.Forms]; empty for text.
 	Format string
 	// Out is a folder for discovery.json and the studies of hypotheses; empty for none.
 	Out string
@@ -54,15 +54,6 @@ const discoverSamples = 256
 
 // DiscoverHelp are the parts that may be asked, a line for each.
 func DiscoverHelp() string { return discover.Help() }
-
-// DiscoverFormats are the forms of the report, those for people first.
-func DiscoverFormats() []string {
-	var names []string
-	for _, f := range discover.Forms() {
-		names = append(names, f.Name)
-	}
-	return names
-}
 
 // check holds options against what there is, before anything is opened.
 func (o *DiscoverOptions) check(a *App) ([]discover.Part, error) {
@@ -133,7 +124,7 @@ func (a *App) Discover(ctx context.Context, s *job.Study, o DiscoverOptions) (*D
 // DiscoverResult is what was found.
 type DiscoverResult struct{ Report *discover.Report }
 
-// Write writes it in one of [DiscoverFormats].
+// Write writes it in one of the names of [discover.Forms].
 func (r *DiscoverResult) Write(format string) ([]byte, error) {
 	f, err := discover.FindForm(cmp.Or(format, "text"))
 	if err != nil {

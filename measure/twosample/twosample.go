@@ -27,16 +27,6 @@ func (t *Table) Set(i int, x []float64) {
 	}
 }
 
-// Finite reports whether all numbers are finite.
-func (t *Table) Finite() bool {
-	for _, x := range t.V {
-		if v := float64(x); math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
-}
-
 // distance is the Euclidean distance of two rows.
 func distance(a, b []float32) float64 {
 	sum := 0.0
