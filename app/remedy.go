@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nero/audit"
+	"nero/data/space"
 	"nero/repair"
 	"nero/run/eval"
 	"nero/run/workload"
@@ -23,8 +24,11 @@ func (a *App) remedy(w *workload.Workload, m *eval.Model, r *audit.Report) []aud
 	if n := len(finite.Elements()); n < 2 || n > presetElements {
 		return nil
 	}
-	out := m.Codec.Out()
-	method, ok := repair.Suggest(out.Kind.Info().Zero(out.Shape))
+	like := sampleOf(m.Codec.Out())
+	if like == nil {
+		return nil
+	}
+	method, ok := repair.Suggest(like)
 	if !ok {
 		return nil
 	}
@@ -38,6 +42,22 @@ func (a *App) remedy(w *workload.Workload, m *eval.Model, r *audit.Report) []aud
 		Do: do, Why: "the model itself breaks the symmetry, and the group has an end of elements",
 		Verify: "the bill that comes with the file has its own audit, and says what it costs in accuracy",
 	}}
+}
+
+// sampleOf is a small value of the kind that a model answers, nil where the kind has none: axes may be free, and what
+// suits an answer depends on what it can do and not on how large it is.
+func sampleOf(s space.Spec) space.Value {
+	zero := s.Kind.Info().Zero
+	if zero == nil {
+		return nil
+	}
+	shape := slices.Clone(s.Shape)
+	for i, n := range shape {
+		if n < 1 || n > 2 {
+			shape[i] = 2
+		}
+	}
+	return zero(shape)
 }
 
 // violated tells whether the error of a set is left to the model itself.
