@@ -77,7 +77,7 @@ func writeHTML(to io.Writer, r *Report) error {
 // figure draws the AUC of each element with its interval, and that of its twin beside it.
 func (r *Report) figure(out *strings.Builder) {
 	const wide, high, left, top, bottom = 720.0, 220.0, 40.0, 10.0, 24.0
-	y := func(a float64) float64 { return top + (1-a)*(high-top-bottom) }
+	y := func(a float64) float64 { return top + float64((1-a)*(high-top-bottom)) }
 	fmt.Fprintf(out, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"AUC by element; its numbers are in the "+
 		"table below\">\n", wide, high)
 	for _, a := range []float64{0, 0.25, 0.5, 0.75, 1} {
@@ -95,7 +95,7 @@ func (r *Report) figure(out *strings.Builder) {
 	}
 	often := (len(r.Elements) + 11) / 12
 	for i, e := range r.Elements {
-		x := left + step*(float64(i)+0.5)
+		x := left + float64(step*(float64(i)+0.5))
 		mark(x, e.AUC, "--mark")
 		mark(x+min(step/4, 8), e.Twin, "--twin")
 		if i%often == 0 {

@@ -203,7 +203,7 @@ func (t *taker) pose() *Pose {
 	within := float64(out.Quantiles[1].Degrees)
 	where := ""
 	if d == 2 {
-		angle := degrees(elementary.Atan2(mean[1], mean[0]))
+		angle := float64(degrees(elementary.Atan2(mean[1], mean[0])))
 		angle = math.Mod(angle+360, 180)
 		out.Mean, out.Unit = []document.Number{document.Number(angle)}, "deg"
 		where = fmt.Sprintf("%.0f° (90° is upright, counter-clockwise from the right)", angle)

@@ -323,7 +323,7 @@ func spreadOf(v []space.Value) spread {
 		count := scale.Count(v[i])
 		for k, x := range row {
 			d := x - m.Mean[k]
-			s.squares[i] += float64(d*d) / count * unbiased
+			s.squares[i] += float64(float64(d*d) / count * unbiased)
 			s.size += float64(x*x) / count / float64(n)
 		}
 	})

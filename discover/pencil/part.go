@@ -383,7 +383,7 @@ func (l *linear) measure(p *part, x []float64, gradients [2][][]float64) {
 		var size float64
 		for w := range gradients[0] {
 			for r, j := range at {
-				g[r] = gradients[0][w][j] * l.size[r]
+				g[r] = float64(gradients[0][w][j] * l.size[r])
 				d[r] = g[r] - float64(gradients[1][w][j]*l.size[r])
 			}
 			size += dot(g, g)

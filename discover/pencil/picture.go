@@ -35,8 +35,8 @@ func (p Plane) Prepare(x []float64, band float64) []float64 {
 		if band < 1 {
 			p.transform(faded, false)
 			for i := range faded {
-				faded[i] *= complex(pass(math.Hypot(frequency(i/p.Width, p.Height), frequency(i%p.Width, p.Width)),
-					band), 0)
+				share := pass(math.Hypot(frequency(i/p.Width, p.Height), frequency(i%p.Width, p.Width)), band)
+				faded[i] = complex(real(faded[i])*share, imag(faded[i])*share)
 			}
 			p.transform(faded, true)
 		}
@@ -204,10 +204,11 @@ func (m *fields) along(x []float64, half int) [6][]float64 {
 				if 2*at == side {
 					continue
 				}
-				slope[i] = v * complex(0, math.Pi*frequency(at, side))
+				turn := math.Pi * frequency(at, side)
+				slope[i] = complex(-imag(v)*turn, real(v)*turn)
 				if half == 1 {
-					slope[i] *= complex(pass(math.Hypot(frequency(i/p.Width, p.Height), frequency(i%p.Width, p.Width)),
-						fits), 0)
+					share := pass(math.Hypot(frequency(i/p.Width, p.Height), frequency(i%p.Width, p.Width)), fits)
+					slope[i] = complex(real(slope[i])*share, imag(slope[i])*share)
 				}
 			}
 			p.transform(slope, true)
@@ -299,7 +300,9 @@ func (m *fields) drawn(x []float64, r *rand.Rand) []direction {
 				f := m.plane.spectrum(v[j][c*n : (c+1)*n])
 				for i, w := range phase {
 					if a := cmplx.Abs(w); a > 0 {
-						f[i] *= w / complex(a, 0)
+						x, y := real(w)/a, imag(w)/a
+						re, im := real(f[i]), imag(f[i])
+						f[i] = complex(float64(re*x)-float64(im*y), float64(re*y)+float64(im*x))
 					}
 				}
 				m.plane.transform(f, true)

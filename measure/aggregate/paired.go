@@ -67,7 +67,7 @@ func (p Pairs) Difference(confidence float64) (difference float64, iv Interval) 
 func wilson(share, n, z float64) (low, high float64) {
 	square := float64(z * z)
 	middle := share + square/(2*n)
-	width := z * math.Sqrt(float64(share*(1-share))/n+square/float64(4*n*n))
+	width := float64(z * math.Sqrt(float64(share*(1-share))/n+square/float64(4*n*n)))
 	return (middle - width) / (1 + square/n), (middle + width) / (1 + square/n)
 }
 

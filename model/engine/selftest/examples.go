@@ -64,7 +64,7 @@ func examples() []example {
 func fine(n, seed int) []float32 {
 	x := ramp(n, seed)
 	for i := range x {
-		x[i] += float32((i*29+seed)%31+1) / (1 << 17)
+		x[i] += float32(float32((i*29+seed)%31+1) / (1 << 17))
 	}
 	return x
 }
