@@ -94,7 +94,7 @@ func draws(g group.Group, n int) []group.Element {
 		t := make([]float64, len(s.Generators()))
 		for range n {
 			for i := range t {
-				t[i] = float64(2*r.Float64()) - 1
+				t[i] = r.NormFloat64()
 			}
 			out = append(out, s.Exp(t))
 		}
