@@ -216,16 +216,17 @@ class Package(unittest.TestCase):
         self.assertEqual(str(e), "no")
 
     def test_import_is_fast(self) -> None:
-        """At most 60 ms of processor time over that of NumPy, in the best of several."""
+        """At most 60 ms of processor time over that of NumPy, in the best of several; on a slow machine in proportion to NumPy's own."""
         code = (
-            "import time, resource; import numpy, json, subprocess\n"
-            "t = time.process_time(); import nero; print(time.process_time() - t)"
+            "import time; t = time.process_time(); import numpy; u = time.process_time(); import json, subprocess\n"
+            "v = time.process_time(); import nero; print(u - t, time.process_time() - v)"
         )
         with tempfile.TemporaryDirectory() as d:  # compiled once, as installers do
             env = {**os.environ, "PYTHONPATH": str(SRC), "PYTHONPYCACHEPREFIX": d}
             env.pop("PYTHONDONTWRITEBYTECODE", None)
-            best = min(float(subprocess.run([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, check=True).stdout) for _ in range(7))
-        self.assertLess(best, 0.06)
+            runs = [subprocess.run([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, check=True).stdout.split() for _ in range(8)]
+        numpy, ours = (min(float(r[i]) for r in runs[1:]) for i in (0, 1))
+        self.assertLess(ours, max(0.06, 1.5 * numpy))
 
 
 #: Functions that compute numbers from numbers.
