@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"nero/app"
 
@@ -11,7 +12,7 @@ import (
 
 func (a *App) submit() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "submit slurm|kubernetes RUN",
+		Use:   "submit slurm|kubernetes|local|dask|ray RUN",
 		Short: "Hand the shards of a planned run to a scheduler",
 		Long: `submit cuts the shards of a run that nero plan began into tasks of a scheduler. What is kept already is not
 computed again, so the same command goes on with what is missing. See docs/CLUSTERS.md.`,
@@ -21,7 +22,27 @@ computed again, so the same command goes on with what is missing. See docs/CLUST
 			"  nero submit kubernetes run --image IMAGE --claim CLAIM | kubectl apply -f -",
 	}
 	c.AddCommand(worksInBucket(a.submitSlurm(), byArgument), worksInBucket(a.submitKubernetes(), byArgument))
+	c.AddCommand(inPython("local RUN", "Processes of this machine"), inPython("dask ADDRESS RUN", "Workers of Dask"),
+		inPython("ray ADDRESS RUN", "Workers of Ray"))
 	return c
+}
+
+// inPython is an engine that the Python package hands shards to, since it is spoken to in Python. It stands in the help
+// of this program, where one looks for it, and says what to type.
+func inPython(use, short string) *cobra.Command {
+	engine, _, _ := strings.Cut(use, " ")
+	return &cobra.Command{
+		Use:                engine,
+		Short:              short + ", by the Python package: python -m nero.submit " + use,
+		DisableFlagParsing: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				args = strings.Fields(use)[1:]
+			}
+			return fmt.Errorf("%s is handed shards by the Python package: python -m nero.submit %s; "+
+				"see docs/CLUSTERS.md", engine, app.CommandLine(append([]string{engine}, args...)))
+		},
+	}
 }
 
 // addTasks adds the flags of tasks.
