@@ -486,6 +486,47 @@ func TestNearest(t *testing.T) {
 	}
 }
 
+// Directions skip what cannot be near and nothing else: of rows that lie close together, far from the origin, with some
+// that are equal.
+func TestShortcutsSkipOnlyWhatIsFar(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	const n, d, asked = 500, 120, 40
+	for _, off := range []float64{0, 1e6} {
+		rows := make([]float64, n*d)
+		for i := range n {
+			for j := range d {
+				rows[i*d+j] = off + r.NormFloat64()/float64(1+j)
+			}
+			if i%10 == 9 {
+				copy(rows[i*d:(i+1)*d], rows[(i-1)*d:])
+			}
+		}
+		s := newShort(rows, d, fewDistances)
+		if s == nil {
+			t.Fatal("no directions")
+		}
+		skipped := 0
+		for a := range asked {
+			x := rows[a*d : (a+1)*d]
+			quick, plain := nearest{x: x, short: s.query(x)}, nearest{x: x}
+			for i := range n {
+				plain.add(i, squared(x, rows[i*d:(i+1)*d], math.Inf(1)))
+				if s.beyond(&quick.short, i) {
+					skipped++
+				} else if quick.add(i, squared(x, rows[i*d:(i+1)*d], quick.most())) {
+					s.narrow(&quick.short, quick.most())
+				}
+			}
+			if quick.index != plain.index || quick.far != plain.far {
+				t.Fatalf("%v at %v, want %v at %v", quick.index, quick.far, plain.index, plain.far)
+			}
+		}
+		if skipped < asked*n/2 {
+			t.Errorf("%d of %d are skipped", skipped, asked*n)
+		}
+	}
+}
+
 // Every form says the same for any number of workers.
 func TestFormsAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 	golden := func(_ int, r *rand.Rand) (space.Value, int, space.Value) {

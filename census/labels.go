@@ -136,10 +136,15 @@ func (t *taker) neighbors(ctx context.Context, counts func(i int) bool) ([][]int
 		}
 	}
 	rows := make([]float64, n*d)
+	var counted []int
 	for i := range n {
 		row(rows[i*d:(i+1)*d], t.near.Row(i))
+		if counts(i) {
+			counted = append(counted, i)
+		}
 	}
 	out := make([][]int, len(t.asked)*(len(t.elements)+1))
+	short := newShort(rows, d, len(out)*len(counted))
 	const block = 8 // so many are held against a row at once, while it is at hand
 	blocks := (len(t.asked) + block - 1) / block
 	err := parallel(ctx, t.s.Workers, blocks*(len(t.elements)+1), func(task int) error {
@@ -153,16 +158,17 @@ func (t *taker) neighbors(ctx context.Context, counts func(i int) bool) ([][]int
 			} else {
 				row(x, t.nearMoved[k].Row(from+a))
 			}
-			queries[a] = nearest{x: x}
+			queries[a] = nearest{x: x, short: short.query(x)}
 		}
-		for i := range n {
-			if !counts(i) {
-				continue
-			}
+		for _, i := range counted {
 			y := rows[i*d : (i+1)*d]
 			for a := range queries {
-				if t.asked[from+a] != i {
-					queries[a].add(i, squared(queries[a].x, y, queries[a].most()))
+				q := &queries[a]
+				if t.asked[from+a] == i || short.beyond(&q.short, i) {
+					continue
+				}
+				if q.add(i, squared(q.x, y, q.most())) {
+					short.narrow(&q.short, q.most())
 				}
 			}
 		}
@@ -235,6 +241,7 @@ func squared(a, b []float64, most float64) float64 {
 // nearest are the nearest samples so far, the nearest first; of equally near ones the first in the data.
 type nearest struct {
 	x     []float64
+	short question
 	n     int
 	index [Neighbors]int
 	far   [Neighbors]float64
@@ -248,9 +255,10 @@ func (q *nearest) most() float64 {
 	return q.far[Neighbors-1]
 }
 
-func (q *nearest) add(i int, far float64) {
+// add takes a sample if it is near enough, and reports whether it is.
+func (q *nearest) add(i int, far float64) bool {
 	if far >= q.most() {
-		return
+		return false
 	}
 	at := min(q.n, Neighbors-1)
 	for ; at > 0 && far < q.far[at-1]; at-- {
@@ -258,6 +266,7 @@ func (q *nearest) add(i int, far float64) {
 	}
 	q.index[at], q.far[at] = i, far
 	q.n = min(q.n+1, Neighbors)
+	return true
 }
 
 // vote is the label that most neighbors have, of several that of the nearest of them.

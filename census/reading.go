@@ -96,11 +96,16 @@ func readPictures(v space.Value, _ *space.Info) *reading {
 	few := cells(len(all)*m.C, mostRead, sideRead, m.H, m.W)
 	many := cells(len(all)*m.C, mostNear, sideNear, m.H, m.W)
 	by := func(cells []int) func(space.Value) []float64 {
+		usual := newPool([]int{m.H, m.W}, cells)
 		return func(v space.Value) []float64 {
 			var out []float64
 			if p, ok := v.(space.Pictured); ok {
 				for _, m := range p.Pictures() {
-					out = append(out, pooled(m.Pix, m.C, []int{m.H, m.W}, cells)...)
+					of := usual
+					if m.H != of.size[0] || m.W != of.size[1] {
+						of = newPool([]int{m.H, m.W}, cells)
+					}
+					out = append(out, of.means(m.Pix, m.C)...)
 				}
 			}
 			return out
@@ -163,22 +168,30 @@ func cells(times, most, side int, size ...int) []int {
 }
 
 // pooled is the means over cells of each of several grids.
-func pooled(x []float64, times int, size, cells []int) []float64 {
+func pooled(x []float64, times int, size, cells []int) []float64 { return newPool(size, cells).means(x, times) }
+
+// pool is a grid with cells.
+type pool struct {
+	size []int
+	// the cell of each place, and how many places each has
+	cell  []int
+	count []float64
+}
+
+func newPool(size, cells []int) *pool {
 	places, all := 1, 1
 	for i := range size {
 		places, all = places*size[i], all*cells[i]
 	}
-	sum, count := make([]float64, times*all), make([]float64, all)
+	p := &pool{size: size, cell: make([]int, places), count: make([]float64, all)}
 	at := make([]int, len(size)) // the place
-	for p := range places {
+	for k := range p.cell {
 		cell := 0
 		for i := range size {
 			cell = cell*cells[i] + at[i]*cells[i]/size[i]
 		}
-		count[cell]++
-		for k := range times {
-			sum[k*all+cell] += x[k*places+p]
-		}
+		p.cell[k] = cell
+		p.count[cell]++
 		for i := len(size) - 1; i >= 0; i-- {
 			if at[i]++; at[i] < size[i] {
 				break
@@ -186,8 +199,20 @@ func pooled(x []float64, times int, size, cells []int) []float64 {
 			at[i] = 0
 		}
 	}
-	for k := range sum {
-		sum[k] /= count[k%all]
+	return p
+}
+
+// means are those over the cells of each of several grids.
+func (p *pool) means(x []float64, times int) []float64 {
+	sum := make([]float64, times*len(p.count))
+	for k := range times {
+		to, from := sum[k*len(p.count):(k+1)*len(p.count)], x[k*len(p.cell):]
+		for i, c := range p.cell {
+			to[c] += from[i]
+		}
+		for c := range to {
+			to[c] /= p.count[c]
+		}
 	}
 	return sum
 }

@@ -40,6 +40,29 @@ func Widen(dst []float64, src []float32) {
 	}
 }
 
+// Weigh adds rows to dst, each times its weight, one row after the other: w[0]·x[0], w[1]·x[stride] and so on, as many
+// numbers of each as dst has.
+func Weigh(dst, x []float64, stride int, w []float64) {
+	if len(dst) == 0 || len(w) == 0 {
+		return
+	}
+	x = x[:(len(w)-1)*stride+len(dst)]
+	n := 0
+	if wide() && len(dst) >= width {
+		n = len(dst) - len(dst)%width
+		weigh(&dst[0], &x[0], &w[0], n, stride, len(w))
+	}
+	if n == len(dst) {
+		return
+	}
+	for r, f := range w {
+		row := x[r*stride+n:][:len(dst)-n]
+		for i, v := range row {
+			dst[n+i] += float64(f * v)
+		}
+	}
+}
+
 // Map is the map v·A + B with a bound on what it may be off: (|v·A| + |B|)·Slack.
 type Map struct{ A, B, AbsB, Slack float64 }
 

@@ -14,6 +14,9 @@ func narrow(dst *float32, src *float64, n int)
 func widen(dst *float64, src *float32, n int)
 
 //go:noescape
+func weigh(dst, x, w *float64, n, stride, rows int)
+
+//go:noescape
 func rounded(dst *float32, src *float64, n int, m *Map) bool
 
 //go:noescape

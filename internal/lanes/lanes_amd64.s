@@ -32,6 +32,96 @@ next:
 	VZEROUPPER
 	RET
 
+// func weigh(dst, x, w *float64, n, stride, rows int)
+//
+// Products are rounded before they are added to, and rows come one after the other, as in plain code.
+TEXT ·weigh(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+24(FP), CX
+	MOVQ stride+32(FP), DX
+	SHLQ $3, DX            // in bytes
+
+many:                      // sixteen columns at once
+	CMPQ CX, $16
+	JLT few
+	VMOVUPD (DI), Y0
+	VMOVUPD 32(DI), Y1
+	VMOVUPD 64(DI), Y2
+	VMOVUPD 96(DI), Y3
+	MOVQ SI, R8
+	MOVQ w+16(FP), R9
+	MOVQ rows+40(FP), R10
+
+row:
+	VBROADCASTSD (R9), Y4
+	VMULPD (R8), Y4, Y5
+	VMULPD 32(R8), Y4, Y6
+	VMULPD 64(R8), Y4, Y7
+	VMULPD 96(R8), Y4, Y8
+	VADDPD Y5, Y0, Y0
+	VADDPD Y6, Y1, Y1
+	VADDPD Y7, Y2, Y2
+	VADDPD Y8, Y3, Y3
+	ADDQ DX, R8
+	ADDQ $8, R9
+	DECQ R10
+	JNZ row
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, 32(DI)
+	VMOVUPD Y2, 64(DI)
+	VMOVUPD Y3, 96(DI)
+	ADDQ $128, SI
+	ADDQ $128, DI
+	SUBQ $16, CX
+	JMP many
+
+few:                       // eight
+	CMPQ CX, $8
+	JLT last
+	VMOVUPD (DI), Y0
+	VMOVUPD 32(DI), Y1
+	MOVQ SI, R8
+	MOVQ w+16(FP), R9
+	MOVQ rows+40(FP), R10
+
+pair:
+	VBROADCASTSD (R9), Y4
+	VMULPD (R8), Y4, Y5
+	VMULPD 32(R8), Y4, Y6
+	VADDPD Y5, Y0, Y0
+	VADDPD Y6, Y1, Y1
+	ADDQ DX, R8
+	ADDQ $8, R9
+	DECQ R10
+	JNZ pair
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, 32(DI)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	SUBQ $8, CX
+
+last:                      // four, or none
+	TESTQ CX, CX
+	JZ done
+	VMOVUPD (DI), Y0
+	MOVQ w+16(FP), R9
+	MOVQ rows+40(FP), R10
+
+single:
+	VBROADCASTSD (R9), Y4
+	VMULPD (SI), Y4, Y5
+	VADDPD Y5, Y0, Y0
+	ADDQ DX, SI
+	ADDQ $8, R9
+	DECQ R10
+	JNZ single
+	VMOVUPD Y0, (DI)
+
+done:
+	VZEROUPPER
+	RET
+
 DATA magnitude<>+0(SB)/8, $0x7fffffffffffffff
 GLOBL magnitude<>(SB), RODATA|NOPTR, $8
 

@@ -11,6 +11,8 @@ func narrow(*float32, *float64, int) { panic(missing) }
 
 func widen(*float64, *float32, int) { panic(missing) }
 
+func weigh(*float64, *float64, *float64, int, int, int) { panic(missing) }
+
 func rounded(*float32, *float64, int, *Map) bool { panic(missing) }
 
 func bilinear(*float64, *float64, int, int, *Line) { panic(missing) }

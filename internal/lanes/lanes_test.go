@@ -49,6 +49,33 @@ func TestConversions(t *testing.T) {
 	}
 }
 
+// Rows are added one after the other with their weights, whatever their number and length, and nothing beyond dst is
+// written.
+func TestWeigh(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for n := range 40 {
+		for rows := range 6 {
+			stride := n + r.IntN(3)
+			x, w := draw(r, rows*stride+n), draw(r, rows)
+			got := draw(r, n+1)
+			got[n] = 7
+			want := slices.Clone(got)
+			for k, f := range w {
+				for i := range n {
+					want[i] += float64(f * x[k*stride+i])
+				}
+			}
+			Weigh(got[:n], x, stride, w)
+			for i := range got {
+				if math.Float64bits(got[i]) != math.Float64bits(want[i]) &&
+					!(math.IsNaN(got[i]) && math.IsNaN(want[i])) {
+					t.Fatalf("number %d of %d, %d rows: %g, want %g", i, n, rows, got[i], want[i])
+				}
+			}
+		}
+	}
+}
+
 // Where the map says that it rounded, it has the numbers of plain code; it says so of ordinary numbers, and not of NaN.
 func TestRounded(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nero/internal/elementary"
+	"nero/internal/lanes"
 )
 
 // penalty is the weight of the squared coefficients beside the sum of the losses, for numbers of deviation 1.
@@ -16,9 +17,10 @@ const penalty = 1
 func (x *design) fit(fold []int, k int, start []float64) []float64 {
 	p := x.p
 	beta, gradient, hessian := slices.Clone(start), make([]float64, p), make([]float64, p*p)
-	loss := x.loss(fold, k, beta)
+	scores, others := make([]float64, 2*x.n), make([]float64, 2*x.n)
+	loss := x.loss(fold, k, beta, scores)
 	for range 50 {
-		x.slopes(fold, k, beta, gradient, hessian)
+		x.slopes(fold, k, beta, scores, gradient, hessian)
 		step, ok := solve(hessian, gradient)
 		if !ok {
 			break
@@ -33,7 +35,7 @@ func (x *design) fit(fold []int, k int, start []float64) []float64 {
 			for j := range next {
 				next[j] = beta[j] - float64(size*step[j])
 			}
-			if l := x.loss(fold, k, next); l < loss {
+			if l := x.loss(fold, k, next, others); l < loss {
 				loss, found = l, true
 				break
 			}
@@ -43,18 +45,20 @@ func (x *design) fit(fold []int, k int, start []float64) []float64 {
 			break // rounding alone is left
 		}
 		copy(beta, next)
+		scores, others = others, scores
 	}
 	return beta
 }
 
-// loss is what fit makes small.
-func (x *design) loss(fold []int, k int, beta []float64) float64 {
+// loss is what fit makes small; scores are written for the rows that are in it.
+func (x *design) loss(fold []int, k int, beta, scores []float64) float64 {
 	sum := 0.0
 	for i, f := range fold {
 		if f == k {
 			continue
 		}
-		sum += softplus(x.score(i, beta)) + softplus(-x.score(x.n+i, beta))
+		scores[i], scores[x.n+i] = x.score(i, beta), x.score(x.n+i, beta)
+		sum += softplus(scores[i]) + softplus(-scores[x.n+i])
 	}
 	for _, b := range beta[:x.p-1] {
 		sum += float64(penalty / 2.0 * b * b)
@@ -70,29 +74,42 @@ func softplus(z float64) float64 {
 	return elementary.Log1p(elementary.Exp(z))
 }
 
-// slopes are the first and second derivatives of loss.
-func (x *design) slopes(fold []int, k int, beta, gradient, hessian []float64) {
+// gathered is how many rows are added to the second derivatives at once: they stay at hand while all columns pass.
+const gathered = 64
+
+// slopes are the first derivatives of loss, and the lower half of the second, of rows with the scores at beta. What
+// stands in the upper half means nothing.
+func (x *design) slopes(fold []int, k int, beta, scores, gradient, hessian []float64) {
 	p := x.p
 	clear(gradient)
 	clear(hessian)
+	rows := make([]float64, 0, gathered*p)
+	first, second, column := make([]float64, 0, gathered), make([]float64, 0, gathered), make([]float64, gathered)
+	flush := func() {
+		lanes.Weigh(gradient, rows, p, first)
+		for j := range p {
+			for r, w := range second {
+				column[r] = w * rows[r*p+j]
+			}
+			end := min((j+4)/4*4, p) // some of the upper half, so that four columns go together
+			lanes.Weigh(hessian[j*p:j*p+end], rows, p, column[:len(second)])
+		}
+		rows, first, second = rows[:0], first[:0], second[:0]
+	}
 	for half := range 2 {
 		for i, f := range fold {
 			if f == k {
 				continue
 			}
-			row := x.row(half*x.n + i)
-			q := 1 / (1 + elementary.Exp(-dot(row, beta)))
-			e, w := q-float64(half), q*(1-q)
-			for j, v := range row {
-				gradient[j] += float64(e * v)
-				s := float64(w * v)
-				to := hessian[j*p : j*p+j+1]
-				for l, u := range row[:j+1] {
-					to[l] += float64(s * u)
-				}
+			q := 1 / (1 + elementary.Exp(-scores[half*x.n+i]))
+			rows = append(rows, x.row(half*x.n+i)...)
+			first, second = append(first, q-float64(half)), append(second, q*(1-q))
+			if len(first) == gathered {
+				flush()
 			}
 		}
 	}
+	flush()
 	for j := range p - 1 {
 		gradient[j] += float64(penalty * beta[j])
 		hessian[j*p+j] += penalty

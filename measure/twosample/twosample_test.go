@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"nero/internal/elementary"
+
 	"pgregory.net/rapid"
 )
 
@@ -183,10 +185,58 @@ func TestFitIsAtTheMinimum(t *testing.T) {
 	fold := Deal(1, names(60))
 	gradient, hessian := make([]float64, x.p), make([]float64, x.p*x.p)
 	for _, start := range [][]float64{{0, 0, 0, 0}, {3, -2, 1, 5}} {
-		x.slopes(fold, 0, x.fit(fold, 0, start), gradient, hessian)
+		beta, scores := x.fit(fold, 0, start), make([]float64, 2*x.n)
+		x.loss(fold, 0, beta, scores)
+		x.slopes(fold, 0, beta, scores, gradient, hessian)
 		for j, g := range gradient {
 			if !(math.Abs(g) < 1e-3) {
 				t.Errorf("slope %d is %v from %v", j, g, start)
+			}
+		}
+	}
+}
+
+// Derivatives are sums over rows in their order, to the last bit, however many columns there are and however many rows
+// are gathered.
+func TestSlopesAreSumsOverRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	for p := 2; p <= 12; p++ {
+		const n = 100
+		x := standard(gauss(r, n, p-1, 0), gauss(r, n, p-1, 0.5))
+		fold := Deal(3, names(n))
+		beta, scores := make([]float64, x.p), make([]float64, 2*n)
+		for j := range beta {
+			beta[j] = r.NormFloat64()
+		}
+		x.loss(fold, 2, beta, scores)
+		gradient, hessian := make([]float64, x.p), make([]float64, x.p*x.p)
+		x.slopes(fold, 2, beta, scores, gradient, hessian)
+		want, second := make([]float64, x.p), make([]float64, x.p*x.p)
+		for row := range 2 * n {
+			if fold[row%n] == 2 {
+				continue
+			}
+			q := 1 / (1 + elementary.Exp(-x.score(row, beta)))
+			for j, v := range x.row(row) {
+				want[j] += float64((q - float64(row/n)) * v)
+				for l, u := range x.row(row)[:j+1] {
+					second[j*x.p+l] += float64(float64(q*(1-q)*v) * u)
+				}
+			}
+		}
+		for j := range x.p {
+			if j < x.p-1 {
+				want[j] += float64(penalty * beta[j])
+				second[j*x.p+j] += penalty
+			}
+			if gradient[j] != want[j] {
+				t.Errorf("%d columns: slope %d is %v, want %v", p, j, gradient[j], want[j])
+			}
+			for l := range j + 1 {
+				if hessian[j*x.p+l] != second[j*x.p+l] {
+					t.Errorf("%d columns: second slope %d, %d is %v, want %v", p, j, l, hessian[j*x.p+l],
+						second[j*x.p+l])
+				}
 			}
 		}
 	}
