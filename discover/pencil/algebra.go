@@ -81,6 +81,8 @@ const (
 	structured = 45
 	// pairs of a larger algebra whose commutators are looked at.
 	pairs = 200
+	// coordinates up to which a form is looked for, which has half as many squared numbers.
+	formed = 32
 )
 
 // algebra is what levels generate.
@@ -327,7 +329,7 @@ func (a *Algebra) forms(s *system, members [][]*mat.Dense, floor float64) {
 	if p.affine {
 		a.Fixed = fixed(p, maps)
 	}
-	if p.empty {
+	if p.empty || k > formed {
 		return
 	}
 	if _, rank := p.left.Dims(); rank < p.k {

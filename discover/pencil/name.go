@@ -10,10 +10,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// known is families of a known name, as matrices of k rows and k+1 columns, or k without shifts.
+// known is families of a known name: so many, as matrices of k rows and k+1 columns, or k without shifts, which are made
+// when they are needed, for those of many coordinates are large.
 type known struct {
 	name    string
-	members []*mat.Dense
+	count   int
+	members func() []*mat.Dense
 }
 
 // unit is E_rc.
@@ -40,71 +42,104 @@ func catalogue(k int, affine bool) []known {
 		m.Set(i, j, 1)
 		return m
 	}
-	var turns, shifts, diagonal, offDiagonal, traceless []*mat.Dense
-	grow := mat.NewDense(k, c, nil)
-	for i := range k {
-		grow.Set(i, i, 1)
-		diagonal = append(diagonal, e(i, i))
-		if affine {
-			shifts = append(shifts, e(i, k))
-		}
-		for j := range k {
-			if i < j {
-				turns = append(turns, plane(i, j))
+	// planes are the turns, or boosts where one of the two coordinates is time, of all planes but those of one.
+	planes := func(time, but int) func() []*mat.Dense {
+		return func() []*mat.Dense {
+			var out []*mat.Dense
+			for i := range k {
+				for j := range i {
+					switch {
+					case i == but || j == but:
+					case i == time || j == time:
+						out = append(out, boost(j, i))
+					default:
+						out = append(out, plane(j, i))
+					}
+				}
 			}
-			if i != j {
-				offDiagonal = append(offDiagonal, e(i, j))
-			}
-		}
-		if i > 0 {
-			m := e(i, i)
-			m.Set(0, 0, -1)
-			traceless = append(traceless, m)
+			return out
 		}
 	}
-	join := func(sets ...[]*mat.Dense) []*mat.Dense { return slices.Concat(sets...) }
-	scaling := []*mat.Dense{grow}
-	out := []known{
-		{fmt.Sprintf("so(%d): all turns", k), turns},
-		{"scaling", scaling},
-		{fmt.Sprintf("so(%d) + R: all turns and scaling", k), join(turns, scaling)},
-		{fmt.Sprintf("sl(%d): all maps that keep volume", k), join(offDiagonal, traceless)},
-		{fmt.Sprintf("gl(%d): all linear maps", k), join(offDiagonal, diagonal)},
-		{"scaling of each coordinate", diagonal},
-	}
-	for t := range k {
-		lorentz := []*mat.Dense{}
+	const no = -1
+	turns := planes(no, no)
+	scaling := func() []*mat.Dense {
+		grow := mat.NewDense(k, c, nil)
 		for i := range k {
-			for j := range i {
-				if i == t || j == t {
-					lorentz = append(lorentz, boost(j, i))
-				} else {
-					lorentz = append(lorentz, plane(j, i))
+			grow.Set(i, i, 1)
+		}
+		return []*mat.Dense{grow}
+	}
+	diagonal := func() []*mat.Dense {
+		var out []*mat.Dense
+		for i := range k {
+			out = append(out, e(i, i))
+		}
+		return out
+	}
+	offDiagonal := func() []*mat.Dense {
+		var out []*mat.Dense
+		for i := range k {
+			for j := range k {
+				if i != j {
+					out = append(out, e(i, j))
 				}
 			}
 		}
-		out = append(out, known{fmt.Sprintf("so(%d,1): turns and boosts, time is coordinate %d", k-1, t+1), lorentz})
+		return out
+	}
+	traceless := func() []*mat.Dense {
+		var out []*mat.Dense
+		for i := 1; i < k; i++ {
+			m := e(i, i)
+			m.Set(0, 0, -1)
+			out = append(out, m)
+		}
+		return out
+	}
+	shifts := func() []*mat.Dense {
+		var out []*mat.Dense
+		for i := range k {
+			out = append(out, e(i, k))
+		}
+		return out
+	}
+	join := func(sets ...func() []*mat.Dense) func() []*mat.Dense {
+		return func() []*mat.Dense {
+			var out []*mat.Dense
+			for _, s := range sets {
+				out = append(out, s()...)
+			}
+			return out
+		}
+	}
+	pairs := k * (k - 1) / 2
+	out := []known{
+		{fmt.Sprintf("so(%d): all turns", k), pairs, turns},
+		{"scaling", 1, scaling},
+		{fmt.Sprintf("so(%d) + R: all turns and scaling", k), pairs + 1, join(turns, scaling)},
+		{fmt.Sprintf("sl(%d): all maps that keep volume", k), k*k - 1, join(offDiagonal, traceless)},
+		{fmt.Sprintf("gl(%d): all linear maps", k), k * k, join(offDiagonal, diagonal)},
+		{"scaling of each coordinate", k, diagonal},
+	}
+	for t := range k {
+		out = append(out, known{
+			fmt.Sprintf("so(%d,1): turns and boosts, time is coordinate %d", k-1, t+1), pairs, planes(t, no),
+		})
 	}
 	if k > 2 {
 		for i := range k {
 			for j := range i {
 				out = append(out, known{
-					fmt.Sprintf("so(2): turns of coordinates %d and %d", j+1, i+1),
-					[]*mat.Dense{plane(j, i)},
+					fmt.Sprintf("so(2): turns of coordinates %d and %d", j+1, i+1), 1,
+					func() []*mat.Dense { return []*mat.Dense{plane(j, i)} },
 				})
 			}
 		}
 		for t := range k {
-			rest := []*mat.Dense{}
-			for i := range k {
-				for j := range i {
-					if i != t && j != t {
-						rest = append(rest, plane(j, i))
-					}
-				}
-			}
-			if len(rest) > 1 {
-				out = append(out, known{fmt.Sprintf("so(%d): turns that leave coordinate %d", k-1, t+1), rest})
+			if rest := (k - 1) * (k - 2) / 2; rest > 1 {
+				out = append(out, known{
+					fmt.Sprintf("so(%d): turns that leave coordinate %d", k-1, t+1), rest, planes(no, t),
+				})
 			}
 		}
 	}
@@ -112,11 +147,12 @@ func catalogue(k int, affine bool) []known {
 		return out
 	}
 	return append(out,
-		known{fmt.Sprintf("R%d: all shifts", k), shifts},
-		known{fmt.Sprintf("se(%d): all turns and shifts", k), join(turns, shifts)},
-		known{fmt.Sprintf("se(%d) + R: all turns, shifts and scaling", k), join(turns, shifts, scaling)},
-		known{"shifts and scaling", join(shifts, scaling)},
-		known{fmt.Sprintf("aff(%d): all affine maps", k), join(offDiagonal, diagonal, shifts)},
+		known{fmt.Sprintf("R%d: all shifts", k), k, shifts},
+		known{fmt.Sprintf("se(%d): all turns and shifts", k), pairs + k, join(turns, shifts)},
+		known{fmt.Sprintf("se(%d) + R: all turns, shifts and scaling", k), pairs + k + 1,
+			join(turns, shifts, scaling)},
+		known{"shifts and scaling", k + 1, join(shifts, scaling)},
+		known{fmt.Sprintf("aff(%d): all affine maps", k), k*k + k, join(offDiagonal, diagonal, shifts)},
 	)
 }
 
@@ -260,14 +296,15 @@ func (a *Algebra) look(motions []Motion, at int, size float64) (about string) {
 		return about // members that differ in the answers alone
 	}
 	for _, n := range catalogue(k, c > k) {
-		if len(n.members) != len(own) {
+		if n.count != len(own) {
 			continue
 		}
+		members := n.members()
 		var other [][]float64
-		for _, m := range n.members {
+		for _, m := range members {
 			other = append(other, m.RawMatrix().Data)
 		}
-		a.Angles = append(a.Angles, Angle{n.name, angle(own, spanned(other, 1e-6)), n.members})
+		a.Angles = append(a.Angles, Angle{n.name, angle(own, spanned(other, 1e-6)), members})
 	}
 	slices.SortStableFunc(a.Angles, func(x, y Angle) int {
 		if x.Degrees < y.Degrees {

@@ -377,6 +377,18 @@ func (l *linear) row(x, gradient, out []float64, _ int) {
 	}
 }
 
+func (l *linear) single() bool { return len(l.block.Points) == 1 }
+
+func (l *linear) slope(gradient []float64) []float64 {
+	out := make([]float64, len(l.size))
+	for r, j := range l.block.Points[0] {
+		out[r] = gradient[j] * l.size[r]
+	}
+	return out
+}
+
+func (l *linear) place(x []float64) []float64 { return l.point(x, l.block.Points[0]) }
+
 func (l *linear) measure(p *part, x []float64, gradients [2][][]float64) {
 	g, d := make([]float64, p.k), make([]float64, p.k)
 	for _, at := range l.block.Points {

@@ -80,6 +80,8 @@ type Options struct {
 	Soft float64
 	// Noise is the relative size of what differs between two answers to one input.
 	Noise float64
+	// Memory is how many bytes matrices may take, 1 GiB by preset.
+	Memory int
 	// Seed decides every random choice.
 	Seed uint64
 }
@@ -97,8 +99,10 @@ const (
 	slack = 10
 	// eigenvalues of N and of E[JᵀJ] that are zero, relative to the largest.
 	unspanned = 1e-10
-	// unknowns that a system of equations may have.
-	unknowns = 1100
+	// unknowns up to which all equations are kept, and all directions looked at where these are few.
+	dense = 1100
+	// bytes that matrices may take.
+	memory = 1 << 30
 	// directions of the answers that a joint question may have.
 	jointMost = 16
 	// objects below which nothing is said.
@@ -117,6 +121,9 @@ func (o Options) filled(d int) Options {
 	}
 	if o.Bootstraps == 0 {
 		o.Bootstraps = bootstraps
+	}
+	if o.Memory == 0 {
+		o.Memory = memory
 	}
 	if o.Soft == 0 {
 		o.Soft = soft

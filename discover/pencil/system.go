@@ -27,48 +27,6 @@ func (s *system) sizes(n int) []float64 {
 	return out
 }
 
-// equations are the rows of some probes after the quotients by the first half, and how far the second is from them.
-func (s *system) equations(d *derivatives, keep, size int) (first, apart *mat.Dense) {
-	rows := s.objects * keep
-	first, apart = mat.NewDense(rows, size, nil), mat.NewDense(rows, size, nil)
-	for i := range s.objects {
-		for w := range keep {
-			// Where not all are kept, objects look at different ones.
-			probe := w
-			if keep < d.probes {
-				probe = (i + w) % d.probes
-			}
-			m, a := first.RawRowView(i*keep+w), apart.RawRowView(i*keep+w)
-			from := 0
-			for k, p := range s.parts {
-				to := from + p.reduced()
-				if p.moved == nil {
-					full := make([]float64, p.size())
-					copy(full[probe*p.c:], s.y[i])
-					full[(probe+1)*p.c-1] = 1
-					scale(full, -1)
-					p.reduce(full, m[from:to])
-				} else {
-					one, other := make([]float64, p.size()), make([]float64, p.size())
-					d.row(0, i, k, probe, p.moved, one)
-					d.row(1, i, k, probe, p.moved, other)
-					for j := range one {
-						other[j] = one[j] - other[j]
-					}
-					p.reduce(one, m[from:to])
-					p.reduce(other, a[from:to])
-				}
-				from = to
-			}
-			// A row that stands for several.
-			f := math.Sqrt(float64(d.probes) / float64(keep))
-			scale(m, f)
-			scale(a, f)
-		}
-	}
-	return first, apart
-}
-
 // solve counts the symmetries.
 func (s *system) solve(d *derivatives, r *Result, o Options) *Result {
 	r.Derivative, r.Step = d.name, d.step
@@ -88,30 +46,26 @@ func (s *system) solve(d *derivatives, r *Result, o Options) *Result {
 		r.Why = "the data span no direction that the function looks at"
 		return r
 	}
-	if size > unknowns {
-		r.Why = fmt.Sprintf("%d unknowns, as of a list of more than 32 numbers, are more than the %d that are solved "+
-			"for", size, unknowns)
-		return r
-	}
 	keep := d.probes
 	if enough := (4*size + s.objects - 1) / s.objects; size > 300 && keep > enough {
 		keep = enough
 	}
 	r.Rows = keep * s.objects
-	z, apart := s.equations(d, keep, size)
-	m := newSym(size)
-	m.SymOuterK(1/float64(s.objects), z.T())
-	_, vectors := lowest(m, o.Soft*o.Soft, o.Seed)
+	e := newEquations(s, d, keep, size)
+	var vectors *mat.Dense
+	if size <= dense {
+		_, vectors = lowest(e.gram(), o.Soft*o.Soft, o.Seed)
+	} else if vectors, r.Why = e.lowest(r, o); r.Why != "" {
+		return r
+	}
 	_, k := vectors.Dims()
 	// The roots of eigenvalues below 1e-16 are noise of 1e-8; the lengths of the rows are not.
 	levels := make([]level, k)
-	var zv, av mat.Dense
-	zv.Mul(z, vectors)
-	av.Mul(apart, vectors)
+	zv, av := e.times(vectors)
 	root := 1 / math.Sqrt(float64(s.objects))
 	for j := range levels {
 		levels[j] = level{
-			norm(mat.Col(nil, j, &zv)) * root, max(norm(mat.Col(nil, j, &av))*root, d.floor), mat.Col(nil, j, vectors),
+			norm(mat.Col(nil, j, zv)) * root, max(norm(mat.Col(nil, j, av))*root, d.floor), mat.Col(nil, j, vectors),
 		}
 	}
 	slices.SortStableFunc(levels, func(a, b level) int {
@@ -139,7 +93,7 @@ func (s *system) solve(d *derivatives, r *Result, o Options) *Result {
 		}
 		r.Families = append(r.Families, f)
 	}
-	s.rank(z, levels, candidates, size, r, o)
+	s.rank(e, levels, candidates, size, r, o)
 	if r.Dimension > 0 {
 		r.Algebra = s.algebra(levels[:r.Dimension], r.Floor)
 	}
@@ -174,13 +128,12 @@ func cut(sigma []float64, size int, floor, limit float64) (rank int, ratio float
 
 // rank decides, with the bootstrap: objects are drawn anew, and the same rule counts again among the lowest directions
 // and those that follow.
-func (s *system) rank(z *mat.Dense, levels []level, candidates, size int, r *Result, o Options) {
+func (s *system) rank(e *equations, levels []level, candidates, size int, r *Result, o Options) {
 	found, ratio := cut(r.Sigma, size, r.Floor, o.Soft)
 	r.Ratio = ratio
 	if free := size - found; 2*r.Rows < 3*free {
 		r.Low, r.High, r.Families = 0, size, []Family{} // directions that too few equations leave are no families
-		r.Why = fmt.Sprintf("%d equations are too few for %d unknowns: ask at %d inputs or more", r.Rows, size,
-			(3*free*s.objects+2*r.Rows-1)/(2*r.Rows))
+		r.Why = e.few(size, free)
 		return
 	}
 	// Only the directions about the cut can change places.
@@ -192,8 +145,7 @@ func (s *system) rank(z *mat.Dense, levels []level, candidates, size int, r *Res
 	for j := range k {
 		v.SetCol(j, levels[first+j].vector)
 	}
-	var zv mat.Dense
-	zv.Mul(z, v)
+	zv, _ := e.times(v)
 	keep := r.Rows / s.objects
 	grams := make([]*mat.SymDense, s.objects)
 	for i := range grams {
@@ -203,6 +155,7 @@ func (s *system) rank(z *mat.Dense, levels []level, candidates, size int, r *Res
 		}
 	}
 	counts := map[int]int{}
+	own := s.expanded(levels[first:last])
 	random := random(o.Seed, ofDraws)
 	for range o.Bootstraps {
 		times := make([]float64, s.objects)
@@ -216,7 +169,7 @@ func (s *system) rank(z *mat.Dense, levels []level, candidates, size int, r *Res
 				axpy(raw, t, grams[i].RawSymmetric().Data)
 			}
 		}
-		sigma := relative(sum, s.metric(times, levels[first:last]))
+		sigma := relative(sum, s.metric(times, own))
 		n, _ := cut(sigma, size-first, max(r.Floor, 1e-7), o.Soft)
 		counts[first+n]++
 	}
@@ -252,12 +205,24 @@ func (s *system) rank(z *mat.Dense, levels []level, candidates, size int, r *Res
 	}
 }
 
-// metric is N of drawn objects, each counted as often as it was drawn, on some directions.
-func (s *system) metric(times []float64, levels []level) *mat.SymDense {
-	out := newSym(len(levels))
+// expanded are the matrices of each part that levels stand for.
+func (s *system) expanded(levels []level) [][]*mat.Dense {
+	out := make([][]*mat.Dense, len(s.parts))
 	from := 0
-	for _, p := range s.parts {
+	for i, p := range s.parts {
 		n := p.reduced()
+		for _, l := range levels {
+			out[i] = append(out[i], p.expand(l.vector[from:from+n]))
+		}
+		from += n
+	}
+	return out
+}
+
+// metric is N of drawn objects, each counted as often as it was drawn, on the directions that matrices of each part are.
+func (s *system) metric(times []float64, own [][]*mat.Dense) *mat.SymDense {
+	out := newSym(len(own[0]))
+	for k, p := range s.parts {
 		mean := newSym(p.c)
 		raw := mean.RawSymmetric().Data
 		for i, t := range times {
@@ -265,20 +230,13 @@ func (s *system) metric(times []float64, levels []level) *mat.SymDense {
 				axpy(raw, t/float64(s.objects), p.each[i].RawSymmetric().Data)
 			}
 		}
-		moved := make([][]float64, len(levels))
-		own := make([][]float64, len(levels))
-		for j, l := range levels {
-			m := p.expand(l.vector[from : from+n])
-			var w mat.Dense
-			w.Mul(m, mean)
-			own[j], moved[j] = m.RawMatrix().Data, w.RawMatrix().Data
-		}
-		for j := range levels {
+		for j, m := range own[k] {
+			var moved mat.Dense
+			moved.Mul(m, mean)
 			for i := range j + 1 {
-				out.SetSym(i, j, out.At(i, j)+dot(own[i], moved[j]))
+				out.SetSym(i, j, out.At(i, j)+dot(own[k][i].RawMatrix().Data, moved.RawMatrix().Data))
 			}
 		}
-		from += n
 	}
 	return out
 }
