@@ -523,7 +523,7 @@ func (g *Generators) Hypotheses() []Hypothesis {
 			moves, action, part = "moves along", "same", joint.Name
 		}
 		h := Hypothesis{
-			Claim: fmt.Sprintf("%s: the answer %s", r.Algebra.Name, moves), Word: word, Part: part,
+			Claim: fmt.Sprintf("%s: the answer %s", r.Algebra.Name, moves), Word: word, Part: part, family: &f,
 			Lay: func(s *job.Study) {
 				f.lay(s)
 				if s.Output.Fields == nil {

@@ -2,7 +2,10 @@ package discover_test
 
 import (
 	"context"
+	"iter"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"nero/data/dataset"
@@ -75,6 +78,62 @@ func ask(t *testing.T, s *discover.Subject, names ...string) []*discover.Hypothe
 		t.Fatal(err)
 	}
 	return m.Proposed
+}
+
+// What several parts find is proposed once, with all of them as evidence; what only looks alike is proposed by each.
+func TestOneHypothesisForWhatSeveralPartsFind(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		f    func(x []float64) []float64
+		want map[string]string // the other part that found a claim that begins so
+	}{
+		"a turn": {
+			f: func(x []float64) []float64 {
+				return []float64{math.Exp(-x[0]*x[0]-x[1]*x[1]) + math.Sin(x[2]) + x[2]}
+			},
+			want: map[string]string{"turn x1 x2: ": "generators"},
+		},
+		"a flip": {
+			f:    func(x []float64) []float64 { return []float64{math.Cos(x[0]) + math.Sin(x[1]+2*x[2]) + x[1]*x[2]} },
+			want: map[string]string{"flip x1: ": "finite"},
+		},
+		"a stretched turn": {
+			f: func(x []float64) []float64 {
+				return []float64{math.Exp(-x[0]*x[0]-4*x[1]*x[1]) + math.Sin(x[2]) + x[2]}
+			},
+			want: map[string]string{},
+		},
+	} {
+		proposed := ask(t, about(200, 3, 7, c.f), "scan", "generators", "finite")
+		for start, part := range c.want {
+			i := slices.IndexFunc(proposed, func(h *discover.Hypothesis) bool { return strings.HasPrefix(h.Claim, start) })
+			if i < 0 || len(proposed[i].Also) != 1 || proposed[i].Also[0].Part != part {
+				t.Errorf("%s: no %q that %s found, too", name, start, part)
+			}
+			if n := len(slices.Collect(of(proposed, part))); n != 0 {
+				t.Errorf("%s: %s proposes %d on its own", name, part, n)
+			}
+		}
+		for _, h := range proposed {
+			if len(c.want) == 0 && len(h.Also) > 0 {
+				t.Errorf("%s: %s is the same as %v", name, h.Claim, h.Also)
+			}
+		}
+		if len(c.want) == 0 && len(slices.Collect(of(proposed, "generators"))) != 1 {
+			t.Errorf("%s: generators found nothing", name)
+		}
+	}
+}
+
+// of are the hypotheses that a part found first.
+func of(all []*discover.Hypothesis, part string) iter.Seq[*discover.Hypothesis] {
+	return func(yield func(*discover.Hypothesis) bool) {
+		for _, h := range all {
+			if h.Part == part && !yield(h) {
+				return
+			}
+		}
+	}
 }
 
 // Where a graph has no derivative, differences ask the model alone.

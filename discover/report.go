@@ -71,6 +71,7 @@ func Ask(ctx context.Context, s *Subject, parts []Part) (*Model, error) {
 			return nil, fmt.Errorf("%s: %s: %w", s.Model, p.Name, err)
 		}
 	}
+	m.Proposed = join(m.Proposed, s)
 	m.Predictions = s.Made()
 	return m, nil
 }
@@ -161,6 +162,9 @@ func (m *Model) proposed() []string {
 	}
 	for _, h := range m.Proposed {
 		line := fmt.Sprintf("- %s (%s)", h.Claim, h.Word)
+		for _, e := range h.Also {
+			line += fmt.Sprintf(", found by %s, too, as %s (%s)", e.Part, e.Claim, e.Word)
+		}
 		if h.Study != "" {
 			line += ": nero audit " + h.Study
 		}

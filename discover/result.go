@@ -176,7 +176,8 @@ func (f finding) claim(rows []*Row, outputs int) Hypothesis {
 		what = append(what, strings.TrimSpace(cmp.Or(r.Output, "the answer")+" "+verb))
 	}
 	return Hypothesis{
-		Claim: fmt.Sprintf("%s: under %s %s", f.family.name, f.family.doc, strings.Join(what, ", ")),
+		family: f.family,
+		Claim:  fmt.Sprintf("%s: under %s %s", f.family.name, f.family.doc, strings.Join(what, ", ")),
 		Lay: func(s *job.Study) {
 			f.family.lay(s)
 			if s.Output.Fields == nil {
