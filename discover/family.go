@@ -62,7 +62,7 @@ type source struct {
 }
 
 // sources are all kinds of input that the scan knows families of.
-func sources() []source { return []source{pictures, solids, flats, sets, vectors, signals} }
+func sources() []source { return []source{pictures, volumes, solids, flats, sets, vectors, signals} }
 
 // catalogue makes the families for a subject.
 type catalogue struct {

@@ -334,7 +334,7 @@ func spreadOf(v []space.Value) spread {
 }
 
 // unstructured are the samples changed by noise that is as large, in each field, as what a motion does to it: noise
-// without structure for numbers, blurred for pictures, whose neighbours belong together. It is nil for samples that the
+// without structure for numbers, blurred for pictures and volumes, whose neighbours belong together. It is nil for samples that the
 // motion leaves as they are.
 func (c *scanner) unstructured(f family, moved []space.Value, purpose string) (forth, back []space.Value) {
 	forth, back = make([]space.Value, len(moved)), make([]space.Value, len(moved))
@@ -396,6 +396,10 @@ func noise(to []float64, like space.Value, size float64, r *rand.Rand) {
 		for from := 0; from < len(to); from += h * w {
 			blur(to[from:from+h*w], h, w)
 		}
+	} else if d, h, w, ok := space.Voxels(like); ok && d*h*w > 0 && len(to)%(d*h*w) == 0 {
+		for from := 0; from < len(to); from += d * h * w {
+			blur(to[from:from+d*h*w], d, h, w)
+		}
 	}
 	sum := 0.0
 	for _, x := range to {
@@ -406,19 +410,28 @@ func noise(to []float64, like space.Value, size float64, r *rand.Rand) {
 	}
 }
 
-// blur takes the mean over 3 x 3 pixels, twice, with the edge repeated.
-func blur(p []float64, h, w int) {
+// blur takes the mean over three neighbors along each axis, twice, with the edge repeated.
+func blur(p []float64, size ...int) {
 	for range 2 {
-		for _, along := range []struct{ lines, n, line, step int }{{h, w, w, 1}, {w, h, 1, w}} {
-			row := make([]float64, along.n)
-			for l := range along.lines {
-				for i := range along.n {
-					row[i] = p[l*along.line+i*along.step]
+		step := len(p)
+		for _, n := range size { // the last varies fastest
+			step /= n
+		}
+		for a := len(size) - 1; a >= 0; a-- {
+			n := size[a]
+			row := make([]float64, n)
+			for first := range p {
+				if first/step%n != 0 {
+					continue
 				}
-				for i := range along.n {
-					p[l*along.line+i*along.step] = (row[max(i-1, 0)] + row[i] + row[min(i+1, along.n-1)]) / 3
+				for i := range n {
+					row[i] = p[first+i*step]
+				}
+				for i := range n {
+					p[first+i*step] = (row[max(i-1, 0)] + row[i] + row[min(i+1, n-1)]) / 3
 				}
 			}
+			step *= n
 		}
 	}
 }
