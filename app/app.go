@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"sync/atomic"
@@ -123,7 +124,7 @@ func (a *App) openEngine(ctx context.Context, e Engine, on []provider.List) (cho
 	r.Providers = on
 	c, err := choose.Open(ctx, r, a.host())
 	if err != nil {
-		return c, err
+		return c, a.lacking(err)
 	}
 	a.note(c.Notes...)
 	if len(on) == 0 {
@@ -133,6 +134,14 @@ func (a *App) openEngine(ctx context.Context, e Engine, on []provider.List) (cho
 		a.tell(Event{Kind: Opened, Text: describe(engine.On(c.Engine, l).Info()), Hint: c.Hint()})
 	}
 	return c, nil
+}
+
+// lacking says of a library that does not have a provider how another one is named, beside the variable.
+func (a *App) lacking(err error) error {
+	if _, lacks := errors.AsType[*provider.LackError](err); lacks {
+		return fmt.Errorf("%w, or name it with %s", err, a.option("ort-lib"))
+	}
+	return err
 }
 
 // describe is an engine on one line.

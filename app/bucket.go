@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"nero/model/engine/choose"
 	"nero/present/words"
 	"nero/run/exec"
 	"nero/run/job"
@@ -90,6 +91,12 @@ func (a *App) bucket(ctx context.Context, address string) (*object.Run, error) {
 	}
 	r := object.New(at.String(), s)
 	r.Note = func(text string) { a.note(text) }
+	r.Remedies = object.Remedies{
+		Compute: func(address string, shard int) string {
+			return fmt.Sprintf("nero shard %s %s %d", address, Flags{}.Option(Option{Name: "index"}), shard)
+		},
+		Alike: a.speech().Option(Option{Name: "engine", Value: choose.Wasm}),
+	}
 	return r, nil
 }
 

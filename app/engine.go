@@ -37,7 +37,7 @@ func (a *App) ChooseEngine(ctx context.Context, e Engine) (*EngineReport, error)
 	r.Providers = []provider.List{on}
 	c, err := choose.Open(ctx, r, a.host())
 	if err != nil {
-		return nil, err
+		return nil, a.lacking(err)
 	}
 	limits, err := workload.Limits(c)
 	if err != nil {

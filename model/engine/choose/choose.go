@@ -97,6 +97,8 @@ type Places struct {
 	Platform library.Platform
 	// tells processors apart, for remembered self-tests
 	Processor string
+	// tells apart what execution providers may find: the machine, its devices, and how they are chosen among
+	Devices string
 }
 
 // Candidate is a library that may be taken.
@@ -319,7 +321,7 @@ func load(ctx context.Context, r Request, c Candidate, p Places) (engine.Engine,
 	for _, l := range append([]provider.List{{}}, r.Providers...) {
 		err := engine.Lacking(e, l)
 		if err == nil {
-			_, err = selftest.Verify(ctx, engine.On(e, l), selftestDir(p), p.Processor)
+			_, err = selftest.Verify(ctx, engine.On(e, l), selftestDir(p), p.where(l))
 		}
 		if err != nil {
 			_ = Choice{Engine: e}.Close(ctx) // the first error says more
@@ -327,6 +329,14 @@ func load(ctx context.Context, r Request, c Candidate, p Places) (engine.Engine,
 		}
 	}
 	return e, nil
+}
+
+// where tells apart what a test on providers was passed on.
+func (p Places) where(l provider.List) string {
+	if l.Plain() {
+		return p.Processor
+	}
+	return p.Processor + "; " + p.Devices
 }
 
 // loaded loads a library, here or in a process of its own.
@@ -434,7 +444,8 @@ func Install(ctx context.Context, file string, p Places) (string, error) {
 func Host() Places {
 	p := Places{
 		Library: os.Getenv(Variable), Hint: os.Getenv(HintVariable), Platform: library.Host(), Processor: processor(),
-		System: systemDirs(runtime.GOOS, runtime.GOARCH, os.Getenv),
+		Devices: devices(os.DirFS("/"), hostname(), os.Getenv),
+		System:  systemDirs(runtime.GOOS, runtime.GOARCH, os.Getenv),
 	}
 	if exe, err := os.Executable(); err == nil {
 		if target, err := filepath.EvalSymlinks(exe); err == nil {

@@ -3,11 +3,14 @@ package choose
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"nero/model/engine/library"
 	"nero/model/engine/native"
@@ -298,6 +301,53 @@ func TestModelName(t *testing.T) {
 	}
 	if first, second := processor(), processor(); first == "" || first != second {
 		t.Error("the processor has no stable name")
+	}
+}
+
+// Several machines may share a folder of caches, a machine may get another device, and variables choose among devices.
+func TestDevicesAreToldApart(t *testing.T) {
+	env := func(v map[string]string) func(string) string { return func(name string) string { return v[name] } }
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	card := fstest.MapFS{
+		"proc/driver/nvidia/version":                         file("NVRM version: 580.1\n"),
+		"proc/driver/nvidia/gpus/0000:01:00.0/information":   file("Model: \t NVIDIA H100\n"),
+		"sys/class/drm/card0/device/vendor":                  file("0x10de\n"),
+		"sys/class/drm/card0/device/device":                  file("0x2330\n"),
+		"sys/class/drm/card0/device/power/runtime_suspended": file("17"),
+	}
+	other := fstest.MapFS{}
+	maps.Copy(other, card)
+	other["proc/driver/nvidia/gpus/0000:01:00.0/information"] = file("Model: \t NVIDIA H200\n")
+	seen := map[string]bool{}
+	for _, k := range []struct {
+		root fs.FS
+		host string
+		env  map[string]string
+	}{
+		{card, "a", nil},
+		{card, "b", nil},
+		{other, "a", nil},
+		{fstest.MapFS{}, "a", nil},
+		{card, "a", map[string]string{"CUDA_VISIBLE_DEVICES": "1"}},
+		{card, "a", map[string]string{"ZE_AFFINITY_MASK": "1"}},
+	} {
+		text := devices(k.root, k.host, env(k.env))
+		if seen[text] || text != devices(k.root, k.host, env(k.env)) || strings.Contains(text, "\n") {
+			t.Errorf("%q", text)
+		}
+		seen[text] = true
+	}
+	home := env(map[string]string{"HOME": "/x"})
+	if got, same := devices(card, "a", home), devices(card, "a", env(nil)); got != same {
+		t.Errorf("%q, want %q: it chooses no device", got, same)
+	}
+	p := Places{Processor: "amd64", Devices: "host"}
+	l, err := provider.Parse("cuda")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.where(provider.List{}) != "amd64" || p.where(l) == "amd64" {
+		t.Errorf("the processor is %q, and with a provider %q", p.where(provider.List{}), p.where(l))
 	}
 }
 

@@ -43,6 +43,8 @@ type message struct {
 	Inputs    []array            `json:"inputs,omitempty"`
 	Outputs   []array            `json:"outputs,omitempty"`
 	Error     string             `json:"error,omitempty"`
+	// what the error is where it is one of these, and its text stands in Error
+	Fallback *provider.FallbackError `json:"fallback,omitempty"`
 }
 
 // hello is the first frame of either side.

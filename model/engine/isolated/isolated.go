@@ -301,8 +301,23 @@ func wait(ctx context.Context, p *child, m message, raws ...[]byte) (f framed, n
 	if m.Method == "infer" {
 		return framed{}, 0, engine.Failed(f.body.Error)
 	}
+	if f.body.Fallback != nil {
+		return framed{}, 0, &relayed{f.body.Error, f.body.Fallback}
+	}
 	return framed{}, 0, errors.New(f.body.Error)
 }
+
+// relayed is an error of the process: its text there, and what it is.
+type relayed struct {
+	text string
+	is   error
+}
+
+// Error is the text.
+func (e *relayed) Error() string { return e.text }
+
+// Unwrap is what it is.
+func (e *relayed) Unwrap() error { return e.is }
 
 // leave ends a call whose context has ended: it is told to end, and where it does not, its process is ended, before the
 // engine there would leave the call to itself.

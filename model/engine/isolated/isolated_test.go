@@ -21,6 +21,7 @@ import (
 	"nero/model/engine/enginetest"
 	"nero/model/engine/isolated"
 	"nero/model/engine/native"
+	"nero/model/engine/provider"
 	"nero/model/engine/tiny"
 	"nero/model/engine/wasm"
 )
@@ -51,9 +52,14 @@ type faulty struct{}
 func (faulty) Info() engine.Info   { return engine.Info{Name: "faulty", Version: "1", Reason: "test"} }
 func (faulty) Concurrent() bool    { return true }
 func (faulty) Fingerprint() string { return "faulty" }
-func (faulty) Open(_ context.Context, model []byte, _ engine.Options) (engine.Session, error) {
+func (faulty) Open(_ context.Context, model []byte, o engine.Options) (engine.Session, error) {
 	if bytes.Equal(model, []byte("exit")) {
 		os.Exit(3)
+	}
+	if bytes.Equal(model, []byte("part")) {
+		e := &provider.FallbackError{List: o.Providers}
+		e.Placement.Add("CPUExecutionProvider", "Det")
+		return nil, fmt.Errorf("opening the model: %w", e)
 	}
 	return doing{}, nil
 }
@@ -190,6 +196,23 @@ func TestACrashIsAnError(t *testing.T) {
 		t.Error("a process that ends while it opens a model is no error")
 	}
 	answers(t, s)
+}
+
+// That a provider does not take all of a model is known by what comes over, and not by its words.
+func TestAFallbackComesOver(t *testing.T) {
+	e := open(t, "faulty", 0)
+	l, err := provider.Parse("cuda:device_id=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = e.Open(t.Context(), []byte("part"), engine.Options{Providers: l})
+	fallen, ok := errors.AsType[*provider.FallbackError](err)
+	if !ok || !provider.IsFallback(err) || fallen.List.Whole() != l.Whole() || fallen.Placement.Processor().Nodes != 1 {
+		t.Fatalf("%v", err)
+	}
+	if want := "opening the model: " + fallen.Error(); err.Error() != want {
+		t.Errorf("%q, want %q", err, want)
+	}
 }
 
 // Of the calls that were under way when a process ended, only the one that ended it fails.

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"nero/model/engine"
+	"nero/model/engine/provider"
 )
 
 // Variable is set in the environment of a process that is to be an engine and nothing else.
@@ -125,7 +126,11 @@ func serve(in io.Reader, out io.Writer, load Load) error {
 
 // answer does what a call asks for.
 func (p *process) answer(ctx context.Context, f framed) (message, [][]byte) {
-	refuse := func(err error) (message, [][]byte) { return message{Error: err.Error()}, nil }
+	refuse := func(err error) (message, [][]byte) {
+		m := message{Error: err.Error()}
+		m.Fallback, _ = errors.AsType[*provider.FallbackError](err)
+		return m, nil
+	}
 	switch f.body.Method {
 	case "open":
 		s, err := p.e.Open(ctx, f.raw, engine.Options{

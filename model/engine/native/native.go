@@ -97,7 +97,7 @@ type Engine struct {
 	placing *[placingFunctions]uintptr
 	info    engine.Info
 	// of the library's file
-	size, changed int64
+	mark string
 }
 
 // frame holds what C reads and writes during one call. C may write to an out-parameter after the goroutine's stack has
@@ -183,7 +183,7 @@ func New(path, reason string) (*Engine, error) {
 	if err := library.Check(path, library.Host()); err != nil {
 		return nil, err
 	}
-	st, err := os.Stat(path)
+	mark, err := library.Mark(path)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func New(path, reason string) (*Engine, error) {
 	version, _, _ := purego.SyscallN(entry[1])
 	e := &Engine{
 		info: engine.Info{Name: "native", Version: cString(version), Path: path, Reason: reason},
-		size: st.Size(), changed: st.ModTime().UnixNano(),
+		mark: mark,
 	}
 	api, _, _ := purego.SyscallN(entry[0], apiVersion)
 	if api == 0 {
@@ -247,8 +247,8 @@ func (e *Engine) prepare() error {
 // Info says that this is the body "native", the version of the library, its path and the reason given to [New].
 func (e *Engine) Info() engine.Info { return e.info }
 
-// Fingerprint is the size of the library's file and the time of its last change.
-func (e *Engine) Fingerprint() string { return fmt.Sprintf("%d bytes, changed %d", e.size, e.changed) }
+// Fingerprint tells the library's file from others, as [library.Mark] does.
+func (e *Engine) Fingerprint() string { return e.mark }
 
 // Concurrent is true: a session may run on many goroutines at once.
 func (e *Engine) Concurrent() bool { return true }
@@ -306,7 +306,7 @@ func (e *Engine) open(model []byte, o engine.Options) (_ *session, err error) {
 	s := &session{e: e, lean: o.Lean, foreign: !o.Providers.Plain(), left: make(chan struct{})}
 	s.guard(func() { s.handle, err = e.load(&f, model, o, !o.Providers.Fallback) })
 	if err != nil {
-		return nil, e.fallen(model, o, err)
+		return nil, fallen(o.Providers, err, func() (provider.Placement, error) { return e.allowed(model, o) })
 	}
 	defer func() {
 		if err != nil {

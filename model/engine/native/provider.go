@@ -35,9 +35,6 @@ const (
 	recorded   = "session.record_ep_graph_assignment_info"
 )
 
-// refusedFallback is what releases say where [noFallback] forbids a session.
-const refusedFallback = "fallback to CPU EP has been explicitly disabled"
-
 // minor is the second number of a release, 0 if there is none.
 func minor(version string) int {
 	_, rest, _ := strings.Cut(version, ".")
@@ -150,26 +147,33 @@ func (e *Engine) attach(f *frame, options uintptr, c provider.Choice) error {
 	return e.do(o.append, options, *made)
 }
 
-// fallen is why a model was not opened. Where a provider does not take all of it, it is opened again with the processor
-// for what is left, to say what that is.
-func (e *Engine) fallen(model []byte, o engine.Options, err error) error {
-	if o.Providers.Plain() || !strings.Contains(err.Error(), refusedFallback) {
+// fallen is why a model was not opened where nothing may run on the processor. Releases say that in words of their own,
+// so they are not asked: where the model opens as soon as the processor may take what is left, that was why.
+func fallen(l provider.List, err error, allowed func() (provider.Placement, error)) error {
+	if l.Plain() || l.Fallback {
 		return err
 	}
-	out := &provider.FallbackError{List: o.Providers}
+	p, again := allowed()
+	if again != nil {
+		return err // neither way
+	}
+	return &provider.FallbackError{List: l, Placement: p}
+}
+
+// allowed opens a model with the processor for what is left, and says what that is.
+func (e *Engine) allowed(model []byte, o engine.Options) (p provider.Placement, err error) {
 	var f frame
 	defer f.done()
-	s := &session{e: e, foreign: true}
-	var again error
-	s.guard(func() { s.handle, again = e.load(&f, model, o, false) })
-	if again != nil {
-		return out
+	s := &session{e: e, foreign: true, left: make(chan struct{})}
+	s.guard(func() { s.handle, err = e.load(&f, model, o, false) })
+	if err != nil {
+		return p, err
 	}
 	defer s.Close() //nolint:errcheck // it only frees
-	if p, told := s.placed(&f); told == nil {
-		out.Placement = p
+	if told, err := s.placed(&f); err == nil {
+		p = told
 	}
-	return out
+	return p, nil
 }
 
 // guard calls C where a provider may do more to the thread than it says.

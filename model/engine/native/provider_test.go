@@ -184,6 +184,15 @@ func TestOpenVINODoesNotTakeAll(t *testing.T) {
 	if !provider.IsFallback(err) || !strings.Contains(err.Error(), "Det") {
 		t.Errorf("%v", err)
 	}
+	// What opens nowhere is no such case, whatever is allowed.
+	broken := m.Bytes()
+	broken = broken[:len(broken)-3]
+	for _, text := range []string{"openvino", "openvino+cpu"} {
+		_, err = engine.On(e, list(t, text)).Open(t.Context(), broken, engine.Options{})
+		if err == nil || provider.IsFallback(err) {
+			t.Errorf("a broken model on %s: %v", text, err)
+		}
+	}
 	s, err := engine.On(e, list(t, "openvino+cpu")).Open(t.Context(), m.Bytes(), engine.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -52,7 +52,7 @@ func options(lists ...[]Option) []Option {
 
 // wheel is where the library of a Python package lies.
 func wheel(name string) string {
-	return "pip install " + name + "; then NERO_ORT_LIB=.../onnxruntime/capi/libonnxruntime.so.VERSION, or --ort-lib"
+	return "pip install " + name + "; then NERO_ORT_LIB=.../onnxruntime/capi/libonnxruntime.so.VERSION"
 }
 
 // all are the providers that can be named. Their options are those of ONNX Runtime 1.17 to 1.32.
@@ -66,7 +66,8 @@ func all() []Provider {
 func openvino() Provider {
 	return Provider{
 		Name: "openvino", Full: "OpenVINO" + suffix, Word: "OpenVINO", Serial: true,
-		Source: wheel("onnxruntime-openvino"),
+		Source:   wheel("onnxruntime-openvino"),
+		Choosers: []string{"ZE_AFFINITY_MASK", "ONEAPI_DEVICE_SELECTOR"},
 		Options: options([]Option{
 			{
 				Name: "device_type", Preset: "CPU", Not: []string{"AUTO", "MULTI", "BATCH", "NPU"},
@@ -84,7 +85,8 @@ func openvino() Provider {
 func cuda() Provider {
 	return Provider{
 		Name: "cuda", Full: "CUDA" + suffix, Variable: "NVIDIA_TF32_OVERRIDE",
-		Source: wheel("onnxruntime-gpu"),
+		Choosers: []string{"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES"},
+		Source:   wheel("onnxruntime-gpu"),
 		Options: options([]Option{
 			set("use_tf32", tensorFloat),
 			{
@@ -101,7 +103,8 @@ func cuda() Provider {
 func tensorrt() Provider {
 	return Provider{
 		Name: "tensorrt", Full: "Tensorrt" + suffix, Variable: "NVIDIA_TF32_OVERRIDE",
-		Source: wheel("onnxruntime-gpu tensorrt-cu12"),
+		Choosers: []string{"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES"},
+		Source:   wheel("onnxruntime-gpu tensorrt-cu12"),
 		Varies: "it chooses its code by how long that takes whenever it builds a model, so that two runs may differ " +
 			"in the last digits; trt_engine_cache_enable=1 keeps what was built",
 		Options: options([]Option{
@@ -120,6 +123,7 @@ func tensorrt() Provider {
 func rocm() Provider {
 	return Provider{
 		Name: "rocm", Full: "ROCM" + suffix, Source: wheel("onnxruntime-rocm"),
+		Choosers: []string{"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"},
 		Options: options([]Option{
 			off("tunable_op_enable", timing), off("tunable_op_tuning_enable", timing),
 			off("miopen_conv_exhaustive_search", timing),
@@ -130,6 +134,7 @@ func rocm() Provider {
 func migraphx() Provider {
 	return Provider{
 		Name: "migraphx", Full: "MIGraphX" + suffix, Word: "MIGraphX", Source: wheel("onnxruntime-migraphx"),
+		Choosers: []string{"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"},
 		Options: options([]Option{
 			set("migraphx_fp16_enable", half), off("migraphx_bf16_enable", half), off("migraphx_fp8_enable", half),
 			off("migraphx_int8_enable", half), off("migraphx_exhaustive_tune", timing),
@@ -187,7 +192,7 @@ func webgpu() Provider {
 	return Provider{
 		Name: "webgpu", Full: "WebGpu" + suffix, Word: "WebGPU", Serial: true,
 		Source: "a build of ONNX Runtime with --use_webgpu, such as that of the npm package onnxruntime-node for its " +
-			"platforms; then NERO_ORT_LIB=PATH, or --ort-lib",
+			"platforms; then NERO_ORT_LIB=PATH",
 		Options: options([]Option{off("enableGraphCapture", "inputs would have to lie where they lay before")},
 			free("deviceId", "powerPreference", "storageBufferCacheMode", "uniformBufferCacheMode"),
 			others("preferredLayout", "dawnBackendType", "validationMode")),
@@ -197,7 +202,7 @@ func webgpu() Provider {
 func xnnpack() Provider {
 	return Provider{
 		Name: "xnnpack", Full: "Xnnpack" + suffix, Word: "XNNPACK",
-		Source:  "a build of ONNX Runtime with --use_xnnpack; then NERO_ORT_LIB=PATH, or --ort-lib",
+		Source:  "a build of ONNX Runtime with --use_xnnpack; then NERO_ORT_LIB=PATH",
 		Options: []Option{{Name: "intra_op_num_threads", Preset: "1"}},
 	}
 }

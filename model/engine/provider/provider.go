@@ -8,6 +8,7 @@ package provider
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,6 +32,8 @@ type Provider struct {
 	Serial bool
 	// Variable is set to 0 in the environment before the library is loaded, since no option says the same; "" for none.
 	Variable string
+	// Choosers are variables of the environment that say which devices there are, and in which order.
+	Choosers []string
 	// Source says where a library with it comes from.
 	Source string
 	// Varies says why two openings of one model may differ in the last digits; "" where they do not.
@@ -94,12 +97,19 @@ func (l List) Plain() bool { return len(l.Choices) == 0 }
 
 // String is the list as it is kept with a run, with every option that decides numbers and none that does not. [Parse]
 // reads it. That of the processor alone is empty.
-func (l List) String() string {
+func (l List) String() string { return l.text(false) }
+
+// Whole is the list with every option, also of those that say where and with how much memory. That of the processor
+// alone is empty.
+func (l List) Whole() string { return l.text(true) }
+
+// text is the list, with the options that change no number or without them.
+func (l List) text(places bool) string {
 	var parts []string
 	for _, c := range l.Choices {
 		var set []string
 		for _, s := range c.Settings {
-			if !s.Place {
+			if places || !s.Place {
 				set = append(set, s.Name+"="+s.Value)
 			}
 		}
@@ -143,6 +153,18 @@ func (l List) Varies() string {
 		}
 	}
 	return ""
+}
+
+// Parts are words in the names of the files that the providers of the list bring beside a library.
+func (l List) Parts() []string {
+	var words []string
+	for _, c := range l.Choices {
+		words = append(words, c.Name)
+	}
+	if len(words) > 0 {
+		words = append(words, "providers_shared")
+	}
+	return words
 }
 
 // Equal says that two lists compute the same numbers.
@@ -199,6 +221,19 @@ func Names() []string {
 	return append(names, CPU)
 }
 
+// Choosers are the variables of the environment that choose among the devices of any provider.
+func Choosers() []string {
+	var out []string
+	for _, p := range all() {
+		for _, v := range p.Choosers {
+			if !slices.Contains(out, v) {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
 // Of is the provider of a choice.
 func Of(c Choice) Provider {
 	p, _ := find(c.Name)
@@ -246,8 +281,8 @@ func Said(texts ...string) (List, error) {
 	for _, c := range l.Choices {
 		for _, s := range c.Settings {
 			if o, err := Of(c).option(s.Name); err == nil && o.Path {
-				return List{}, fmt.Errorf("%s: %s names a place on one machine, which a study must not: give it on "+
-					"the command line, with --provider", c.Name, s.Name)
+				return List{}, fmt.Errorf("%s: %s names a place on one machine, which a study must not: give it with "+
+					"the provider that is named when the study is run", c.Name, s.Name)
 			}
 		}
 	}
@@ -439,9 +474,9 @@ func (s Share) Named() string {
 
 // FallbackError says that a provider does not take all of a model, and nobody asked for the processor to take the rest.
 type FallbackError struct {
-	List List
+	List List `json:"list"`
 	// Placement is where nodes would run; empty where the release does not say.
-	Placement Placement
+	Placement Placement `json:"placement,omitzero"`
 }
 
 // Error says what would run on the processor, and how to ask for that.
@@ -451,11 +486,12 @@ func (e *FallbackError) Error() string {
 		left = fmt.Sprintf("%d nodes (%s)", s.Nodes, s.Named())
 	}
 	names := e.List.Names()
-	return names + fallen + left + " would run on the processor; name that too to ask for it: " + names + "+cpu"
+	return names + " does not take all of the model: " + left + " would run on the processor; name that too to ask " +
+		"for it: " + names + "+cpu"
 }
 
-// fallen stands in every [FallbackError], also where it came from another process.
-const fallen = " does not take all of the model: "
-
-// IsFallback says that an error is a [FallbackError], or the text of one that came from another process.
-func IsFallback(err error) bool { return err != nil && strings.Contains(err.Error(), fallen) }
+// IsFallback says that an error is a [FallbackError], or wraps one.
+func IsFallback(err error) bool {
+	_, is := errors.AsType[*FallbackError](err)
+	return is
+}

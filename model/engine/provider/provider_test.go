@@ -1,6 +1,9 @@
 package provider
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -122,7 +125,7 @@ func TestAStudyNamesNoPlaces(t *testing.T) {
 		if _, err := Parse(text); err != nil {
 			t.Errorf("on the command line: %v", err)
 		}
-		if l, err := Said(text); err == nil || !strings.Contains(err.Error(), "--provider") {
+		if l, err := Said(text); err == nil || !strings.Contains(err.Error(), "when the study is run") {
 			t.Errorf("%s: %q (%v)", text, l, err)
 		}
 	}
@@ -197,8 +200,13 @@ func TestPlacement(t *testing.T) {
 			t.Errorf("%q does not say %q", text, want)
 		}
 	}
-	if IsFallback(nil) {
-		t.Error("nothing is no refusal")
+	e := &FallbackError{List: l, Placement: p}
+	if IsFallback(nil) || IsFallback(errors.New(e.Error())) || !IsFallback(fmt.Errorf("opening: %w", e)) {
+		t.Error("words make no refusal")
+	}
+	var over FallbackError
+	if b, err := json.Marshal(e); err != nil || json.Unmarshal(b, &over) != nil || over.Error() != e.Error() {
+		t.Errorf("%q came over as %q", e, &over)
 	}
 }
 

@@ -182,6 +182,50 @@ func TestVerifyRemembers(t *testing.T) {
 	}
 }
 
+// A pass on one device says nothing of another, nor of the same with other parts, drivers or options.
+func TestVerifyRemembersDevices(t *testing.T) {
+	dir, lib := t.TempDir(), filepath.Join(t.TempDir(), "libonnxruntime.so")
+	part := filepath.Join(filepath.Dir(lib), "libonnxruntime_providers_cuda.so")
+	if err := os.WriteFile(part, []byte("one"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := &picky{fake: fake{info: engine.Info{Name: "a", Version: "1", Path: lib}}, takes: func() bool { return true }}
+	ran := func(text, where string) bool {
+		t.Helper()
+		l, err := provider.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ran, err := Verify(t.Context(), engine.On(e, l), dir, where)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ran
+	}
+	for _, k := range []struct {
+		text, where string
+		want        bool
+	}{
+		{"cuda", "one", true},
+		{"cuda", "one", false},
+		{"cuda:device_id=1", "one", true},
+		{"cuda:device_id=1", "one", false},
+		{"cuda:gpu_mem_limit=9", "one", true},
+		{"cuda", "another", true},
+		{"cuda", "one", false},
+	} {
+		if got := ran(k.text, k.where); got != k.want {
+			t.Errorf("%s at %s: ran %v, want %v", k.text, k.where, got, k.want)
+		}
+	}
+	if err := os.WriteFile(part, []byte("other"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !ran("cuda", "one") {
+		t.Error("it must run with another part of the library")
+	}
+}
+
 func TestVerifyForgetsFailures(t *testing.T) {
 	dir := t.TempDir()
 	bad := true

@@ -359,10 +359,13 @@ func TestOverlap(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = begin().Commit(t.Context(), j, hash, p, text)
+			refusing := begin()
+			refusing.Remedies.Alike = "engine=alike"
+			err = refusing.Commit(t.Context(), j, hash, p, text)
 			old := storetest.Snapshot(t, dir)["shards-"+hash[:12]+"/00002.json"]
 			sums := strings.SplitN(old[strings.Index(old, `"sha256":"`)+10:], `"`, 2)
 			if err == nil || !strings.Contains(err.Error(), "shard 2 was computed twice") ||
+				!strings.HasSuffix(err.Error(), "one kind of processor, or plan it with engine=alike") ||
 				!strings.Contains(err.Error(), p.SHA256[:12]) || !strings.Contains(err.Error(), sums[0][:12]) {
 				t.Fatalf("other bytes: %v", err)
 			}

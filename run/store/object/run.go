@@ -26,10 +26,20 @@ type Run struct {
 	store Store
 	// Note is told what a person should know, at most once each; nil for nobody.
 	Note func(string)
+	// Remedies are what people can do about a run, in their words; what is not said there is left out.
+	Remedies Remedies
 
 	mu sync.Mutex
 	// whether the storage writes under a condition, nil while nobody knows
 	conditional *bool
+}
+
+// Remedies are what people can do about a run, as they would write it.
+type Remedies struct {
+	// Compute computes a shard of the run at an address.
+	Compute func(address string, shard int) string
+	// Alike chooses an engine whose answers are the same on every kind of processor.
+	Alike string
 }
 
 // New is the run in a store; at is its address in messages.
@@ -254,8 +264,12 @@ func (r *Run) read(j *job.Job, hash string, s job.Shard, text []byte) (*store.Pi
 
 // damaged says what helps where objects of a shard are not what was written.
 func (r *Run) damaged(hash string, s job.Shard, err error) error {
-	return fmt.Errorf("%w; remove the objects of this shard, %s/%s/%s*, and compute it again with: nero shard %s "+
-		"--index %d", err, r.at, store.ShardFolder(hash), shardName(s.Index), r.at, s.Index)
+	again := ""
+	if say := r.Remedies.Compute; say != nil {
+		again = " with: " + say(r.at, s.Index)
+	}
+	return fmt.Errorf("%w; remove the objects of this shard, %s/%s/%s*, and compute it again%s", err, r.at,
+		store.ShardFolder(hash), shardName(s.Index), again)
 }
 
 // Commit keeps a shard: its rows and then its marker. Where somebody else has kept it, the two are compared.
@@ -274,9 +288,13 @@ func (r *Run) Commit(ctx context.Context, j *job.Job, hash string, p *store.Piec
 	if old.SHA256 == p.SHA256 {
 		return nil // what another version of the program says of the same rows
 	}
+	alike := ""
+	if r.Remedies.Alike != "" {
+		alike = ", or plan it with " + r.Remedies.Alike
+	}
 	return fmt.Errorf("%s: shard %d was computed twice with different results (%.12s and %.12s): the engine is not "+
-		"deterministic, or the machines differ; keep a run on one kind of processor, or plan it with --engine wasm",
-		r.at, p.Index, old.SHA256, p.SHA256)
+		"deterministic, or the machines differ; keep a run on one kind of processor%s", r.at, p.Index, old.SHA256,
+		p.SHA256, alike)
 }
 
 // State is how far a run is, as a list of its objects says it.

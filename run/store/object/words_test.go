@@ -3,6 +3,7 @@ package object_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -223,6 +224,7 @@ func TestDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	r = object.New(other, s)
+	r.Remedies.Compute = func(at string, shard int) string { return fmt.Sprintf("COMPUTE %s %d", at, shard) }
 	if err := planned(t.Context(), r, t.TempDir(), j); err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +287,7 @@ func TestDamage(t *testing.T) {
 	put(rows, good[:len(good)-1]+"!")
 	dir := filepath.Join(t.TempDir(), "run")
 	err = merged(t.Context(), r, dir, j)
-	if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "--index 1") {
+	if !errors.Is(err, store.ErrCorrupt) || !strings.HasSuffix(err.Error(), "it again with: COMPUTE "+other+" 1") {
 		t.Errorf("other rows: %v", err)
 	}
 	put(rows, good[1:]) // which a worker sees by its size, and mends
