@@ -4,7 +4,6 @@
 package recall
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -26,7 +25,8 @@ import (
 )
 
 // Files of answers are written by one process each and never changed, so that processes share a folder without a lock.
-// One that is not whole, as a killed process leaves it, is read as far as it is.
+// One that is full, or whose process has ended, has an index at its end, and nothing else of it is read to open the
+// folder. Of one that has none, as a killed process leaves it, the heads of records are read, as far as they are whole.
 const (
 	ending = ".answers"
 	// Records are these bytes, the key, the length of what follows, that, and the SHA-256 of key and that.
@@ -47,6 +47,8 @@ type Store struct {
 	dir  string
 	most int64
 	now  func() time.Time
+	// opens a file to read
+	file func(path string) (source, error)
 
 	mu    sync.Mutex
 	index map[key]place
@@ -67,19 +69,34 @@ type place struct {
 
 type file struct {
 	name    string
-	f       *os.File
+	f       source
 	size    int64
 	touched bool
+	// of a file that is written: where to, and the entries of its index so far
+	w       io.WriterAt
+	entries []byte
+}
+
+// source is a file as it is read.
+type source interface {
+	io.ReaderAt
+	io.Closer
+	Stat() (os.FileInfo, error)
 }
 
 // Open opens a folder of answers, making it if need be, and takes the files away that were used longest ago as long as
 // there are more than so many bytes, or too many files. Which were used last is known by the clock; nil for whichever
 // were written last.
 func Open(dir string, most int64, now func() time.Time) (*Store, error) {
+	return openWith(dir, most, now, func(path string) (source, error) { return os.Open(path) })
+}
+
+// openWith opens a folder whose files are opened by a function.
+func openWith(dir string, most int64, now func() time.Time, file func(string) (source, error)) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("answers cannot be kept: %w", err)
 	}
-	s := &Store{dir: dir, most: most, now: now, index: map[key]place{}}
+	s := &Store{dir: dir, most: most, now: now, file: file, index: map[key]place{}}
 	if err := s.evict(); err != nil {
 		return nil, err
 	}
@@ -159,9 +176,9 @@ func (s *Store) forget(name string) {
 	})
 }
 
-// read takes the records of a file into the index, as far as they are whole.
+// read takes the records of a file into the index.
 func (s *Store) read(name string) {
-	f, err := os.Open(filepath.Join(s.dir, name))
+	f, err := s.file(filepath.Join(s.dir, name))
 	if err != nil {
 		return
 	}
@@ -171,22 +188,12 @@ func (s *Store) read(name string) {
 		return
 	}
 	o := &file{name: name, f: f, size: info.Size()}
-	in := bufio.NewReaderSize(f, 1<<20)
-	head := make([]byte, headLength)
-	for at := int64(0); len(s.index) < mostRecords; {
-		if _, err := io.ReadFull(in, head); err != nil || string(head[:len(mark)]) != mark {
-			break
-		}
-		length := int64(binary.LittleEndian.Uint32(head[headLength-4:]))
-		end := at + int64(headLength) + length + sha256.Size
-		if end > o.size {
-			break
-		}
-		if _, err := in.Discard(int(length) + sha256.Size); err != nil {
-			break
-		}
-		s.index[key(head[len(mark):])] = place{o, at, int(length)}
-		at = end
+	take := func(k key, at int64, length int) bool {
+		s.index[k] = place{o, at, length}
+		return len(s.index) < mostRecords
+	}
+	if len(s.index) < mostRecords && !indexed(f, o.size, take) {
+		scan(f, o.size, take)
 	}
 	s.files = append(s.files, o)
 }
@@ -195,6 +202,7 @@ func (s *Store) read(name string) {
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.finish()
 	var errs []error
 	for _, f := range s.files {
 		errs = append(errs, f.f.Close())
@@ -263,7 +271,7 @@ func (s *Store) put(question [sha256.Size]byte, out []tensor.Named) {
 		return
 	}
 	if s.own != nil && s.own.size+int64(len(b)) > most {
-		s.own = nil
+		s.finish()
 	}
 	if s.own == nil {
 		f, err := os.CreateTemp(s.dir, "*"+ending)
@@ -271,18 +279,31 @@ func (s *Store) put(question [sha256.Size]byte, out []tensor.Named) {
 			s.use.Full = err
 			return
 		}
-		s.own = &file{name: filepath.Base(f.Name()), f: f, touched: true}
+		s.own = &file{name: filepath.Base(f.Name()), f: f, touched: true, w: f}
 		s.files = append(s.files, s.own)
 		if s.use.Full = s.evict(); s.use.Full != nil {
 			return
 		}
 	}
-	if _, err := s.own.f.WriteAt(b, s.own.size); err != nil {
+	if _, err := s.own.w.WriteAt(b, s.own.size); err != nil {
 		s.use.Full = err
 		return
 	}
-	s.index[key(question[:])] = place{s.own, s.own.size, len(b) - headLength - sha256.Size}
+	length := len(b) - headLength - sha256.Size
+	s.index[key(question[:])] = place{s.own, s.own.size, length}
+	s.own.entries = entry(s.own.entries, key(question[:]), length)
 	s.own.size += int64(len(b))
+}
+
+// finish ends the file that this process writes with its index.
+func (s *Store) finish() {
+	if s.own != nil && len(s.own.entries) > 0 {
+		b := index(s.own.entries)
+		_, _ = s.own.w.WriteAt(b, s.own.size) // a part of it is none, and heads are read then
+		s.own.size += int64(len(b))
+		s.own.entries = nil
+	}
+	s.own = nil
 }
 
 // errOther marks the record of another question whose key begins alike.

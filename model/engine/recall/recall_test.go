@@ -155,6 +155,127 @@ func TestSameQuestion(t *testing.T) {
 	}
 }
 
+// counted counts what is read of files.
+type counted struct {
+	source
+	bytes, calls *int64
+}
+
+func (c counted) ReadAt(b []byte, at int64) (int, error) {
+	n, err := c.source.ReadAt(b, at)
+	*c.bytes += int64(n)
+	*c.calls++
+	return n, err
+}
+
+// To open a folder the index of each file is read, and of a file without one the heads of its records: what was
+// answered is not read before somebody asks for it.
+func TestOpeningReadsNoAnswers(t *testing.T) {
+	for name, k := range map[string]struct {
+		answers, each int
+		killed        bool
+		mostBytes     int64
+		mostCalls     int64
+	}{
+		"index":                 {40, 100_000, false, 40*int64(entryLength) + 100, 2},
+		"index, short answers":  {3000, 1, false, 3000*int64(entryLength) + 100, 2},
+		"killed":                {40, 100_000, true, 41*headRead + 100, 42},
+		"killed, short answers": {3000, 1, true, 3000 * 400, 3000},
+	} {
+		dir, e := t.TempDir(), new(echo)
+		s := opened(t, dir, 1<<30)
+		ask := asking(t, s, e, "cpu", "model")
+		answer := func(i int) []byte {
+			b := make([]byte, max(k.each, 4))
+			binary.LittleEndian.PutUint32(b, uint32(i))
+			return b
+		}
+		for i := range k.answers {
+			ask(answer(i)...)
+		}
+		if !k.killed {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var bytes, calls int64
+		again, err := openWith(dir, 1<<30, clock(), func(path string) (source, error) {
+			f, err := os.Open(path)
+			return counted{f, &bytes, &calls}, err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = again.Close() })
+		if bytes > k.mostBytes || calls > k.mostCalls || len(again.index) != k.answers {
+			t.Errorf("%s: %d answers are known after %d bytes in %d reads; want %d, at most %d bytes in %d", name,
+				len(again.index), bytes, calls, k.answers, k.mostBytes, k.mostCalls)
+		}
+		before := e.asked.Load()
+		asking(t, again, e, "cpu", "model")(answer(k.answers - 1)...)
+		asking(t, again, e, "cpu", "model")(answer(0)...)
+		if e.asked.Load() != before {
+			t.Errorf("%s: what was answered is asked again", name)
+		}
+	}
+}
+
+// An index that is damaged in any byte, cut off or that of another file is none: heads are read then, and every answer
+// is found, or asked for again.
+func TestDamagedIndex(t *testing.T) {
+	dir, e := t.TempDir(), new(echo)
+	s := opened(t, dir, 1<<30)
+	ask := asking(t, s, e, "cpu", "model")
+	for i := range byte(5) {
+		ask(i, i)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	all, err := filepath.Glob(filepath.Join(dir, "*"+ending))
+	if err != nil || len(all) != 1 {
+		t.Fatalf("files %v, %v", all, err)
+	}
+	whole, err := os.ReadFile(all[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := len(whole) - 5*entryLength - len(indexMark) - tailLength
+	look := func(b []byte, what string, at int) {
+		t.Helper()
+		if err := os.WriteFile(all[0], b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(dir, 1<<30, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close() //nolint:errcheck // it only read
+		if len(s.index) != 5 {
+			t.Fatalf("%s at %d: %d answers are known, want 5", what, at, len(s.index))
+		}
+		before := e.asked.Load()
+		for i := range byte(5) {
+			if out := asking(t, s, e, "cpu", "model")(i, i); out[0].Raw[0] != i {
+				t.Fatalf("%s at %d: %d is answered by %v", what, at, i, out)
+			}
+		}
+		if e.asked.Load() != before {
+			t.Fatalf("%s at %d: what was answered is asked again", what, at)
+		}
+	}
+	for at := start; at < len(whole); at++ {
+		b := slices.Clone(whole)
+		b[at]++
+		look(b, "damaged", at)
+		look(slices.Clone(whole[:at]), "cut", at)
+	}
+	// An index that is sound by itself, but not of this file.
+	wrong := index(entry(entry(nil, key{1}, 7), key{2}, 9))
+	look(append(slices.Clone(whole[:start]), wrong...), "of another file", start)
+	look(slices.Clone(whole), "whole", len(whole))
+}
+
 // Every byte that is damaged is noticed, and the question asked again; what a killed process left is read as far as it
 // is whole.
 func TestDamage(t *testing.T) {
