@@ -9,6 +9,7 @@ import (
 
 	"nero/audit/document"
 	"nero/data/space"
+	"nero/model/onnx/rewrite"
 	"nero/symmetry/action"
 )
 
@@ -97,9 +98,16 @@ func (s *Subject) architecture() *Architecture {
 	}
 	count := map[string]int{}
 	a := &Architecture{Parameters: s.Parameters}
-	for _, n := range s.Interior.ONNX().Proto().GetGraph().GetNode() {
-		count[n.GetOpType()]++
+	wrapper := rewrite.Wrapped(s.Interior.ONNX())
+	if wrapper != nil { // one, whatever it is made of
+		count[wrapper.Name]++
 		a.Operators++
+	}
+	for _, n := range s.Interior.ONNX().Proto().GetGraph().GetNode() {
+		if !wrapper.Has(n.GetName()) {
+			count[n.GetOpType()]++
+			a.Operators++
+		}
 	}
 	var kinds []string
 	for k := range count {

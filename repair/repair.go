@@ -18,7 +18,7 @@ import (
 )
 
 // MetadataKey is where a repaired file says what was done to it.
-const MetadataKey = "nero.repair"
+const MetadataKey = rewrite.MetadataKey
 
 // Source is a model to repair, and what it is claimed to be symmetric under.
 type Source struct {

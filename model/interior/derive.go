@@ -12,6 +12,7 @@ import (
 	"nero/model/decode"
 	"nero/model/onnx"
 	"nero/model/onnx/jvp"
+	"nero/model/onnx/rewrite"
 	"nero/model/onnx/vjp"
 )
 
@@ -125,7 +126,11 @@ func (m *Model) Parameters() []string {
 		}
 	}
 	var names []string
+	wrapper := rewrite.Wrapped(m.onnx)
 	for _, n := range m.onnx.Proto().GetGraph().GetNode() {
+		if wrapper.Has(n.GetName()) { // nobody trained its numbers
+			continue
+		}
 		at := n.GetInput()
 		switch n.GetOpType() {
 		case "Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Mul", "PRelu", "LayerNormalization",

@@ -25,6 +25,7 @@ import (
 	"nero/model/decode"
 	"nero/model/engine"
 	"nero/model/onnx"
+	"nero/model/onnx/rewrite"
 )
 
 // ErrNoLayer is returned when a model has no layer of the name asked for.
@@ -49,6 +50,9 @@ type Layer struct {
 	Live, Floats []string
 	// the layer is the model's input
 	Input bool
+	// Wrapper tells that the layer is what was put around the model: the nodes that ask it in several poses and bring
+	// its answers back, with the model between them; or nodes that were put before one of its own.
+	Wrapper bool
 }
 
 // Open opens an edited model on the body.
@@ -151,19 +155,40 @@ func layers(m *onnx.Model, moving []string) []Layer {
 		Name: "input", Op: "Input", Produced: moving, Live: onnx.Names(m.Signature().Inputs),
 		Floats: moving, Input: true,
 	}}
-	for _, c := range m.Cuts() {
-		made := slices.DeleteFunc(slices.Clone(c.Produced),
+	cuts, wrapper := m.Cuts(), rewrite.Wrapped(m)
+	add := func(c onnx.Cut, produced []string, wraps bool) {
+		made := slices.DeleteFunc(slices.Clone(produced),
 			func(v string) bool { return !slices.Contains(c.Floats, v) })
-		if len(made) == 0 {
+		if len(made) > 0 {
+			list = append(list, Layer{
+				Index: len(list), Name: c.Name, Op: c.Op, Produced: made, Live: c.Live, Floats: c.Floats,
+					Wrapper: wraps,
+			})
+		}
+	}
+	if wrapper != nil && wrapper.Bodies != nil { // it stands before the model and behind it
+		last := cuts[len(cuts)-1]
+		last.Name, last.Op = wrapper.Name, WrapperOp
+		add(last, last.Live, true)
+		return list
+	}
+	var own []string // values that nodes of the wrapper made since the last node of the model
+	for i, c := range cuts {
+		if wrapper.Has(c.Name) {
+			if own = append(own, c.Produced...); i+1 < len(cuts) && !wrapper.Has(cuts[i+1].Name) {
+				c.Name, c.Op = wrapper.Name+", before "+cuts[i+1].Name, WrapperOp
+				add(c, own, true)
+				own = nil
+			}
 			continue
 		}
-		list = append(list, Layer{
-			Index: len(list), Name: c.Name, Op: c.Op, Produced: made, Live: c.Live,
-			Floats: c.Floats,
-		})
+		add(c, c.Produced, false)
 	}
 	return list
 }
+
+// WrapperOp is the operator of a layer that is no node but what was put around a model.
+const WrapperOp = "repair"
 
 // ONNX is the file.
 func (m *Model) ONNX() *onnx.Model { return m.onnx }

@@ -37,6 +37,9 @@ differences on the grid, and zero for what has no place.
 
 Of a product of groups each element moves one factor while the others rest, so that the rows say which factor a layer breaks.
 
+Of a file that nero repair wrote, what was put around the model is one layer. The layers of the model between are measured in the poses that it is
+asked in: those of the moved input beside the same poses of the input, in whatever order; nothing in there is judged.
+
 Representations follow from the graph where it decides them (pointwise operators, convolutions, pooling, what moves data about), else from
 the values themselves, verified on samples held out; a value that nothing explains makes its layer untestable, and the next layer is measured
 together with it. Detectors are followed up to the last maps of which boxes are
@@ -232,7 +235,11 @@ type look struct {
 	// node that makes a value
 	made   map[string]int
 	varies map[string]bool
+	// values that depend on the input and hold floating-point numbers
+	floats map[string]bool
 	layers []interior.Layer
+	// of a model inside a wrapper; nil for others
+	posed *poses
 	// of the samples, if they have several
 	forms int
 	// nil if the inputs are no rows
@@ -456,7 +463,12 @@ func (l *look) body(n int) *interior.Model {
 // that makes the output.
 func (l *look) choose() error {
 	g := l.m.ONNX().Proto().GetGraph()
-	l.made, l.varies = map[string]int{}, map[string]bool{}
+	l.made, l.varies, l.floats = map[string]int{}, map[string]bool{}, map[string]bool{}
+	for _, c := range l.m.ONNX().Cuts() {
+		for _, v := range c.Floats {
+			l.floats[v] = true
+		}
+	}
 	for i, n := range g.GetNode() {
 		for _, o := range n.GetOutput() {
 			if o != "" {

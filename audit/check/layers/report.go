@@ -8,6 +8,7 @@ import (
 
 	"nero/audit"
 	"nero/measure/aggregate"
+	"nero/model/interior"
 	"nero/model/onnx"
 	"nero/model/onnx/onnxpb"
 	"nero/symmetry/feature"
@@ -51,6 +52,9 @@ func (l *look) result() *Result {
 	}
 	conf := l.p.Policy.Confidence
 	broken := l.broken(r)
+	if l.posed != nil {
+		r.Rows = append(slices.Clone(r.Rows), l.posed.rows...)
+	}
 	for i := range r.Rows {
 		w := &r.Rows[i]
 		if l.finite != nil && broken {
@@ -191,6 +195,11 @@ func (l *look) table(r *Result) {
 	if !r.Exact {
 		note += " The elements resample the input."
 	}
+	if l.posed != nil {
+		note += " What was put around the model is one layer; those of the model follow, as they are in the poses " +
+			"that " +
+			"it is asked in."
+	}
 	if len(r.Factors) > 0 {
 		note += " By factors: " + l.firsts(r) + "."
 	}
@@ -284,6 +293,10 @@ func untold(rows []Row) string {
 
 // class is what kind of operator a layer is: the clue that names it, in words, and what to do.
 func (l *look) class(w Row) (clue audit.ClueName, what string, remedies []string) {
+	if w.Op == interior.WrapperOp {
+		what, remedies = l.around()
+		return "", what, remedies
+	}
 	n := l.node(w)
 	shifts := slices.ContainsFunc(feature.Flows(l.group), func(f feature.Flow) bool { return f.B != [2]float64{} })
 	turns := slices.ContainsFunc(feature.Flows(l.group), func(f feature.Flow) bool { return f.L != [2][2]float64{} })
@@ -472,10 +485,10 @@ func (l *look) shape(v string) (s []int, known bool) {
 	return nil, false
 }
 
-// node is that of a layer; nil for the input.
+// node is that of a layer; nil for the input, and for what was put around a model.
 func (l *look) node(w Row) *onnxpb.NodeProto {
 	for _, y := range l.layers {
-		if y.Index == w.Index && !y.Input {
+		if y.Index == w.Index && y.Name == w.Name && !y.Input && !y.Wrapper {
 			return l.maker(y.Produced[0])
 		}
 	}

@@ -227,6 +227,9 @@ func (l *look) walkable() error {
 
 // walk goes through the layers, one at a time.
 func (l *look) walk(ctx context.Context) error {
+	if err := l.inside(ctx, l.first); err != nil {
+		return err
+	}
 	cur := l.first
 	l.start, l.first = l.first.x[:1], nil // the values of the layers take a lot of memory
 	var seen map[string]bool
@@ -321,7 +324,7 @@ func (l *look) layer(ctx context.Context, cur *cut, y interior.Layer, place bool
 		Status: "tested",
 		Share:  audit.Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()},
 	}
-	row.bridge = l.bridge(cur, l.maker(y.Produced[0]))
+	row.bridge = !y.Wrapper && l.bridge(cur, l.maker(y.Produced[0]))
 	if why := cur.blind(y.Live); why != "" {
 		row.Status = untestable + why
 		l.rows = append(l.rows, row)

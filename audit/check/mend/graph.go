@@ -13,14 +13,17 @@ import (
 	"nero/model/onnx"
 	"nero/model/onnx/facts"
 	"nero/model/onnx/onnxpb"
+	"nero/model/onnx/rewrite"
 	"nero/symmetry/group"
 )
 
 // graph is the graph of a model as far as it matters for leaving nodes out.
 type graph struct {
-	model  *onnx.Model
-	nodes  []*onnxpb.NodeProto
-	shapes map[string][]int
+	model *onnx.Model
+	nodes []*onnxpb.NodeProto
+	// what was put around the model, of which no node is left out; nil for other models
+	wrapper *rewrite.Wrapper
+	shapes  map[string][]int
 	// node that makes a value
 	made map[string]int
 	// values that depend on the input, inputs among them
@@ -114,7 +117,7 @@ func survey(ctx context.Context, p *audit.Pass, m *interior.Model, x space.Value
 		return nil, fmt.Errorf("%w: the shapes inside the graph are not known: %w", audit.ErrUntested, err)
 	}
 	g := &graph{
-		model: m.ONNX(), nodes: m.ONNX().Proto().GetGraph().GetNode(), shapes: f.Shapes, made: map[string]int{},
+		model: m.ONNX(), wrapper: rewrite.Wrapped(m.ONNX()), nodes: m.ONNX().Proto().GetGraph().GetNode(), shapes: f.Shapes, made: map[string]int{},
 		varies: map[string]bool{}, stored: map[string]*onnxpb.TensorProto{}, outputs: m.Outputs(),
 		places: placesOf(p.Subject.Plan.Group, x), lines: map[string]int{},
 	}
@@ -262,7 +265,7 @@ func (g *graph) single() []*gap {
 	before := g.needed("", "")
 	for i, n := range g.nodes {
 		to := makes(n)
-		if !before[i] || to == "" || !g.varies[to] || weighty[n.GetOpType()] || idle[n.GetOpType()] {
+		if g.wrapper.Has(n.GetName()) || !before[i] || to == "" || !g.varies[to] || weighty[n.GetOpType()] || idle[n.GetOpType()] {
 			continue
 		}
 		var seen []string
@@ -297,7 +300,7 @@ func (g *graph) runs() []*gap {
 // place of to.
 func (g *graph) back(at, to string, on []int, left int) []*gap {
 	i, ok := g.made[at]
-	if !ok || weighty[g.nodes[i].GetOpType()] || makes(g.nodes[i]) == "" {
+	if !ok || g.wrapper.Has(g.nodes[i].GetName()) || weighty[g.nodes[i].GetOpType()] || makes(g.nodes[i]) == "" {
 		return nil
 	}
 	on = append([]int{i}, on...)

@@ -34,6 +34,7 @@ import (
 	"nero/data/tensor"
 	"nero/model/onnx"
 	"nero/model/onnx/facts"
+	"nero/model/onnx/rewrite"
 )
 
 // Options of [Predict]. The zero value is fine.
@@ -281,7 +282,58 @@ func Predict(ctx context.Context, f *facts.Facts, o Options) (*Prediction, error
 		return nil, err
 	}
 	l.risks()
+	res.gather(rewrite.Wrapped(f.Model()))
 	return res, nil
+}
+
+// gather names what was put around a model as one: nobody mends its nodes by themselves.
+func (p *Prediction) gather(w *rewrite.Wrapper) {
+	if w == nil {
+		return
+	}
+	losses := func(all []Loss) []Loss {
+		out := []Loss{}
+		at := map[string]int{} // by level, of the wrapper
+		for _, x := range all {
+			if !w.Has(x.Node) {
+				out = append(out, x)
+				continue
+			}
+			i, known := at[x.Level]
+			if !known {
+				at[x.Level] = len(out)
+				x.Node, x.Op = w.Name, "repair"
+				x.Remedy = "" // it is of a node that nobody wrote
+				out = append(out, x)
+				continue
+			}
+			for _, e := range x.Elements {
+				if !slices.Contains(out[i].Elements, e) {
+					out[i].Elements = append(slices.Clone(out[i].Elements), e)
+				}
+			}
+		}
+		return out
+	}
+	p.Losses, p.Untied = losses(p.Losses), losses(p.Untied)
+	seen := map[string]bool{}
+	p.Unknown = slices.DeleteFunc(p.Unknown, func(u Unknown) bool {
+		again := w.Has(u.Node) && seen[u.Level]
+		seen[u.Level] = seen[u.Level] || w.Has(u.Node)
+		return again
+	})
+	for i := range p.Unknown {
+		if w.Has(p.Unknown[i].Node) {
+			p.Unknown[i].Node, p.Unknown[i].Op = w.Name, "repair"
+		}
+	}
+	p.Risks = slices.DeleteFunc(p.Risks, func(r Risk) bool { return w.Has(r.Node) && r.Kind != RiskTies })
+	for i := range p.Risks {
+		if w.Has(p.Risks[i].Node) {
+			p.Risks[i].Node, p.Risks[i].Op = w.Name, "repair"
+		}
+	}
+	p.Nodes = slices.DeleteFunc(p.Nodes, func(n Node) bool { return w.Has(n.Name) })
 }
 
 // linter makes one prediction.
