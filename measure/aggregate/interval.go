@@ -61,7 +61,7 @@ func need(confidence float64) {
 // mean ± t·s/√n with t the (1+confidence)/2 quantile of Student's distribution with n-1 degrees of freedom (Student,
 // Biometrika 6, 1908). It is exact for normal numbers and asymptotically right for others; for skewed ones it is short:
 // of intervals of 0.95, about 0.90 hold the mean of 10 exponential numbers, and 0.86 that of 20 lognormal ones (σ = 1).
-// Then use [StudentBootstrap], or [BettingInterval] for numbers in a known range. One number per input: values of one
+// Then use [StudentBootstrap], or [MeanSequence] for numbers in a known range. One number per input: values of one
 // input are not independent, see [Cluster]. With fewer than two numbers, or an infinite one, it is everything.
 func MeanInterval(m Moments, confidence float64) Interval {
 	need(confidence)

@@ -1,11 +1,6 @@
 package aggregate
 
-import (
-	"math"
-
-	"nero/internal/distribution"
-	"nero/internal/elementary"
-)
+import "nero/internal/elementary"
 
 // logLikelihood is k·ln p + (n-k)·ln(1-p), with 0·ln 0 = 0.
 func logLikelihood(p, k, n float64) float64 {
@@ -20,10 +15,9 @@ func logLikelihood(p, k, n float64) float64 {
 }
 
 // ContractSequence judges a [Contract] while inputs come one after another: one may stop as soon as it is decided, and
-// the probability of ever deciding wrongly is at most 1 - Confidence. It is Robbins' mixture of likelihood ratios
-// (Annals of Mathematical Statistics 41, 1970) with the weights of Jeffreys, against P alone and with all weight on the
-// side that is to be shown, once for each side: with no failure it needs some more inputs than [Contract.Judge] does
-// with a number fixed beforehand, and for models that are clearly better or worse many fewer.
+// the probability of ever deciding wrongly is at most 1 - Confidence. It is [LogEvidence], once for each side: with no
+// failure it needs some more inputs than [Contract.Judge] does with a number fixed beforehand, and for models that are
+// clearly better or worse many fewer.
 type ContractSequence struct {
 	c       Contract
 	t       Tally
@@ -44,17 +38,10 @@ func (s *ContractSequence) Add(x float64) Outcome {
 	if s.outcome != Open {
 		return s.outcome
 	}
-	k, n := float64(s.t.Over), float64(s.t.N)
-	// The integral of the likelihood over one side, by the weight of that side, against the likelihood of P.
-	all := distribution.Lbeta(k+0.5, n-k+0.5)
-	goal := logLikelihood(s.c.P, k, n) - elementary.Log1p(-s.c.Confidence)
-	switch p := s.c.P; {
-	case all+elementary.Log(distribution.RegIncBeta(k+0.5, n-k+0.5, p)) >=
-		goal+elementary.Log(math.Pi*distribution.RegIncBeta(0.5, 0.5, p)):
+	switch goal := -elementary.Log1p(-s.c.Confidence); {
+	case LogEvidence(1-s.c.P, s.t.other()) >= goal:
 		s.outcome = Met
-	case all+elementary.Log(distribution.RegIncBeta(n-k+0.5, k+0.5, 1-p)) >=
-		goal+elementary.Log(math.Pi*distribution.RegIncBeta(0.5, 0.5,
-			1-p)):
+	case LogEvidence(s.c.P, s.t) >= goal:
 		s.outcome = Broken
 	}
 	return s.outcome

@@ -1,0 +1,201 @@
+// Package trend says of numbers that come release after release whether they become worse, with errors that one may
+// trust however often one looks. It knows objects and numbers, neither models nor files.
+//
+// There are two kinds of evidence, and they are never mixed. Where the same objects are asked each time, nothing is
+// sampled again: a release is compared with a reference in pairs ([Against]), at a level of its own ([Level]), so that
+// all looks together keep the one that was asked for. Where the objects are new each time, they are evidence that adds
+// up ([Stream]).
+package trend
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"nero/measure/aggregate"
+)
+
+// Level is the share of a level that the k-th question gets, from 1: 6/(π²k²) of it, which is all of it together.
+func Level(alpha float64, k int) float64 { return alpha * weight(k) }
+
+// weight is 6/(π²k²).
+func weight(k int) float64 { return 6 / (math.Pi * math.Pi * float64(k) * float64(k)) }
+
+// State is what is said of a release, and of a series.
+type State string
+
+// The states. OK is shown, not assumed: that nothing speaks for a change is Open.
+const (
+	OK       State = "ok"       // it is shown to be no worse than allowed
+	Alarm    State = "alarm"    // it is shown to be worse than allowed
+	Improved State = "improved" // it is shown to be better
+	Open     State = "open"     // neither is shown
+	// it cannot be asked, for a reason that stands beside it
+	Incomparable State = "incomparable"
+)
+
+// Pair is a comparison of a release with the reference.
+type Pair struct {
+	// means over the objects that have a finite number both times, NaN without any
+	Before, After float64
+	// of the mean of after - before, at the level of the comparison
+	Change aggregate.Interval
+	// places of the objects that had a finite number and have none now
+	Lost  []int
+	State State
+}
+
+// Question is how a release is compared with the reference.
+type Question struct {
+	// Higher says that larger numbers are better.
+	Higher bool
+	// Allow is the relative change for the worse that is none yet.
+	Allow float64
+	// Level is the probability that a release that is no worse than allowed is called worse, and that one which is
+	// the same is called better.
+	Level float64
+}
+
+// resamples are those of a bootstrap of which the tails are taken at [reach].
+const resamples = 4000
+
+// reach is the confidence of the interval whose ends 4,000 resamples still know: four of them lie beyond each.
+const reach = 0.998
+
+// Against compares the numbers of a release with those of the reference, both in the order of the same objects. An
+// object that had a finite number and has none now is an alarm: it is no better than the worst. draws gives a
+// generator, the same each time.
+func Against(before, after []float64, q Question, draws func() *rand.Rand) Pair {
+	var p Pair
+	var a, b []float64
+	for i, x := range before {
+		switch y := after[i]; {
+		case math.IsNaN(x) || math.IsInf(x, 0):
+		case math.IsNaN(y) || math.IsInf(y, 0):
+			p.Lost = append(p.Lost, i)
+		default:
+			a, b = append(a, x), append(b, y)
+		}
+	}
+	change, loss := make([]float64, len(a)), make([]float64, len(a))
+	for i := range a {
+		change[i] = b[i] - a[i]
+		worse := change[i]
+		if q.Higher {
+			worse = -worse
+		}
+		loss[i] = worse - float64(q.Allow*math.Abs(a[i]))
+	}
+	p.Before, p.After = mean(a), mean(b)
+	p.Change = interval(change, q.Level, draws)
+	p.Change.Missing = len(p.Lost)
+	beyond := interval(loss, q.Level, draws)
+	better := p.Change.High < 0
+	if q.Higher {
+		better = p.Change.Low > 0
+	}
+	switch {
+	case len(p.Lost) > 0, beyond.Low > 0:
+		p.State = Alarm
+	case better:
+		p.State = Improved
+	case len(a) > 0 && beyond.High <= 0:
+		p.State = OK
+	default:
+		p.State = Open
+	}
+	return p
+}
+
+func mean(x []float64) float64 {
+	m := moments(x)
+	if m.N == 0 {
+		return math.NaN()
+	}
+	return m.Mean
+}
+
+func moments(x []float64) (m aggregate.Moments) {
+	for i, v := range x {
+		m.Add(v, i)
+	}
+	return m
+}
+
+// interval is that of the mean at a level, both sides together: Student's, widened to hold the bootstrap-t interval.
+// At levels whose tails no number of resamples reaches, Student's ends move out by the factor by which those of the
+// bootstrap do at the last tails that are reached: skewness goes on as it begins. Where Student's interval leaves the
+// sign open no wider one decides it, and nothing is drawn.
+func interval(x []float64, level float64, draws func() *rand.Rand) aggregate.Interval {
+	m := moments(x)
+	out := aggregate.MeanInterval(m, 1-level)
+	if !(out.Low > 0) && !(out.High < 0) || m.M2 == 0 {
+		return out
+	}
+	at := min(1-level, reach)
+	plain := aggregate.MeanInterval(m, at)
+	wide := aggregate.StudentBootstrap(x, resamples, at, draws())
+	out.Low = m.Mean - float64((m.Mean-out.Low)*((m.Mean-wide.Low)/(m.Mean-plain.Low)))
+	out.High = m.Mean + float64((out.High-m.Mean)*((wide.High-m.Mean)/(plain.High-m.Mean)))
+	return out
+}
+
+// mostReleases is how many releases a slope is taken of: of more, that many at equal distances, the last among them.
+const mostReleases = 64
+
+// Slope is by how much numbers of the same objects change per release: the median of the slopes between all pairs of
+// releases (Theil 1950, Sen 1968) of the means over the objects that have a number in every release, with an interval
+// over objects (bootstrap, 200 draws). It is a description and no test: one may not look at it again and again. NaN
+// with fewer than three releases or no such object.
+func Slope(releases [][]float64, confidence float64, r *rand.Rand) (slope float64, i aggregate.Interval) {
+	at := thinned(len(releases))
+	var objects []int
+	if len(at) >= 3 {
+		for o := range releases[0] {
+			if !slices.ContainsFunc(at, func(k int) bool { return math.IsNaN(releases[k][o]) }) {
+				objects = append(objects, o)
+			}
+		}
+	}
+	if len(objects) == 0 {
+		return math.NaN(), aggregate.Interval{
+			Low: math.Inf(-1), High: math.Inf(1), Confidence: confidence,
+		}
+	}
+	means, slopes := make([]float64, len(at)), make([]float64, 0, len(at)*(len(at)-1)/2)
+	const draws = 200
+	return aggregate.Resample(len(objects), func(count []int) float64 {
+		n := 0
+		clear(means)
+		for o, c := range count {
+			if n += c; c == 0 {
+				continue
+			}
+			for k, release := range at {
+				means[k] += float64(float64(c) * releases[release][objects[o]])
+			}
+		}
+		slopes = slopes[:0]
+		for k := range at {
+			for l := range k {
+				slopes = append(slopes, (means[k]-means[l])/float64(at[k]-at[l]))
+			}
+		}
+		slices.Sort(slopes)
+		h := len(slopes) / 2
+		if len(slopes)%2 == 1 {
+			return slopes[h] / float64(n)
+		}
+		return (slopes[h-1] + slopes[h]) / 2 / float64(n)
+	}, draws, confidence, r)
+}
+
+// thinned are the releases that a slope is taken of.
+func thinned(n int) []int {
+	var at []int
+	for k := range min(n, mostReleases) {
+		at = append(at, n-1-k*n/min(n, mostReleases))
+	}
+	slices.Reverse(at)
+	return at
+}
