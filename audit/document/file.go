@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"nero/internal/seal"
 
@@ -54,20 +55,36 @@ func Schema() ([]byte, error) {
 // Read reads what [Write] wrote, of this form or an older one. The name of the file is for messages. A newer form is
 // refused with [ErrNewer], and a file that is not what its seal says with [seal.ErrBroken].
 func Read(name string, b []byte) (*Audit, error) {
-	fail := func(format string, args ...any) error {
-		return fmt.Errorf("%s: %w; want a file that 'nero audit --format json' wrote", name,
-			fmt.Errorf(format, args...))
+	plain, sealed, err := opened(name, b)
+	if err != nil {
+		return nil, err
 	}
+	return parse(name, plain, sealed, nil)
+}
+
+// opened takes the seal off the text of a file.
+func opened(name string, b []byte) (plain []byte, sealed bool, err error) {
 	if len(b) > MaxSize {
-		return nil, fail("%d bytes, and an audit has at most %d", len(b), MaxSize)
+		return nil, false, refused(name, fmt.Errorf("%d bytes, and an audit has at most %d", len(b), MaxSize))
 	}
 	if len(bytes.TrimSpace(b)) == 0 {
-		return nil, fail("the file is empty")
+		return nil, false, refused(name, errors.New("the file is empty"))
 	}
-	b, sealed, err := seal.Open(b)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w; audit again, or take the key sha256 out if you changed it yourself", name, err)
+	if plain, sealed, err = seal.Open(b); err != nil {
+		return nil, false, fmt.Errorf("%s: %w; audit again, or take the key sha256 out if you changed it yourself",
+			name, err)
 	}
+	return plain, sealed, nil
+}
+
+// refused says of a file that it is no audit.
+func refused(name string, err error) error {
+	return fmt.Errorf("%s: %w; want a file that 'nero audit --format json' wrote", name, err)
+}
+
+// parse reads the text of an audit, of which the values of some keys were left out.
+func parse(name string, b []byte, sealed bool, without map[string]bool) (*Audit, error) {
+	fail := func(format string, args ...any) error { return refused(name, fmt.Errorf(format, args...)) }
 	// The form is read first and alone: what else a newer one holds is not known.
 	var head struct {
 		Format *int            `json:"format"`
@@ -87,13 +104,19 @@ func Read(name string, b []byte) (*Audit, error) {
 	case *head.Format < 1:
 		return nil, fail("its format is %d, and the first was 1", *head.Format)
 	}
-	if k := seal.Stranger(b, Audit{}); k != "" && !sealed {
-		return nil, fail("no audit has a key %.40q", k)
+	if !sealed {
+		if k := seal.Stranger(b, Audit{}); k != "" {
+			return nil, fail("no audit has a key %.40q", k)
+		}
 	}
 	a := new(Audit)
 	if err := json.Unmarshal(b, a); err != nil {
 		return nil, fail("not the JSON of an audit: %w", place(b, err))
 	}
+	a.Infinite = slices.DeleteFunc(a.Infinite, func(place string) bool {
+		return len(without) > 0 && slices.ContainsFunc(strings.Split(strings.TrimPrefix(place, "-"), "."),
+			func(key string) bool { return without[key] })
+	})
 	if err := a.restore(); err != nil {
 		return nil, fail("%w", err)
 	}

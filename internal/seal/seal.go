@@ -27,30 +27,45 @@ var ErrBroken = errors.New("it was changed or damaged since it was written")
 // tail is the end of a text with a seal.
 var tail = regexp.MustCompile(`,(\s*)"sha256": "([^"]*)"\s*\}\s*$`)
 
-// end is the end of an object.
-var end = regexp.MustCompile(`\s*\}\s*$`)
+// reach is how far from the end of a text its seal is looked for, in bytes: a search through all of a large file would
+// take longer than its digest.
+const reach = 4096
+
+// end is where the end of an object begins, with the spaces before it; -1 if the text is none.
+func end(text []byte) int {
+	const space = "\t\n\f\r "
+	body, ok := bytes.CutSuffix(bytes.TrimRight(text, space), []byte("}"))
+	if !ok {
+		return -1
+	}
+	return len(bytes.TrimRight(body, space))
+}
 
 // Add seals the text of a JSON object, which has at least one key. The new key is indented as the closing brace and one
 // step more.
 func Add(text []byte, indent string) []byte {
-	last := end.FindIndex(text)
-	if last == nil {
+	last := end(text)
+	if last < 0 {
 		return text // no object: whoever reads it says so
 	}
 	sum := sha256.Sum256(text)
 	var b bytes.Buffer
-	b.Write(text[:last[0]])
+	b.Write(text[:last])
 	fmt.Fprintf(&b, ",\n%s\"sha256\": %q", indent, hex.EncodeToString(sum[:]))
-	b.Write(text[last[0]:])
+	b.Write(text[last:])
 	return b.Bytes()
 }
 
 // Open takes the seal off a text and reports whether there was one. The error wraps [ErrBroken] for a text that is not
 // what its seal says.
 func Open(text []byte) (plain []byte, sealed bool, err error) {
-	at := tail.FindSubmatchIndex(text)
+	from := max(len(text)-reach, 0)
+	at := tail.FindSubmatchIndex(text[from:])
 	if at == nil {
 		return text, false, nil
+	}
+	for i := range at {
+		at[i] += from
 	}
 	space, said := text[at[2]:at[3]], text[at[4]:at[5]]
 	// What follows the value of the key followed the value before it.
