@@ -358,14 +358,9 @@ func (g *Generators) describe(p *Page, a Asked) {
 	if len(g.Asked) > 1 {
 		of = " at " + a.At
 	}
+	p.Lines = append(p.Lines, g.stills(r)...)
 	for _, q := range r.Quotients {
-		word := map[string]string{
-			"unspanned": "the data do not span them, so that nobody can tell",
-			"ignored":   "the model does not look at them",
-		}[q.Kind]
-		p.Lines = append(p.Lines, fmt.Sprintf("Taken out%s: %s (%s), %s of %s.", of,
-			words.Plural(len(q.Directions), "direction", "directions"), word,
-			words.Plural(q.Unknowns, "unknown", "unknowns"), q.Block))
+		p.Lines = append(p.Lines, g.taken(q, r, of))
 	}
 	if len(r.Constant) > 0 || r.Collinear > 0 {
 		p.Lines = append(p.Lines, fmt.Sprintf("Of the answers%s, %d are constant and %d follow from others.", of,
@@ -396,6 +391,108 @@ func (g *Generators) describe(p *Page, a Asked) {
 	g.algebra(p, r.Algebra, of)
 }
 
+// stills say which numbers are the same in every sample, as gravity is in a laboratory.
+func (g *Generators) stills(r *pencil.Result) []string {
+	var out []string
+	for b, m := range g.moving {
+		var which, values []string
+		for _, s := range r.Still {
+			if s.Block == m.block.Name && s.Coordinate < len(m.axes) {
+				which = append(which, g.axis(b, s.Coordinate))
+				values = append(values, words.Figures(s.Value))
+			}
+		}
+		const why = "A map that changes it, or mixes it into other numbers, cannot be told from one that does " +
+			"something else at this one value, as gravity cannot be told from a constant push as long as it never " +
+			"points elsewhere. Give samples in which it differs, or leave it out of what moves (NAME:unchanged)."
+		switch {
+		case len(which) == 0:
+		case len(which) == len(m.axes) && len(which) > 1:
+			name := m.field.Name
+			out = append(out, fmt.Sprintf("%s is (%s) in every sample. %s", words.Capital(name),
+				strings.Join(values, ", "), why))
+		default:
+			for i := range which {
+				which[i] += " is " + values[i]
+			}
+			out = append(out, fmt.Sprintf("In every sample %s. %s", words.List(which), why))
+		}
+	}
+	return out
+}
+
+// axis is the name of a coordinate of a field.
+func (g *Generators) axis(field, coordinate int) string {
+	if len(g.moving) > 1 {
+		return g.Fields[field] + "." + g.moving[field].axes[coordinate]
+	}
+	return g.moving[field].axes[coordinate]
+}
+
+// taken says what was taken out, and why that is no symmetry.
+func (g *Generators) taken(q pencil.Quotient, r *pencil.Result, of string) string {
+	field := slices.IndexFunc(g.moving, func(m moving) bool { return m.block.Name == q.Block })
+	var said []string
+	still := 0
+	for _, raw := range q.Raw {
+		if field < 0 {
+			break
+		}
+		axes, prefix := g.moving[field].axes, ""
+		if len(g.moving) > 1 {
+			prefix = g.Fields[field] + "."
+		}
+		k := len(axes)
+		switch only := lone(raw[:k]); {
+		case q.Kind == "unspanned" && only >= 0 && slices.ContainsFunc(r.Still, func(s pencil.Still) bool {
+			return s.Block == q.Block && s.Coordinate == only
+		}):
+			still++ // said above
+		case q.Kind == "unspanned":
+			said = append(said, fmt.Sprintf("%s is %s in every sample", terms(raw[:k], axes, prefix),
+				words.Figures(raw[k])))
+		case only >= 0:
+			said = append(said, g.axis(field, only))
+		default:
+			said = append(said, "what changes by ("+figures(raw)+")")
+		}
+	}
+	const longest = 6
+	if len(said) > longest {
+		said = append(said[:longest], "more of that kind")
+	}
+	count := fmt.Sprintf("%s of %s", words.Plural(q.Unknowns, "unknown", "unknowns"), q.Block)
+	switch {
+	case q.Kind == "unspanned" && len(said) > 0:
+		return fmt.Sprintf("The data leave room%s: %s. Nobody can tell what the model does to inputs of which that is "+
+			"not so, and nothing is said of them: %s are taken out.", of, words.List(said), count)
+	case q.Kind == "unspanned" && still > 0:
+		return fmt.Sprintf("That takes out %s.", count)
+	case q.Kind == "unspanned":
+		return fmt.Sprintf("Taken out%s: %s (the data do not span them, so that nobody can tell), %s.", of,
+			words.Plural(len(q.Directions), "direction", "directions"), count)
+	case len(said) > 0:
+		return fmt.Sprintf("The model does not look at %s%s: what moves that alone changes no answer and is no "+
+			"symmetry worth the name: %s are taken out.", words.List(said), of, count)
+	}
+	return fmt.Sprintf("Taken out%s: %s (the model does not look at them), %s.", of,
+		words.Plural(len(q.Directions), "direction", "directions"), count)
+}
+
+// lone is the only place of a list that is not 0; -1 where there are several.
+func lone(v []float64) int {
+	at := -1
+	for i, x := range v {
+		if x != 0 {
+			if at >= 0 {
+				return -1
+			}
+			at = i
+		}
+	}
+	return at
+}
+
 func (g *Generators) algebra(p *Page, a *pencil.Algebra, of string) {
 	t := Table{Title: "Families" + of, Head: []string{"family", "turns at", "grows", "answers turn at"}}
 	for i, m := range a.Basis {
@@ -407,7 +504,7 @@ func (g *Generators) algebra(p *Page, a *pencil.Algebra, of string) {
 		t.Rows = append(t.Rows, []string{g.motion(m), figures(turn.Frequencies), grows, figures(turn.Answers)})
 	}
 	p.Tables = append(p.Tables, t)
-	line := fmt.Sprintf("%s; what commutators of two leave over is %s of them", words.Capital(a.Name),
+	line := fmt.Sprintf("The families are %s; what commutators of two leave over is %s of them", a.Name,
 		words.Figures(a.Defect))
 	if s := a.Structure; s != nil {
 		line += fmt.Sprintf("; dimension %d, centre %d, derived algebra %d, Killing form (%d, %d) with %d zero",

@@ -204,6 +204,73 @@ func TestGeneratorsOfPictures(t *testing.T) {
 	}
 }
 
+// A number that never changes, data that lie in a plane, and numbers that the model does not look at are three things,
+// and each has a sentence of its own.
+func TestWhatCannotBeToldIsSaidInWords(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		data        func(x []float64)
+		f           func(x []float64) []float64
+		says, quiet []string
+	}{
+		"a constant": {
+			data: func(x []float64) { x[2] = -9.81 },
+			f:    func(x []float64) []float64 { return []float64{math.Exp(-x[0]*x[0]-x[1]*x[1]) * x[2]} },
+			says: []string{"In every sample x3 is −9.81. ", "That takes out 3 unknowns"}, quiet: []string{"does not look", "leave room"},
+		},
+		"a plane": {
+			data: func(x []float64) { x[2] = x[0] - 2*x[1] },
+			f:    func(x []float64) []float64 { return []float64{math.Sin(x[0]) + x[1]*x[1]*x[2]} },
+			says: []string{"The data leave room: ", " is 0 in every sample. Nobody can tell"}, quiet: []string{"−9.81"},
+		},
+		"a number that counts for nothing": {
+			data: func([]float64) {},
+			f:    func(x []float64) []float64 { return []float64{math.Sin(x[0]) + x[0]*x[1]*x[1]} },
+			says: []string{"The model does not look at x3: "}, quiet: []string{"in every sample", "leave room"},
+		},
+		"nothing of that": {
+			data:  func([]float64) {},
+			f:     func(x []float64) []float64 { return []float64{math.Sin(x[0]+x[2]) + x[0]*x[1]*x[1]} },
+			quiet: []string{"in every sample", "leave room", "does not look"},
+		},
+	} {
+		s := about(200, 3, 3, c.f)
+		for _, x := range s.Fit {
+			c.data(x.Value.Numbers())
+		}
+		text := strings.Join(part[*discover.Generators](t, s, "generators").Page().Lines, "\n")
+		for _, want := range c.says {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %q in\n%s", name, want, text)
+			}
+		}
+		for _, want := range c.quiet {
+			if strings.Contains(text, want) {
+				t.Errorf("%s: %q in\n%s", name, want, text)
+			}
+		}
+	}
+	// A field of its own, as gravity is.
+	for _, varies := range []bool{false, true} {
+		s := cloud(40, 5, func(x []float64) []float64 { return []float64{pairsOf(x[:len(x)/3*3])[0] + x[2]*x[len(x)-1]} })
+		s.In = space.Spec{Name: "in", Kind: space.KindRecord, Fields: []space.Spec{
+			{Name: "places", Kind: space.KindRows, Shape: []int{-1, 3}, Type: space.TypePositions},
+			{Name: "gravity", Kind: space.KindRows, Shape: []int{1, 3}, Type: space.TypeVectors, Per: space.PerSample},
+		}}
+		for i := range s.Fit {
+			g := &space.Rows{N: 1, W: 3, Val: []float64{0, 0, -9.81}}
+			if varies {
+				g.Val = []float64{math.Sin(float64(i)), math.Cos(float64(2 * i)), float64(i%7) - 9}
+			}
+			s.Fit[i].Value = &space.Record{Names: []string{"places", "gravity"}, Values: []space.Value{s.Fit[i].Value, g}}
+		}
+		text := strings.Join(part[*discover.Generators](t, s, "generators").Page().Lines, "\n")
+		if strings.Contains(text, "Gravity is (0, 0, −9.81) in every sample. ") == varies {
+			t.Errorf("gravity that differs: %t\n%s", varies, text)
+		}
+	}
+}
+
 // Questions that do not arise are open, and a budget that is spent says so.
 func TestOpenQuestions(t *testing.T) {
 	parts, err := discover.Select([]string{"generators", "joint", "finite"})

@@ -166,7 +166,7 @@ const sameAngle = 0.1
 func (a *Algebra) name(s *system, motions []Motion) {
 	a.Name = "unnamed"
 	if !a.Closed {
-		a.Name = "these do not close: the rank or the data are wrong"
+		a.Name = "not closed under commutators: the rank or the data are wrong"
 		return
 	}
 	about := ""

@@ -36,6 +36,8 @@ type part struct {
 	space        int
 	affine       bool
 	middle, unit []float64
+	// still are the coordinates that never change
+	still []Still
 }
 
 // homogeneous says how a matrix of k rows, with the shift in a last column if there is one, is a square one.
@@ -100,6 +102,7 @@ func (p *part) quotient() []Quotient {
 		if len(gone) > 0 {
 			out = append(out, Quotient{
 				Kind: "ignored", Block: p.name, Directions: columns(vectors, gone), Unknowns: len(gone) * p.c,
+				Raw: p.changes(columns(vectors, gone)),
 			})
 		}
 		if len(in) == 0 { // all of it
@@ -122,6 +125,7 @@ func (p *part) quotient() []Quotient {
 		// ignored.
 		out = append([]Quotient{{
 			Kind: "unspanned", Block: p.name, Directions: columns(vectors, gone), Unknowns: len(gone) * p.k,
+			Raw: p.relations(columns(vectors, gone)),
 		}}, out...)
 		for i := range out[1:] {
 			out[1+i].Unknowns = (p.k - rows) * len(in)
@@ -136,6 +140,87 @@ func (p *part) quotient() []Quotient {
 	for j, i := range in {
 		for r := range p.c {
 			p.right.Set(r, j, p.right.At(r, j)/math.Sqrt(values[i]))
+		}
+	}
+	return out
+}
+
+// relations are the equations a·x = b, as a list of a and b, that say what the data do not span.
+func (p *part) relations(directions [][]float64) [][]float64 {
+	if p.space == 0 || p.space != p.k {
+		return nil
+	}
+	var out [][]float64
+	for _, u := range sparse(directions, p.k) {
+		row := make([]float64, p.k+1)
+		for c := range p.k {
+			row[c] = u[c] / p.unit[c]
+			row[p.k] += float64(row[c] * p.middle[c])
+		}
+		if p.affine {
+			row[p.k] -= u[p.k]
+		}
+		top := largest([][]float64{row[:p.k]})
+		if top == 0 {
+			continue
+		}
+		scale(row, 1/top)
+		if math.Abs(row[p.k]) < 1e-9*norm(p.unit) {
+			row[p.k] = 0 // what is left of the middle
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// changes are those of the input that the function does not see.
+func (p *part) changes(directions [][]float64) [][]float64 {
+	if p.space == 0 || p.space != p.k {
+		return nil
+	}
+	out := sparse(directions, p.k)
+	for _, u := range out {
+		for c := range u {
+			u[c] *= p.unit[c]
+		}
+		scale(u, 1/largest([][]float64{u}))
+	}
+	return out
+}
+
+// sparse is another basis of the same span, with a 1 among the first k numbers of each where the others have 0, and
+// without what is rounding.
+func sparse(rows [][]float64, k int) [][]float64 {
+	var out [][]float64
+	rest := make([][]float64, len(rows))
+	for i, r := range rows {
+		rest[i] = append([]float64(nil), r...)
+	}
+	for len(rest) > 0 {
+		row, col, top := -1, 0, 1e-6
+		for i, r := range rest {
+			for j, v := range r[:k] {
+				if math.Abs(v) > top*(1+1e-6) {
+					row, col, top = i, j, math.Abs(v)
+				}
+			}
+		}
+		if row < 0 {
+			break
+		}
+		pivot := rest[row]
+		rest = append(rest[:row], rest[row+1:]...)
+		scale(pivot, 1/pivot[col])
+		for _, r := range append(rest, out...) {
+			axpy(r, -r[col], pivot)
+		}
+		out = append(out, pivot)
+	}
+	for _, r := range out {
+		for j, v := range r {
+			if math.Abs(v) < 1e-6 {
+				r[j] = 0
+			}
 		}
 	}
 	return out
@@ -279,8 +364,20 @@ func newLinear(b Block, x [][]float64, affine bool) *part {
 			l.size[c] = math.Sqrt(all) // a coordinate that does not vary
 		}
 	}
+	still := make([]Still, 0, k)
+	for c := range k {
+		first, same := x[0][b.Points[0][c]], true
+		for _, row := range x {
+			for _, p := range b.Points {
+				same = same && math.Abs(row[p[c]]-first) <= 1e-12*math.Abs(first)
+			}
+		}
+		if same {
+			still = append(still, Still{Block: b.Name, Coordinate: c, Value: first})
+		}
+	}
 	p := &part{
-		name: b.Name, k: k, c: k, moved: l, raw: l.raw, space: k, affine: affine, middle: l.middle, unit: l.size,
+		name: b.Name, k: k, c: k, moved: l, still: still, raw: l.raw, space: k, affine: affine, middle: l.middle, unit: l.size,
 	}
 	if affine {
 		p.c++

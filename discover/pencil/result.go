@@ -31,6 +31,8 @@ type Result struct {
 	Step       float64 `json:"step,omitempty"`
 	// Quotients are taken out before the rank is counted.
 	Quotients []Quotient `json:"quotients"`
+	// Still are the coordinates that are the same at every input.
+	Still []Still `json:"still,omitempty"`
 	// Constant are the answers that are the same at every input, and Collinear how many of the others follow from the
 	// rest.
 	Constant  []int `json:"constant,omitempty"`
@@ -71,6 +73,17 @@ type Quotient struct {
 	Directions [][]float64 `json:"directions"`
 	// Unknowns is how many of them went.
 	Unknowns int `json:"unknowns"`
+	// Raw is the same in coordinates of the input, with as many zeros as can be: of unspanned directions the numbers a, and
+	// b last, with a·x = b at every point of every input; of ignored ones the changes that the function does not see. It is
+	// nil where the fields that move are no coordinates.
+	Raw [][]float64 `json:"raw,omitempty"`
+}
+
+// Still is a coordinate that is the same at every point of every input, as the direction of gravity often is.
+type Still struct {
+	Block      string  `json:"block,omitempty"`
+	Coordinate int     `json:"coordinate"`
+	Value      float64 `json:"value"`
 }
 
 // Family is one direction of unknowns.

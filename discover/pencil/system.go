@@ -32,7 +32,7 @@ func (s *system) solve(d *derivatives, r *Result, o Options) *Result {
 	r.Derivative, r.Step = d.name, d.step
 	size := 0
 	for _, p := range s.parts {
-		r.Quotients = append(r.Quotients, p.quotient()...)
+		r.Quotients, r.Still = append(r.Quotients, p.quotient()...), append(r.Still, p.still...)
 		size += p.reduced()
 	}
 	r.Unknowns, r.High = size, size
