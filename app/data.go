@@ -14,6 +14,7 @@ import (
 
 	"nero/census"
 	"nero/data/dataset"
+	"nero/data/split"
 	"nero/internal/disk"
 	"nero/present/words"
 	"nero/run/job"
@@ -28,6 +29,8 @@ type DataOptions struct {
 	Workers int
 	// Format is how the report is printed: text, json, markdown or html; empty for text.
 	Format string
+	// Value is the field of the samples that is looked at, of several; empty for all.
+	Value string
 	// Out is a file that is written, too, in the form that its ending says; empty for none.
 	Out string
 }
@@ -100,7 +103,7 @@ func (a *App) Data(ctx context.Context, s *job.Study, o DataOptions) (*DataResul
 	subject := &census.Subject{
 		Name: cmp.Or(s.Data.Images, s.Data.Format), Group: w.Group(), Elements: w.Eval.Plan.Elements,
 		Measure: w.Eval.Plan.Measure, Action: w.Eval.Plan.In, Classes: w.Classes, Kinds: a.Parts.Kinds, Seed: s.Seed,
-		Workers: o.Workers,
+		Workers: o.Workers, Value: o.Value,
 	}
 	if len(subject.Elements) > mostElements+1 && reflect.DeepEqual(said, job.Orbit{}) {
 		subject.Elements = near(w.Eval.Plan, mostElements)
@@ -120,6 +123,11 @@ func (a *App) Data(ctx context.Context, s *job.Study, o DataOptions) (*DataResul
 			}
 		}
 	}
+	if s.Split != (job.Split{}) && s.Data.Side == "" { // a study that divides its samples
+		if subject.Sides, err = sidesOf(w); err != nil {
+			return nil, err
+		}
+	}
 	step := a.begin(TaskData, "samples")
 	defer step.end()
 	subject.Began, subject.Step = step.size, step.step
@@ -127,6 +135,9 @@ func (a *App) Data(ctx context.Context, s *job.Study, o DataOptions) (*DataResul
 	if err != nil {
 		if errors.Is(err, census.ErrFew) {
 			return nil, fmt.Errorf("%s: %w; give more data, or a larger %s", subject.Name, err, a.option("limit"))
+		}
+		if errors.Is(err, census.ErrValue) {
+			return nil, fmt.Errorf("%s: %w", a.option("value"), err)
 		}
 		if ctx.Err() == nil {
 			err = fmt.Errorf("%s: %w", subject.Name, err)
@@ -142,6 +153,25 @@ func (a *App) Data(ctx context.Context, s *job.Study, o DataOptions) (*DataResul
 		return nil, err
 	}
 	return out, disk.Replace(disk.OS{}, o.Out, disk.Bytes(b.Bytes()))
+}
+
+// sidesOf are the sides of the samples of a study, in their order.
+func sidesOf(w *workload.Workload) ([]split.Side, error) {
+	sets, err := w.Chosen()
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	for _, all := range sets {
+		n += len(all)
+	}
+	out := make([]split.Side, n)
+	for side, all := range sets {
+		for _, i := range all {
+			out[i] = side
+		}
+	}
+	return out, nil
 }
 
 // dataFile is the form of the file that is to be written, nil for none; before anything is worked on, it is seen to it

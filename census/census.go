@@ -12,6 +12,7 @@ import (
 	"nero/audit/document"
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/data/split"
 	"nero/measure/twosample"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
@@ -52,6 +53,11 @@ type Subject struct {
 	Sample func(i int) (dataset.Sample, error)
 	// Labels are the classes, -1 for none; nil where there are none.
 	Labels []int
+	// Sides say which samples the classifier learns from and which are reported on; nil for parts that change places,
+	// each asked of a classifier that learned from the others.
+	Sides []split.Side
+	// Value is the field that is looked at of samples that have several; empty for all.
+	Value string
 	// Classes are the words for them; nil for numbers.
 	Classes []string
 	Kinds   space.List
@@ -72,6 +78,10 @@ type Report struct {
 	Measure string `json:"measure"`
 	Seed    uint64 `json:"seed"`
 	Samples int    `json:"samples"`
+	// Learned is how many others the classifier learned from; 0 where samples were dealt into parts that change places.
+	Learned int `json:"learned_fit,omitempty"`
+	// Value is the field that was looked at alone; empty for all.
+	Value string `json:"value,omitempty"`
 	// Reading says what the classifier sees of a sample.
 	Reading string `json:"reading"`
 	// Sentence is the answer, and Do what to do.
@@ -179,13 +189,19 @@ func Take(ctx context.Context, s *Subject) (*Report, error) {
 		return nil, fmt.Errorf("%w: %d, want at least %d: of fewer a classifier learns nothing", ErrFew, n,
 			twosample.Least)
 	}
+	if err := s.sided(); err != nil {
+		return nil, err
+	}
 	t, err := newTaker(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{
 		Format: 1, Data: s.Name, Group: s.Group.Name(), Measure: s.Measure, Seed: s.Seed, Samples: len(s.IDs),
-		Reading: t.read.Doc, Notes: t.notes(),
+		Reading: t.read.Doc, Notes: t.notes(), Value: s.Value,
+	}
+	if s.Sides != nil {
+		r.Samples, r.Learned = len(t.reported), count(t.learn)
 	}
 	if err := t.classify(ctx, r); err != nil {
 		return nil, err
@@ -205,18 +221,51 @@ func Take(ctx context.Context, s *Subject) (*Report, error) {
 	return r, nil
 }
 
+// sided reports whether both sides have enough samples.
+func (s *Subject) sided() error {
+	if s.Sides == nil {
+		return nil
+	}
+	has := map[split.Side]int{}
+	for _, x := range s.Sides {
+		has[x]++
+	}
+	if fit, confirm := has[split.Fit], has[split.Confirm]; min(fit, confirm) < twosample.Least {
+		return fmt.Errorf("%w: %d on the side fit and %d on the side confirm, want at least %d on each, or no split",
+			ErrFew, fit, confirm, twosample.Least)
+	}
+	return nil
+}
+
+// count is how many are true.
+func count(all []bool) int {
+	n := 0
+	for _, x := range all {
+		if x {
+			n++
+		}
+	}
+	return n
+}
+
 // classify asks of each element whether moved samples can be told from others.
 func (t *taker) classify(ctx context.Context, r *Report) error {
 	fold := twosample.Deal(t.s.Seed, t.s.IDs)
+	tell := func(a, b *twosample.Table) (twosample.AUC, error) {
+		if t.s.Sides != nil {
+			return twosample.Confirm(ctx, a, b, t.learn, t.ask)
+		}
+		return twosample.Classify(ctx, a, b, fold)
+	}
 	areas := make([]twosample.AUC, 2*len(t.elements)+1)
 	err := parallel(ctx, t.s.Workers, len(areas), func(i int) (err error) {
 		switch k := i / 2; {
 		case i == len(areas)-1:
-			areas[i], err = twosample.Classify(ctx, t.control[0], t.control[1], fold)
+			areas[i], err = tell(t.control[0], t.control[1])
 		case i%2 == 0:
-			areas[i], err = twosample.Classify(ctx, t.still, t.moved[k], fold)
+			areas[i], err = tell(t.still, t.moved[k])
 		case t.back[k] != nil:
-			areas[i], err = twosample.Classify(ctx, t.still, t.back[k], fold)
+			areas[i], err = tell(t.still, t.back[k])
 		}
 		t.step(len(t.s.IDs))
 		return err

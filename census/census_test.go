@@ -16,6 +16,7 @@ import (
 
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/data/split"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 	"nero/symmetry/group/catalog"
@@ -70,6 +71,13 @@ func drawn(t *testing.T, name string, n int, elements []group.Element,
 	spec := space.SpecOf("input", all[0].Value)
 	if rows, ok := all[0].Value.(space.Counted); ok && rows.Columns() == 3 {
 		spec.Type = space.TypePositions
+	}
+	for name, leaf := range space.Leaves(all[0].Value) {
+		if name != "" {
+			field := space.SpecOf(name, leaf)
+			field.Type = space.TypePositions
+			spec.Fields = append(spec.Fields, field)
+		}
 	}
 	if s.Action, err = action.Rules().For(g, spec, action.Options{}); err != nil {
 		t.Fatal(err)
@@ -525,6 +533,88 @@ func TestShortcutsSkipOnlyWhatIsFar(t *testing.T) {
 			t.Errorf("%d of %d are skipped", skipped, asked*n)
 		}
 	}
+}
+
+// Of samples with several fields one is looked at alone where somebody names it, and a field that is not there is
+// refused with those that are.
+func TestOneFieldIsLookedAt(t *testing.T) {
+	cloud := func(x float64, r *rand.Rand) *space.Rows {
+		p := space.NewRows(6, 2)
+		for i := range p.Val {
+			p.Val[i] = r.NormFloat64()
+			if i%2 == 0 {
+				p.Val[i] += x
+			}
+		}
+		return p
+	}
+	two := func(_ int, r *rand.Rand) (space.Value, int, space.Value) {
+		return &space.Record{Names: []string{"even", "posed"}, Values: []space.Value{cloud(0, r), cloud(3, r)}}, -1, nil
+	}
+	for value, want := range map[string]string{"even": Symmetric, "posed": Posed, "": Posed} {
+		s := drawn(t, "C2", 600, nil, two)
+		s.Value = value
+		if r := take(t, s); r.State != want || r.Value != value {
+			t.Errorf("%q: %s, want %s", value, r.State, want)
+		}
+	}
+	s := drawn(t, "C2", 30, nil, two)
+	s.Value = "other"
+	if _, err := Take(t.Context(), s); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "even and posed") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Where samples are divided, the classifier learns from those to fit, and numbers are of those to confirm: what is planted
+// on one side alone is learned and not seen, or neither.
+func TestSidesAreKeptApart(t *testing.T) {
+	cut := make([]split.Side, 240)
+	for i := range cut {
+		cut[i] = []split.Side{split.Fit, split.Fit, split.Choose, split.Confirm}[i%4]
+	}
+	posed := func(on func(side split.Side) bool) func(i int, r *rand.Rand) (space.Value, int, space.Value) {
+		return func(i int, r *rand.Rand) (space.Value, int, space.Value) {
+			up := float64(1 - 2*r.IntN(2))
+			if on(cut[i]) {
+				up = 1
+			}
+			return blob(0, 2.5*up, 1, 1.6, 0, 0), i % 2, nil
+		}
+	}
+	for name, c := range map[string]struct {
+		on   func(side split.Side) bool
+		want bool
+	}{
+		"all":    {func(split.Side) bool { return true }, true},
+		"none":   {func(split.Side) bool { return false }, false},
+		"fit":    {func(s split.Side) bool { return s == split.Fit }, false},
+		"choose": {func(s split.Side) bool { return s == split.Choose }, false},
+	} {
+		s := drawn(t, "C2", len(cut), nil, posed(c.on))
+		s.Sides = cut
+		r := take(t, s)
+		if r.Samples != 60 || r.Learned != 120 || r.Elements[0].AUC.Low > 0.8 != c.want {
+			t.Errorf("posed on %s: %d samples, %d learned from, AUC %+v", name, r.Samples, r.Learned, r.Elements[0].AUC)
+		}
+		if !strings.Contains(text(t, r), "learned from 120 samples on the side fit") {
+			t.Errorf("%s: nothing of the sides in the report", name)
+		}
+	}
+	s := drawn(t, "C2", len(cut), nil, posed(func(split.Side) bool { return true }))
+	s.Sides = slices.Repeat([]split.Side{split.Fit}, len(cut))
+	if _, err := Take(t.Context(), s); !errors.Is(err, ErrFew) || !strings.Contains(err.Error(), "0 on the side confirm") {
+		t.Errorf("%v", err)
+	}
+}
+
+// text is a report for people.
+func text(t *testing.T, r *Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Forms()[0].Write(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
 }
 
 // Every form says the same for any number of workers.

@@ -52,7 +52,7 @@ func (t *taker) prepareCopies(d int) {
 			"group has no p-value; what is said of its elements holds"
 		return
 	}
-	objects, each := min(len(t.s.IDs), mostPooled), mostCopies
+	objects, each := min(len(t.reported), mostPooled), mostCopies
 	if all := t.listed(); all != nil {
 		each = len(all)
 	}
@@ -119,10 +119,10 @@ func (t *taker) copy(i, object int, x space.Value, move *mover) error {
 			return err
 		}
 		row := object*t.copies.Each + c
-		if err := t.put(t.copies.Rows, row, t.read.of(y)); err != nil {
+		if err := t.put(t.copies.Rows, row, t.read.of(t.part(y))); err != nil {
 			return err
 		}
-		t.copyAxes[row] = axisOf(y, t.s.Kinds)
+		t.copyAxes[row] = axisOf(t.part(y), t.s.Kinds)
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func (r *Report) dataPart() part {
 	p := part{
 		title: "Do moved samples look like the others?",
 		text: []string{fmt.Sprintf("%s under %s; %s, the identity left out. A classifier reads %s.",
-			words.Plural(r.Samples, "sample", "samples"), r.Group, r.Measure, r.Reading), r.valid()},
+			words.Plural(r.Samples, "sample", "samples"), r.Group, r.Measure, r.reading()), r.valid()},
 		table: [][]string{{"element", "AUC", "interval", "there and back", "interval", ""}},
 		notes: []string{
 			"AUC: how often a classifier ranks the moved one of two samples that it has not seen higher; 0.5 is a " +
@@ -125,6 +125,19 @@ func (r *Report) dataPart() part {
 		p.notes = append(p.notes, "Control: samples moved by two random elements, which look alike whatever the data.")
 	}
 	return p
+}
+
+// reading says what the classifier reads, and from which samples it learned.
+func (r *Report) reading() string {
+	out := r.Reading
+	if r.Value != "" {
+		out = r.Value + " alone: " + out
+	}
+	if r.Learned > 0 {
+		out += fmt.Sprintf("; it learned from %s on the side fit, and all numbers are of those on the side confirm",
+			words.Plural(r.Learned, "sample", "samples"))
+	}
+	return out
 }
 
 // controlled says whether the control is what it should be, within what counts.

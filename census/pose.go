@@ -166,12 +166,12 @@ func (t *taker) pose() *Pose {
 		return nil
 	}
 	var known []axis
-	for _, a := range t.axes {
-		if a != nil {
+	for _, i := range t.reported {
+		if a := t.axes[i]; a != nil {
 			known = append(known, a)
 		}
 	}
-	out := &Pose{Samples: len(known), Round: len(t.axes) - len(known), Resultant: document.Number(math.NaN())}
+	out := &Pose{Samples: len(known), Round: len(t.reported) - len(known), Resultant: document.Number(math.NaN())}
 	if len(known) < 3 {
 		out.Sentence = "Samples are as broad as long, so they have no axis to be posed by."
 		return out

@@ -168,7 +168,9 @@ func cells(times, most, side int, size ...int) []int {
 }
 
 // pooled is the means over cells of each of several grids.
-func pooled(x []float64, times int, size, cells []int) []float64 { return newPool(size, cells).means(x, times) }
+func pooled(x []float64, times int, size, cells []int) []float64 {
+	return newPool(size, cells).means(x, times)
+}
 
 // pool is a grid with cells.
 type pool struct {

@@ -11,7 +11,9 @@ import (
 	"sync/atomic"
 
 	"nero/data/space"
+	"nero/data/split"
 	"nero/measure/twosample"
+	"nero/present/words"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 )
@@ -31,6 +33,9 @@ type taker struct {
 	// without the identity
 	elements []group.Element
 	read     *reading
+	// the samples that numbers are of, which side a sample is on, both all where there are no sides
+	reported   []int
+	learn, ask []bool
 	// the samples as they are, at each element, and there and back, nil where nothing is resampled
 	still       *twosample.Table
 	moved, back []*twosample.Table
@@ -126,15 +131,18 @@ func newTaker(ctx context.Context, s *Subject) (*taker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", first.ID, err)
 	}
-	if t.read, err = read(still, s.Kinds); err != nil {
+	if err := t.named(still); err != nil {
 		return nil, err
 	}
-	d, near := len(t.read.of(still)), len(t.read.neighborly(still))
+	t.divide()
+	if t.read, err = read(t.part(still), s.Kinds); err != nil {
+		return nil, err
+	}
+	d, near := len(t.read.of(t.part(still))), len(t.read.neighborly(t.part(still)))
 	t.still, t.near = twosample.NewTable(n, d), twosample.NewTable(n, near)
 	t.control = [2]*twosample.Table{twosample.NewTable(n, d), twosample.NewTable(n, d)}
 	t.target = make([]float64, n)
-	t.asked = twosample.Shuffle(twosample.Hash(s.Seed, "asked"), s.IDs)
-	t.asked = t.asked[:min(n, mostAsked)]
+	t.asked = t.shuffled("asked", mostAsked)
 	place := make([]int, n) // among those that are asked, -1 for none
 	for i := range place {
 		place[i] = -1
@@ -156,7 +164,7 @@ func newTaker(ctx context.Context, s *Subject) (*taker, error) {
 		inCopies[i] = -1
 	}
 	if t.copies != nil {
-		for k, i := range twosample.Shuffle(twosample.Hash(s.Seed, "copies"), s.IDs)[:t.copies.Objects] {
+		for k, i := range t.shuffled("copies", t.copies.Objects) {
 			inCopies[i] = k
 		}
 	}
@@ -164,7 +172,7 @@ func newTaker(ctx context.Context, s *Subject) (*taker, error) {
 	if err != nil {
 		return nil, err
 	}
-	if hasAxis(still, s.Kinds) {
+	if hasAxis(t.part(still), s.Kinds) {
 		t.axes = make([]axis, n)
 	}
 	for _, leaf := range space.Leaves(still) {
@@ -193,6 +201,60 @@ func newTaker(ctx context.Context, s *Subject) (*taker, error) {
 	}
 	return t, nil
 }
+
+// divide says which samples are learned from and which are asked about.
+func (t *taker) divide() {
+	n := len(t.s.IDs)
+	t.learn, t.ask = make([]bool, n), make([]bool, n)
+	for i := range n {
+		t.learn[i] = t.s.Sides == nil || t.s.Sides[i] == split.Fit
+		if t.ask[i] = t.s.Sides == nil || t.s.Sides[i] == split.Confirm; t.ask[i] {
+			t.reported = append(t.reported, i)
+		}
+	}
+}
+
+// shuffled are some of the samples that are reported on, which their names decide.
+func (t *taker) shuffled(purpose string, most int) []int {
+	var out []int
+	for _, i := range twosample.Shuffle(twosample.Hash(t.s.Seed, purpose), t.s.IDs) {
+		if t.ask[i] && len(out) < most {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// part is the field of a sample that is looked at, or all of it.
+func (t *taker) part(v space.Value) space.Value {
+	if t.s.Value == "" {
+		return v
+	}
+	for name, leaf := range space.Leaves(v) {
+		if name == t.s.Value {
+			return leaf
+		}
+	}
+	return v
+}
+
+// named reports whether samples have the field that is asked for.
+func (t *taker) named(v space.Value) error {
+	var names []string
+	for name := range space.Leaves(v) {
+		names = append(names, name)
+	}
+	switch {
+	case t.s.Value == "" || slices.Contains(names, t.s.Value):
+		return nil
+	case len(names) == 1 && names[0] == "":
+		return fmt.Errorf("%w: %q is no field of the samples, which are one value each: name none", ErrValue, t.s.Value)
+	}
+	return fmt.Errorf("%w: %q is no field of the samples, which have %s", ErrValue, t.s.Value, words.List(names))
+}
+
+// ErrValue says that samples have no field of a name.
+var ErrValue = errors.New("no such value")
 
 // number is the one number that a sample is to be answered with, NaN where it is none.
 func number(target space.Value) float64 {
@@ -233,14 +295,14 @@ func (t *taker) one(i, asked, copied int, x space.Value, move *mover) error {
 	if err != nil {
 		return err
 	}
-	if err := t.put(t.still, i, t.read.of(still)); err != nil {
+	if err := t.put(t.still, i, t.read.of(t.part(still))); err != nil {
 		return err
 	}
-	if err := t.put(t.near, i, t.read.neighborly(still)); err != nil {
+	if err := t.put(t.near, i, t.read.neighborly(t.part(still))); err != nil {
 		return err
 	}
-	if t.axes != nil {
-		t.axes[i] = axisOf(still, t.s.Kinds)
+	if t.axes != nil && t.ask[i] {
+		t.axes[i] = axisOf(t.part(still), t.s.Kinds)
 	}
 	if asked >= 0 && asked < mostLooked {
 		if err := t.look(x); err != nil {
@@ -252,11 +314,11 @@ func (t *taker) one(i, asked, copied int, x space.Value, move *mover) error {
 		if err != nil {
 			return err
 		}
-		if err := t.put(t.moved[k], i, t.read.of(y)); err != nil {
+		if err := t.put(t.moved[k], i, t.read.of(t.part(y))); err != nil {
 			return err
 		}
 		if asked >= 0 {
-			if err := t.put(t.nearMoved[k], asked, t.read.neighborly(y)); err != nil {
+			if err := t.put(t.nearMoved[k], asked, t.read.neighborly(t.part(y))); err != nil {
 				return err
 			}
 		}
@@ -267,7 +329,7 @@ func (t *taker) one(i, asked, copied int, x space.Value, move *mover) error {
 		if err != nil {
 			return err
 		}
-		if err := t.put(t.back[k], i, t.read.of(back)); err != nil {
+		if err := t.put(t.back[k], i, t.read.of(t.part(back))); err != nil {
 			return err
 		}
 	}
@@ -277,7 +339,7 @@ func (t *taker) one(i, asked, copied int, x space.Value, move *mover) error {
 		if err != nil {
 			return err
 		}
-		if err := t.put(to, i, t.read.of(y)); err != nil {
+		if err := t.put(to, i, t.read.of(t.part(y))); err != nil {
 			return err
 		}
 	}

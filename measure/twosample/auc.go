@@ -85,7 +85,10 @@ func (s scored) auc() (area float64, parts []float64) {
 // has twice the variance that it would have if they were different ones. Where there is a lot to be told the
 // classifiers
 // hardly depend on chance, and the interval is wider than it had to be.
-func pool(folds []scored) AUC {
+func pool(folds []scored) AUC { return pooled(folds, 2) }
+
+// pooled is the same with the factor of the variance; it is 1 where one classifier has learned from other objects.
+func pooled(folds []scored, factor float64) AUC {
 	n := 0
 	for _, f := range folds {
 		n += len(f.still)
@@ -103,7 +106,7 @@ func pool(folds []scored) AUC {
 		}
 		variance += float64(w*w) * squares / float64(m*(m-1))
 	}
-	out.SE = math.Sqrt(2 * variance)
+	out.SE = math.Sqrt(factor * variance)
 	z := distribution.NormalQuantile((1 + Confidence) / 2)
 	out.Low, out.High = max(out.Value-float64(z*out.SE), 0), min(out.Value+float64(z*out.SE), 1)
 	if out.SE == 0 { // no object was on the wrong side, which of so many leaves three in n possible

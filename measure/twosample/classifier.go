@@ -106,6 +106,47 @@ func Classify(ctx context.Context, still, moved *Table, fold []int) (AUC, error)
 	return pool(folds), nil
 }
 
+// Confirm is [Classify] with one classifier, which learns from some objects and is asked about others.
+func Confirm(ctx context.Context, still, moved *Table, learn, ask []bool) (AUC, error) {
+	if still.N != moved.N || still.D != moved.D || len(learn) != still.N || len(ask) != still.N {
+		panic("twosample: tables of different shapes")
+	}
+	fold, learned, asked := make([]int, still.N), 0, 0
+	for i := range fold {
+		switch {
+		case learn[i] && ask[i]:
+			panic("twosample: an object to learn from is asked about")
+		case learn[i]:
+			learned++
+		default:
+			fold[i] = 1
+		}
+		if ask[i] {
+			asked++
+		}
+	}
+	if few := min(learned, asked); few < Least {
+		return AUC{}, fmt.Errorf("%w: %d to learn from and %d to be asked about, want at least %d of each", ErrFew,
+			learned, asked, Least)
+	}
+	x := standard(still, moved)
+	if x.p == 1 {
+		return undefined(asked), nil
+	}
+	if err := ctx.Err(); err != nil {
+		return AUC{}, err
+	}
+	beta := x.fit(fold, 1, make([]float64, x.p))
+	var s scored
+	for i, of := range ask {
+		if of {
+			s.still = append(s.still, x.score(i, beta))
+			s.moved = append(s.moved, x.score(x.n+i, beta))
+		}
+	}
+	return pooled([]scored{s}, 1), nil
+}
+
 // design is what a classifier reads: 2n rows of p numbers, the last of which is 1.
 type design struct {
 	n, p int

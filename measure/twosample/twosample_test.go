@@ -118,6 +118,39 @@ func TestClassifierIsSilentWhereNothingDiffers(t *testing.T) {
 	}
 }
 
+// A classifier that learned from some objects says the same of others: it finds what is there, and where nothing is its
+// interval holds a half as often as it says.
+func TestConfirm(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	const n, seeds = 160, 300
+	learn, ask := make([]bool, n), make([]bool, n)
+	for i := range n {
+		learn[i], ask[i] = i%4 < 2, i%4 == 3
+	}
+	outside := 0
+	for range seeds {
+		a, err := Confirm(t.Context(), gauss(r, n, 3, 0), gauss(r, n, 3, 0), learn, ask)
+		if err != nil || a.N != n/4 {
+			t.Fatal(a, err)
+		}
+		if a.Low > 0.5 || a.High < 0.5 {
+			outside++
+		}
+	}
+	// 0.05 of 300, and three deviations of chance, are 26.
+	if outside > 26 {
+		t.Errorf("%d of %d intervals leave a half out", outside, seeds)
+	}
+	a, err := Confirm(t.Context(), gauss(r, n, 3, 0), gauss(r, n, 3, 2), learn, ask)
+	want := 0.5 * math.Erfc(-1)
+	if err != nil || !(a.Low-0.03 <= want && want <= a.High+0.03) {
+		t.Errorf("%+v, want %v; %v", a, want, err)
+	}
+	if _, err := Confirm(t.Context(), NewTable(n, 2), NewTable(n, 2), learn, make([]bool, n)); !errors.Is(err, ErrFew) {
+		t.Errorf("nobody to ask: %v", err)
+	}
+}
+
 func TestClassifierSaysWhatItCannotDo(t *testing.T) {
 	ctx := context.Background()
 	if _, err := Classify(ctx, NewTable(19, 2), NewTable(19, 2), Deal(1, names(19))); !errors.Is(err, ErrFew) {
