@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"nero/audit"
 	"nero/audit/baseline"
 	"nero/audit/document"
 	"nero/data/dataset"
@@ -45,8 +46,8 @@ type billing struct {
 	fit []space.Value
 	// to choose by, and to report on
 	choose, confirm asked
-	// the samples to report on, each a little changed
-	nudged []space.Value
+	// the samples to report on, each a little changed, and each as rounding would
+	nudged, rounded []space.Value
 }
 
 // asked are samples at all elements.
@@ -95,6 +96,11 @@ func (b *billing) read() error {
 			return fmt.Errorf("%s: %w", s.ID, err)
 		}
 		b.nudged = append(b.nudged, v)
+		seed := rand.New(rand.NewPCG(b.w.Study.Seed^nudgeStream, ^uint64(b.sets[split.Confirm][k])))
+		if v, err = audit.Jittered(b.confirm.moved[0][k], b.w.Study.Input, 1, seed); err != nil {
+			return fmt.Errorf("%s: %w", s.ID, err)
+		}
+		b.rounded = append(b.rounded, v)
 	}
 	return nil
 }
@@ -245,7 +251,7 @@ func (b *billing) model(ctx context.Context, m *eval.Model, methods []repair.Ask
 	if from.choose, err = b.ask(ctx, m, from.index, b.choose); err != nil {
 		return nil, err
 	}
-	if err := b.jump(ctx, m, from.confirm, from.confirm.Spread(), from.bill); err != nil {
+	if err := b.jump(ctx, m, from.confirm, from.confirm, from.bill); err != nil {
 		return nil, err
 	}
 	answer, err := m.Predict(ctx, b.confirm.moved[0][:1], 1)
@@ -311,11 +317,10 @@ func (b *billing) try(ctx context.Context, from *original, method repair.Asked) 
 	if bill.Near, err = method.Near(from.source, values(b.confirm), from.confirm); err != nil {
 		return nil, err
 	}
-	unit := from.confirm.Spread()
-	if err := b.jump(ctx, fixed, after, unit, &bill); err != nil {
+	if err := b.jump(ctx, fixed, after, from.confirm, &bill); err != nil {
 		return nil, err
 	}
-	if err := b.crossing(ctx, fixed, from.source, method, unit, &bill); err != nil {
+	if err := b.crossing(ctx, fixed, from.source, method, from.confirm, &bill); err != nil {
 		return nil, err
 	}
 	bill.Cost.Predicted = document.Number(method.Predicted(from.source))
@@ -326,6 +331,9 @@ func (b *billing) try(ctx context.Context, from *original, method repair.Asked) 
 		return nil, err
 	}
 	_, err = b.judge(ctx, from.at, name, &bill, fixed.Fixed, from.audit)
+	if t := method.Forces(); t != "" && bill.Forces != "" && bill.Forces != holds {
+		bill.Aside = t
+	}
 	return &bill, err
 }
 
@@ -338,8 +346,9 @@ func (b *billing) infinite(bill *repair.Bill, a *repair.Answers) {
 	}
 }
 
-// jump measures by how much answers change when samples change a little.
-func (b *billing) jump(ctx context.Context, m *eval.Model, at *repair.Answers, unit float64, bill *repair.Bill) error {
+// jump measures by how much answers change when samples change a little, and, of several outputs, by rounding. The unit
+// is the spread of the answers before.
+func (b *billing) jump(ctx context.Context, m *eval.Model, at, before *repair.Answers, bill *repair.Bill) error {
 	near, err := b.rest(ctx, m, b.nudged)
 	if err != nil {
 		return err
@@ -349,14 +358,26 @@ func (b *billing) jump(ctx context.Context, m *eval.Model, at *repair.Answers, u
 		return err
 	}
 	if at.Bad == nil && near.Bad == nil {
-		bill.Jump = document.Number(repair.Jump(rest, near, unit))
+		bill.Jump = document.Number(repair.Jump(rest, near, before))
 	}
+	if len(bill.Outputs) == 0 {
+		return nil
+	}
+	rounded, err := b.rest(ctx, m, b.rounded)
+	if err != nil {
+		return err
+	}
+	units := map[string]string{}
+	for _, f := range b.w.Study.Output.Fields {
+		units[f.Name] = f.Unit
+	}
+	bill.Floors(rest, rounded, before, units)
 	return nil
 }
 
 // crossing measures the largest jump across the places where a method changes its mind.
-func (b *billing) crossing(ctx context.Context, m *eval.Model, s repair.Source, method repair.Asked, unit float64,
-	bill *repair.Bill,
+func (b *billing) crossing(ctx context.Context, m *eval.Model, s repair.Source, method repair.Asked,
+	before *repair.Answers, bill *repair.Bill,
 ) error {
 	pairs, err := method.Crossings(s, values(b.confirm))
 	if err != nil || len(pairs) == 0 {
@@ -376,7 +397,7 @@ func (b *billing) crossing(ctx context.Context, m *eval.Model, s repair.Source, 
 	if err != nil {
 		return err
 	}
-	n := document.Number(repair.Jump(one, other, unit))
+	n := document.Number(repair.Jump(one, other, before))
 	bill.Crossing = &n
 	return nil
 }
@@ -499,6 +520,9 @@ func (b *billing) judge(ctx context.Context, at int, file string, bill *repair.B
 		if c.Check == "gradient" {
 			bill.Gradient = derivatives(c)
 		}
+		if c.Check == "forces" && c.Status != document.NotApplicable {
+			bill.Forces = derivatives(c)
+		}
 	}
 	if before != nil {
 		if bill.Compared, err = betweenAudits(before, r); err != nil {
@@ -528,13 +552,16 @@ func (b *billing) judge(ctx context.Context, at int, file string, bill *repair.B
 	return r, nil
 }
 
+// holds is said of a check that found nothing.
+const holds = "passes"
+
 // derivatives is what a check of derivatives found, in words.
 func derivatives(c *document.Check) string {
 	switch {
 	case c.Status != document.Tested:
 		return string(c.Status) + ": " + c.Reason
 	case c.Verdict == document.Passed || c.Verdict == "" && len(c.Findings) == 0:
-		return "passes"
+		return holds
 	case len(c.Findings) > 0:
 		return "fails: " + c.Findings[0].Message
 	}

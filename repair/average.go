@@ -2,9 +2,14 @@ package repair
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
 	"nero/data/space"
+	"nero/model/decode"
 	"nero/model/onnx"
+	"nero/model/onnx/rewrite"
+	"nero/symmetry/group"
 )
 
 // average is the mean of the answers over the group, each moved back: the twirl (1/n) Σ ρ(g)⁻¹ f(ρ(g)x).
@@ -28,13 +33,50 @@ var average = Method{
 		}
 		return 0
 	},
-	write: overElements(func(w *wrapper, options map[string]string) error {
-		y, err := w.mean(w.answers, options)
-		if err == nil {
-			w.answer(y)
+	write: func(s Source, options map[string]string) (*rewrite.Shell, string, error) {
+		if len(decode.Outputs(s.Codec)) != 1 && s.Endless == nil {
+			return averageRows(s, options)
 		}
-		return err
-	}),
+		return overElements(func(w *wrapper, options map[string]string) error {
+			y, err := w.mean(w.answers, options)
+			if err == nil {
+				w.answer(y)
+			}
+			return err
+		})(s, options)
+	},
+}
+
+// averageRows averages over the elements of a group that turns and mirrors space: what a model reads and answers are
+// rows, as of atoms, each of which moves by itself, so that samples may have different numbers of them.
+func averageRows(s Source, options map[string]string) (*rewrite.Shell, string, error) {
+	if options["n"] != "" && options["n"] != every {
+		return nil, "", errors.New("n is of models with one output, of pictures")
+	}
+	motions, ok := group.AsSpatial(s.Group)
+	if !ok || motions.Dim() != 3 {
+		return nil, "", fmt.Errorf("%s answers with the outputs %q, which move row by row in space, and %s does more "+
+			"or less than to turn and mirror that", s.Model.Name(), decode.Outputs(s.Codec), s.Group.Name())
+	}
+	feeds, err := moving(s)
+	if err != nil {
+		return nil, "", err
+	}
+	f := framing{s: s, options: map[string]string{"mask": auto, "by": "average", "of": options["of"]}, turns: 1,
+		feeds: feeds}
+	f.options["exact"] = options["exact"]
+	for _, e := range s.Elements {
+		m, t := motions.Motion(e)
+		if slices.ContainsFunc(t, func(x float64) bool { return x != 0 }) {
+			return nil, "", fmt.Errorf("%s shifts space, and shifts have no mean", s.Group.Name())
+		}
+		f.ends = append(f.ends, [9]float64(m))
+	}
+	w, err := f.write("orbit")
+	if err != nil {
+		return nil, "", err
+	}
+	return w.Shell, fmt.Sprintf("%s, %d elements", s.Group.Name(), len(f.ends)), nil
 }
 
 // mean is the mean of answers [n, samples, numbers] over the first axis.

@@ -119,10 +119,28 @@ type Bill struct {
 	Crossing *document.Number `json:"crossing,omitempty"`
 	// Gradient is what the audit says of derivatives: "passes", "fails" or why it was not tested.
 	Gradient string `json:"gradient,omitempty"`
+	// Forces is what it says of energies and forces, and Aside what the method does to these.
+	Forces string `json:"forces,omitempty"`
+	Aside  string `json:"aside,omitempty"`
+	// Outputs are the errors of each of several; Error, Worst, Apart and Jump are then the largest of them.
+	Outputs []OfOutput `json:"outputs,omitempty"`
 	// Pareto says that no other file is as cheap, as right and as exact, and better in one of these.
 	Pareto bool `json:"pareto"`
 	// Chosen are the numbers by which the method was chosen, of samples that nothing is reported of.
 	Chosen *Chosen `json:"on_choose,omitempty"`
+}
+
+// OfOutput is the error of one of several outputs, over how much that differs between samples.
+type OfOutput struct {
+	Name string `json:"name"`
+	// Spread is that unit, in Unit; that of the model before.
+	Spread document.Number `json:"spread"`
+	Unit   string          `json:"unit,omitempty"`
+	Error  document.Number `json:"error"`
+	Worst  document.Number `json:"worst"`
+	Apart  document.Number `json:"apart"`
+	// Floor is by how much the answers to samples at rest change when each number read does by one float32 step.
+	Floor document.Number `json:"floor"`
 }
 
 // Cost is the time of one answer beside that of the model before.
@@ -214,6 +232,10 @@ type Answers struct {
 	Class [][]int
 	// width is of the rows that answers are, as of points, of which samples may have different numbers; 0 for others
 	width int
+	// fields are the outputs of a model that has several, by name, each with answers of its own; Back then has the
+	// numbers of all of them in a row, of which there is no one difference
+	fields []string
+	of     []*Answers
 	// Bad is the first answer with a number that is not finite, by sample and element; nil if there is none.
 	Bad *[2]int
 }
@@ -225,12 +247,22 @@ type classed interface{ Class() int }
 func (a *Answers) Add(back []space.Value) error {
 	rows, classes := make([][]float64, len(back)), make([]int, len(back))
 	for i, y := range back {
-		l, ok := y.(space.Linear)
-		if !ok {
-			return fmt.Errorf("it answers with %s, of which there is no one difference that errors could be measured "+
-				"in: name one of its outputs alone under output in the study, and repair that", y.Form())
+		if names, values := space.Fields(y); names != nil {
+			classes[i] = -1
+			for _, v := range values {
+				l, ok := v.(space.Linear)
+				if !ok {
+					return undiffered(y)
+				}
+				rows[i] = append(rows[i], l.Output()...)
+			}
+		} else {
+			l, ok := y.(space.Linear)
+			if !ok {
+				return undiffered(y)
+			}
+			rows[i], classes[i] = l.Output(), -1
 		}
-		rows[i], classes[i] = l.Output(), -1
 		if c, ok := y.(space.Counted); ok {
 			a.width = c.Columns()
 		}
@@ -243,7 +275,42 @@ func (a *Answers) Add(back []space.Value) error {
 		}
 	}
 	a.Back, a.Class = append(a.Back, rows), append(a.Class, classes)
+	return a.split(back)
+}
+
+func undiffered(y space.Value) error {
+	return fmt.Errorf("it answers with %s, of which there is no one difference that errors could be measured "+
+		"in: name one of its outputs alone under output in the study, and repair that", y.Form())
+}
+
+// split adds the answers of each output to those of that output.
+func (a *Answers) split(back []space.Value) error {
+	names, _ := space.Fields(back[0])
+	if names != nil && a.fields == nil {
+		a.fields, a.of = names, make([]*Answers, len(names))
+		for k := range a.of {
+			a.of[k] = &Answers{}
+		}
+	}
+	for k, of := range a.of {
+		var column []space.Value
+		for _, y := range back {
+			_, values := space.Fields(y)
+			column = append(column, values[k])
+		}
+		if err := of.Add(column); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// outputs are the answers of each output, of a model with one those that they are.
+func (a *Answers) outputs() []*Answers {
+	if a.of == nil {
+		return []*Answers{a}
+	}
+	return a.of
 }
 
 // Spread is the unit of errors: how far the answers to the samples as they are lie from their mean, root mean square;
@@ -301,17 +368,31 @@ func apart(x, y []float64) float64 {
 	return sum
 }
 
-// Jump is the largest distance of answers in pairs, in units of the spread of others; NaN if one is not finite.
-func Jump(from, to *Answers, unit float64) float64 {
+// Jump is the largest distance of answers in pairs, in units of the spread of others; NaN if one is not finite. Of
+// several outputs it is that of the one that jumps most.
+func Jump(from, to, others *Answers) float64 {
 	worst := 0.0
-	for i, y := range from.Back[0] {
-		d := math.Sqrt(apart(y, to.Back[0][i])) / unit
-		if math.IsNaN(d) {
-			return math.NaN()
+	ends := to.outputs()
+	for k, o := range others.outputs() {
+		unit := o.Spread()
+		for i, y := range from.outputs()[k].Back[0] {
+			worst = max(worst, math.Sqrt(apart(y, ends[k].Back[0][i]))/unit) // NaN stays
 		}
-		worst = math.Max(worst, d)
 	}
 	return worst
+}
+
+// Floors fills in what rounding alone makes of the answers of each of several outputs: from and to are answers to
+// samples that differ by it.
+func (b *Bill) Floors(from, to, before *Answers, units map[string]string) {
+	for k := range b.Outputs {
+		o, n := &b.Outputs[k], float64(len(from.Back[0]))
+		sum := 0.0
+		for i, y := range from.of[k].Back[0] {
+			sum += apart(y, to.of[k].Back[0][i]) / n
+		}
+		o.Floor, o.Unit = document.Number(math.Sqrt(sum)/before.of[k].Spread()), units[o.Name]
+	}
 }
 
 // confidence of the intervals of a bill.
@@ -320,6 +401,28 @@ const confidence = 0.95
 // Bill is what can be said of answers beside those before the repair. labels are the classes of the samples, -1 where
 // nobody knows.
 func (a *Answers) Bill(before *Answers, labels []int) Bill {
+	out := a.errors(before)
+	for k, of := range a.of {
+		one := of.errors(before.of[k])
+		out.Error, out.Worst = max(out.Error, one.Error), max(out.Worst, one.Worst) // NaN stays
+		out.Apart = max(out.Apart, one.Apart)
+		out.Outputs = append(out.Outputs, OfOutput{
+			Name: a.fields[k], Spread: document.Number(before.of[k].Spread()), Error: one.Error, Worst: one.Worst,
+			Apart: one.Apart, Floor: document.Number(math.NaN()),
+		})
+	}
+	out.Jump = document.Number(math.NaN())
+	out.Cost = Cost{Predicted: document.Number(math.NaN()), Measured: document.Number(math.NaN())}
+	a.accuracy(before, labels, &out)
+	a.agreement(before, &out)
+	return out
+}
+
+// errors are those of one output, and zero of several together.
+func (a *Answers) errors(before *Answers) Bill {
+	if a.of != nil {
+		return Bill{}
+	}
 	unit := before.Spread()
 	var sum, worst, off float64
 	n := 0
@@ -335,12 +438,7 @@ func (a *Answers) Bill(before *Answers, labels []int) Bill {
 		}
 	}
 	in := func(squared float64) document.Number { return document.Number(math.Sqrt(squared) / unit) }
-	out := Bill{Error: in(sum / float64(max(n, 1))), Worst: in(worst), Apart: in(off)}
-	out.Jump = document.Number(math.NaN())
-	out.Cost = Cost{Predicted: document.Number(math.NaN()), Measured: document.Number(math.NaN())}
-	a.accuracy(before, labels, &out)
-	a.agreement(before, &out)
-	return out
+	return Bill{Error: in(sum / float64(max(n, 1))), Worst: in(worst), Apart: in(off)}
 }
 
 // accuracy fills in what labels tell, if all samples have one.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nero/audit/document"
+	"nero/data/space"
 )
 
 // A model that always answers the same has no unit to measure in, and one sample no interval: both are said as null,
@@ -167,5 +168,50 @@ func TestSpreadOfDifferentNumbersOfRows(t *testing.T) {
 	}
 	if got := spread(rows, 0); !math.IsNaN(got) {
 		t.Errorf("spread %g of answers that are no rows, want NaN", got)
+	}
+}
+
+// Of several outputs each has its own errors in its own unit, and the whole those of the worst: two samples of two
+// outputs at two elements, with one and with a hundred times the numbers.
+func TestBillOfSeveralOutputs(t *testing.T) {
+	record := func(a, b float64) space.Value {
+		one, other := space.NewRows(1, 1), space.NewRows(1, 1)
+		one.Val[0], other.Val[0] = a, b
+		return &space.Record{Names: []string{"energy", "forces"}, Values: []space.Value{one, other}}
+	}
+	answers := func(moved ...space.Value) *Answers {
+		a := &Answers{}
+		for _, all := range [][]space.Value{{record(1, 100), record(3, 500)}, moved} {
+			if err := a.Add(all); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return a
+	}
+	before := answers(record(2, 100), record(3, 500)) // the spreads are 1 and 200
+	after := answers(record(1, 100), record(3, 540))
+	b := after.Bill(before, nil)
+	rounded := &Answers{}
+	if err := rounded.Add([]space.Value{record(1.5, 100), record(3, 500)}); err != nil {
+		t.Fatal(err)
+	}
+	b.Floors(after, rounded, before, map[string]string{"energy": "eV"})
+	root := math.Sqrt(0.5)
+	want := []OfOutput{
+		{Name: "energy", Spread: 1, Unit: "eV", Floor: document.Number(0.5 * root)},
+		{Name: "forces", Spread: 200, Error: document.Number(0.2 * root), Worst: 0.2},
+	}
+	near := cmp.Comparer(func(x, y document.Number) bool { return math.Abs(float64(x-y)) <= 1e-12 })
+	if d := cmp.Diff(want, b.Outputs, near); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(want[1].Worst, b.Worst, near); d != "" {
+		t.Error(d)
+	}
+	if j := Jump(after, rounded, before); math.Abs(j-0.5) > 1e-12 {
+		t.Errorf("a jump of %g, want that of the energy, 0.5", j)
+	}
+	if b := before.Bill(before, nil); math.Abs(float64(b.Error)-root) > 1e-12 || b.Outputs[1].Error != 0 {
+		t.Errorf("before: %+v", b)
 	}
 }

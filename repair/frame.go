@@ -56,6 +56,9 @@ var frame = Method{
 		},
 		average.Options[0], selection.Options[0], maskOption(), doubleOption(),
 	},
+	forces: "averaged force heads are equivariant, but not the gradient of the averaged energy, even if they were " +
+		"that of the energy: " +
+		"poses move with the points",
 	predicted: func(s Source, options map[string]string) float64 {
 		c, err := claimed(s.Group)
 		if err != nil {
@@ -259,6 +262,9 @@ func (f *framing) read() error {
 		wide = tensor.Float32
 	}
 	f.x = w.island(wide)
+	if !f.claim.shifts && !f.claim.turns {
+		return nil // poses are known
+	}
 	x := f.x
 	rows := f.rows(p)
 	var mean string
@@ -419,7 +425,7 @@ func (f *framing) back(o said, each []string) (string, error) {
 	w, x := f.w, f.x
 	one := *w
 	one.n, one.dtype, one.scores, one.shape = len(each), o.port.DType, o.scored, o.shape
-	still := o.t == nil || f.axes == nil && (!o.t.positions || f.mean == "")
+	still := o.t == nil || f.axes == nil && len(f.ends) == 1 && (!o.t.positions || f.mean == "")
 	if still && f.turns == 1 {
 		if len(each) == 1 {
 			return each[0], nil
@@ -449,7 +455,11 @@ func (f *framing) back(o said, each []string) (string, error) {
 			}
 			part[i] = w.unsqueezed(y)
 		}
-		v := w.reduce("ReduceMean", w.Op("Concat", part, onnx.AttrInt("axis", 0)), 0, 0)
+		v := w.Op("Concat", part, onnx.AttrInt("axis", 0))
+		if f.options["exact"] == "true" {
+			v = one.sorted(v)
+		}
+		v = w.reduce("ReduceMean", v, 0, 0)
 		v = w.cast(v, o.port.DType, x.d)
 		if o.t != nil && f.axes != nil {
 			v = w.turn(v, o.t, x.back(f.axes[k]), f.sign, x.d)

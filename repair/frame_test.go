@@ -407,12 +407,17 @@ func TestFrameMovesAnswers(t *testing.T) {
 		{"Og(3,1,2,3)", "frame:smooth=4", 13, false},
 		{"SOg(3,y)", "frame", 13, false},
 		{"Og(3)", "pose", 13, false},
+		{"Tetra", "average", 13, false},
+		{"Octa", "average:exact=true", 11, true},
 	} {
 		t.Run(c.claim+" "+c.method, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(17, 0))
 			m := lopsided(t, c.opset)
 			s := sourceOf(t, m, c.claim, lopsidedOutputs(m), 0, cloudOf(r, 9))
 			s.Single = c.single
+			if f, ok := s.Group.(group.Finite); ok {
+				s.Elements = f.Elements()
+			}
 			made := repaired(t, s, c.method)
 			if made.Opset() != c.opset {
 				t.Errorf("operators of version %d", made.Opset())

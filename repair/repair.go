@@ -67,6 +67,9 @@ type Method struct {
 	// crossings are pairs of inputs, made of the samples, that lie on the two sides of such a place, next to each
 	// other; nil for methods that cannot name one.
 	crossings func(s Source, options map[string]string, samples []space.Value) ([][2]space.Value, error)
+	// forces says what becomes of forces, beside the energy of which they are the gradient; "" for methods that keep
+	// that.
+	forces string
 	// write writes the repaired model, and says over what it was made. The error is why the method does not fit.
 	write func(s Source, options map[string]string) (*rewrite.Shell, string, error)
 }
@@ -204,6 +207,9 @@ func (a Asked) Crossings(s Source, samples []space.Value) ([][2]space.Value, err
 	}
 	return a.Method.crossings(s, a.Options, samples)
 }
+
+// Forces says what the method does to forces that are the gradient of an energy; "" if it keeps them that.
+func (a Asked) Forces() string { return a.Method.forces }
 
 // Form is how a file runs the model, as in [Bill].
 func (a Asked) Form(s Source) string {

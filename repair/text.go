@@ -153,6 +153,19 @@ func (b *Bill) details(before *Bill) []string {
 		add("%s: %s, mean %s (%s to %s), largest %s, floor %s", s.Set, s.Verdict, number(s.Mean), number(s.Low),
 			number(s.High), number(s.Largest), number(s.Floor))
 	}
+	for k, o := range b.Outputs {
+		unit, were := words.Line(strings.TrimSpace(number(o.Spread)+" "+o.Unit)), ""
+		if b.Method != "" && k < len(before.Outputs) {
+			x := before.Outputs[k]
+			were = fmt.Sprintf(" (%s, %s before); answers to samples at rest are %s away from those before",
+				number(x.Error), number(x.Worst), number(o.Apart))
+		}
+		add("%s: error %s, worst %s, in units of %s, rounding makes %s%s", words.Line(o.Name), number(o.Error),
+			number(o.Worst), unit, number(o.Floor), were)
+	}
+	if b.Forces != "" && b.Method == "" {
+		add("energy and forces: %s", b.Forces)
+	}
 	if len(b.Reasons) > 0 && b.Verdict != string(document.Passed) {
 		add("why: %s", words.Line(b.Reasons[0]))
 	}
@@ -203,6 +216,13 @@ func (b *Bill) details(before *Bill) []string {
 	}
 	if b.Gradient != "" {
 		add("derivatives: %s (before: %s)", b.Gradient, cmp.Or(before.Gradient, "not asked"))
+	}
+	if b.Forces != "" {
+		aside := b.Aside
+		if aside != "" {
+			aside = "; " + aside
+		}
+		add("energy and forces: %s (before: %s)%s", b.Forces, cmp.Or(before.Forces, "not asked"), aside)
 	}
 	if c := b.Chosen; c != nil {
 		add("on choose (%s): error %s, %s lost", words.Plural(c.Samples, "sample", "samples"), number(c.Error),
