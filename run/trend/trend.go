@@ -30,7 +30,7 @@ const (
 	Alarm    State = "alarm"    // it is shown to be worse than allowed
 	Improved State = "improved" // it is shown to be better
 	Open     State = "open"     // neither is shown
-	// it cannot be asked, for a reason that stands beside it
+	// Incomparable: it cannot be asked, for a reason that stands beside it.
 	Incomparable State = "incomparable"
 )
 
@@ -56,11 +56,16 @@ type Question struct {
 	Level float64
 }
 
-// resamples are those of a bootstrap of which the tails are taken at [reach].
-const resamples = 4000
+// tails are how far a bootstrap is trusted: the confidence whose ends so many resamples still know.
+type tails struct {
+	resamples int
+	reach     float64
+}
 
-// reach is the confidence of the interval whose ends 4,000 resamples still know: four of them lie beyond each.
-const reach = 0.998
+// What is said at all takes 1,000 resamples, five of them beyond each end; an alarm has to stand 4,000, four of them
+// beyond.
+func rough() tails { return tails{1000, 0.99} }
+func fine() tails  { return tails{4000, 0.998} }
 
 // Against compares the numbers of a release with those of the reference, both in the order of the same objects. An
 // object that had a finite number and has none now is an alarm: it is no better than the worst. draws gives a
@@ -87,9 +92,12 @@ func Against(before, after []float64, q Question, draws func() *rand.Rand) Pair 
 		loss[i] = worse - float64(q.Allow*math.Abs(a[i]))
 	}
 	p.Before, p.After = mean(a), mean(b)
-	p.Change = interval(change, q.Level, draws)
+	p.Change = interval(change, q.Level, rough(), draws)
 	p.Change.Missing = len(p.Lost)
-	beyond := interval(loss, q.Level, draws)
+	beyond := interval(loss, q.Level, rough(), draws)
+	if beyond.Low > 0 {
+		beyond = interval(loss, q.Level, fine(), draws)
+	}
 	better := p.Change.High < 0
 	if q.Higher {
 		better = p.Change.Low > 0
@@ -126,15 +134,15 @@ func moments(x []float64) (m aggregate.Moments) {
 // At levels whose tails no number of resamples reaches, Student's ends move out by the factor by which those of the
 // bootstrap do at the last tails that are reached: skewness goes on as it begins. Where Student's interval leaves the
 // sign open no wider one decides it, and nothing is drawn.
-func interval(x []float64, level float64, draws func() *rand.Rand) aggregate.Interval {
+func interval(x []float64, level float64, of tails, draws func() *rand.Rand) aggregate.Interval {
 	m := moments(x)
 	out := aggregate.MeanInterval(m, 1-level)
 	if !(out.Low > 0) && !(out.High < 0) || m.M2 == 0 {
 		return out
 	}
-	at := min(1-level, reach)
+	at := min(1-level, of.reach)
 	plain := aggregate.MeanInterval(m, at)
-	wide := aggregate.StudentBootstrap(x, resamples, at, draws())
+	wide := aggregate.StudentBootstrap(x, of.resamples, at, draws())
 	out.Low = m.Mean - float64((m.Mean-out.Low)*((m.Mean-wide.Low)/(m.Mean-plain.Low)))
 	out.High = m.Mean + float64((out.High-m.Mean)*((wide.High-m.Mean)/(plain.High-m.Mean)))
 	return out

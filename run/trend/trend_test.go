@@ -123,7 +123,7 @@ func TestDeepTails(t *testing.T) {
 	x := skewed(rand.New(rand.NewPCG(4, 4)), 50, 1)
 	last := 0.0
 	for _, level := range []float64{0.05, 0.002, 1e-4, 1e-6, 1e-9} {
-		i, plain := interval(x, level, draws), aggregate.MeanInterval(moments(x), 1-level)
+		i, plain := interval(x, level, fine(), draws), aggregate.MeanInterval(moments(x), 1-level)
 		if i.Low > plain.Low || i.High < plain.High || math.IsInf(i.High, 0) {
 			t.Errorf("at %g: %v, Student's is %v", level, i, plain)
 		}
