@@ -66,6 +66,8 @@ type Study struct {
 	Audit Audit `json:"audit,omitzero" yaml:"audit,omitempty"`
 	// how samples are divided into those to learn from, to choose by and to report on
 	Split Split `json:"split,omitzero" yaml:"split,omitempty"`
+	// how nero watch judges the audits of several releases; it decides no number of a run or an audit
+	Watch Watch `json:"watch,omitzero" yaml:"watch,omitempty"`
 	// of every random choice but that of the samples; default 0
 	Seed uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`
 
@@ -84,6 +86,20 @@ type Split struct {
 	Confirm float64 `json:"confirm,omitempty" yaml:"confirm,omitempty" jsonschema:"minimum=0,maximum=1"`
 	// default 0
 	Seed uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`
+}
+
+// Watch says how releases that are audited again and again are judged (docs/WATCH.md).
+type Watch struct {
+	// error that a new input may have and not fail; default the threshold of each audit
+	Limit float64 `json:"limit,omitempty" yaml:"limit,omitempty" jsonschema:"exclusiveMinimum=0"`
+	// share of new inputs that may fail; default 0.05
+	Rate float64 `json:"rate,omitempty" yaml:"rate,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1"`
+	// probability of any false alarm, however many releases there are; default 0.05
+	Alarm float64 `json:"alarm,omitempty" yaml:"alarm,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1"`
+	// how that probability is divided among releases: quadratic gives the k-th one 6/(π²k²) of it; default quadratic
+	Spend string `json:"spend,omitempty" yaml:"spend,omitempty" jsonschema:"enum=quadratic"`
+	// order of the releases; default time
+	By string `json:"by,omitempty" yaml:"by,omitempty" jsonschema:"enum=time,enum=version,enum=epoch"`
 }
 
 // Formula is a metric by an expression over named arrays.

@@ -227,7 +227,7 @@ func TestHashEveryField(t *testing.T) {
 				path == "study.name" || path == "study.about" || path == "study.hypothesis" ||
 				path == "study.data.images" || path == "study.data.labels" || path == "study.data.targets" ||
 				path == "files[0].path" ||
-				strings.HasPrefix(path, "study.providers") ||
+				strings.HasPrefix(path, "study.providers") || strings.HasPrefix(path, "study.watch.") ||
 				path == "study.output.type.matrices" ||
 				strings.HasPrefix(path, "models[") && strings.HasSuffix(path, ".path")
 			if (before == after) != isPath {

@@ -67,7 +67,7 @@ func makeSchema(t *testing.T) []byte {
 		"State":     reflect.TypeFor[State](), "Feeding": reflect.TypeFor[Feeding](),
 		"Slices": reflect.TypeFor[Slices](),
 		"Type":   reflect.TypeFor[Type](),
-		"Refine": reflect.TypeFor[Refine](), "Resize": reflect.TypeFor[Resize](),
+		"Refine": reflect.TypeFor[Refine](), "Resize": reflect.TypeFor[Resize](), "Watch": reflect.TypeFor[Watch](),
 	} {
 		d, ok := s.Definitions[name]
 		if !ok {
@@ -75,8 +75,8 @@ func makeSchema(t *testing.T) []byte {
 		}
 		refine(t, d, typ)
 	}
-	if len(s.Definitions) != 30 {
-		t.Fatalf("%d definitions, expected 30: add the new one above", len(s.Definitions))
+	if len(s.Definitions) != 31 {
+		t.Fatalf("%d definitions, expected 31: add the new one above", len(s.Definitions))
 	}
 	orbit := s.Definitions["Orbit"]
 	var pairs []*jsonschema.Schema
@@ -260,7 +260,7 @@ func TestSchemaRules(t *testing.T) {
 	if n < 40 {
 		t.Errorf("only %d permitted values", n)
 	}
-	if c := strings.Count(text, `"additionalProperties": false`); c != 31 {
-		t.Errorf("%d of 31 mappings refuse unknown keys", c)
+	if c := strings.Count(text, `"additionalProperties": false`); c != 32 {
+		t.Errorf("%d of 32 mappings refuse unknown keys", c)
 	}
 }
