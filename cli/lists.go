@@ -124,17 +124,21 @@ func interval(r [2]float64) string {
 
 func (a *App) schema() *cobra.Command {
 	return &cobra.Command{
-		Use: "schema [repair]", Short: "Print the JSON Schema of study files, or of the bills of repairs",
-		Args: cobra.MaximumNArgs(1), ValidArgs: []string{"repair"},
+		Use: "schema [repair | watch]", Short: "Print the JSON Schema of study files, of bills of repairs or of " +
+			"watch.json",
+		Args: cobra.MaximumNArgs(1), ValidArgs: []string{"repair", "watch"},
 		Example: "  nero schema > study.schema.json\n  nero schema repair > repair.schema.json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			b := a.app.StudySchema()
 			if len(args) > 0 {
-				if args[0] != "repair" {
-					return fmt.Errorf("no schema %q: want repair, or nothing for that of studies", args[0])
+				make, ok := map[string]func() ([]byte, error){
+					"repair": a.app.RepairSchema, "watch": a.app.WatchSchema,
+				}[args[0]]
+				if !ok {
+					return fmt.Errorf("no schema %q: want repair or watch, or nothing for that of studies", args[0])
 				}
 				var err error
-				if b, err = a.app.RepairSchema(); err != nil {
+				if b, err = make(); err != nil {
 					return err
 				}
 			}

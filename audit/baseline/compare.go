@@ -189,9 +189,9 @@ func draws(seed uint64, what string) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, h.Sum64()))
 }
 
-// rounding reports whether no error of a set is more than rounding. What the audit called a violation is none, however
+// Rounded reports whether no error of a set is more than rounding. What the audit called a violation is none, however
 // large the floor: that of a model that jumps is as large as its jumps.
-func rounding(s *Set) bool {
+func (s *Set) Rounded() bool {
 	return s.Cause == string(audit.CauseRoundoff) || s.Cause != string(audit.CauseViolation) &&
 		s.Max <= roundings*s.Rounding
 }
@@ -213,7 +213,7 @@ func (c *Comparison) set(before, after *Set, m *Model, confidence float64) SetCh
 	s := SetChange{
 		Name: after.Name, Unit: after.Unit, Mean: change("mean", before.Means, after.Means),
 		Largest:  change("largest", before.Largest, after.Largest),
-		Rounding: rounding(after),
+		Rounding: after.Rounded(),
 		Before:   before.Verdict, After: after.Verdict, Worst: audit.Nowhere, Status: Unchanged,
 	}
 	most := 0.0

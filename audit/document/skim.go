@@ -6,7 +6,8 @@ import "strings"
 func wordy() map[string]bool {
 	out := map[string]bool{}
 	for _, key := range []string{
-		"answers", "anomalies", "caveats", "certificate", "clues", "diagnoses", "doc", "elimination", "exhibits", "findings",
+		"answers", "anomalies", "caveats", "certificate", "clues", "diagnoses", "doc", "elimination", "exhibits",
+		"findings",
 		"follow_up_tests", "gallery", "gist", "not_part_of_this_audit", "questions", "recommendations", "worst_cases",
 	} {
 		out[key] = true

@@ -30,6 +30,7 @@ var rooms = []string{
 	"identify",
 	"census",
 	"discover",
+	"watch",
 	"serve",
 	"app",
 	"cli",

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"nero/app"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *App) watch() *cobra.Command {
+	var o app.WatchOptions
+	var format string
+	follow := false
+	c := &cobra.Command{
+		Use:   "watch FOLDER",
+		Short: "Is it getting worse? Judge the audits and runs of all releases together",
+		Long: "watch reads every audit.json and every run below a folder, joins those that ask the same to\n" +
+			"series, and says of each whether it becomes worse. Where releases are asked the same inputs they are\n" +
+			"compared with a reference, input by input; where the inputs are new each time, what fails adds up.\n" +
+			"However many releases there are, and however often one looks, the probability of a false alarm stays\n" +
+			"what --alarm says. Files that cannot be read are listed and left out. See docs/WATCH.md.\n\n" +
+			"Releases are ordered by\n" + app.WatchHelp() + "\n" +
+			"Exit code: 0 no alarm; 1 alarm; 2 it could not run, or there is nothing that could be read.",
+		Example: "  nero watch audits\n" +
+			"  nero watch audits --by version --reference best -o watched\n" +
+			"  nero watch audits --metric largest --alarm 0.01 -f markdown\n" +
+			"  nero watch audits --follow                       # until an alarm",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.app.CheckWatchFormat(format); err != nil {
+				return err
+			}
+			if !follow {
+				r, err := a.app.WatchReleases(cmd.Context(), args[0], o)
+				if err != nil {
+					return err
+				}
+				return a.watched(r, format)
+			}
+			return a.follow(cmd.Context(), args[0], o, format)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.By, "by", "", "order of the releases: time, version, epoch (default: time)")
+	f.StringSliceVar(&o.Metrics, "metric", nil, "watch these `metrics` alone: largest, mean of audits, any of runs "+
+		"(default: all)")
+	f.StringVar(&o.Reference, "reference", "first", "`release` to compare with: first, best, or one by its label, "+
+		"model or file")
+	f.Float64Var(&o.Alarm, "alarm", 0, "`probability` of a false alarm, over all releases together (default: 0.05)")
+	addAllow(c, &o.Allow)
+	f.Float64Var(&o.Rate, "rate", 0, "`share` of new inputs that may fail (default: 0.05)")
+	f.Float64Var(&o.Limit, "limit", 0, "`error` that a new input may have and not fail (default: the "+
+		"threshold of its audit)")
+	f.BoolVar(&o.Fresh, "new-inputs", false, "inputs of other data are new, even with the names of earlier ones")
+	f.StringVar(&o.Study, "study", "", "`file` whose key watch says limit, rate, alarm and by, where no flag does")
+	f.BoolVar(&follow, "follow", false, "read again whenever a file changes, until an alarm or Ctrl-C")
+	f.StringVarP(&format, "format", "f", app.WatchFormats()[0], "text, json, markdown, html, badge")
+	f.StringVarP(&o.Out, "out", "o", "", "`folder` for the report in every form: watch.json, watch.txt, "+
+		"watch.md, watch.html, watch.badge.json")
+	f.IntVarP(&o.Workers, "workers", "w", workers(), "workers; their number changes no number")
+	ofResult.holds(f, "format", "out", "follow")
+	ofAudit.holds(f, "by", "metric", "reference", "alarm", "allow-regression", "rate", "limit", "new-inputs", "study")
+	ofEngine.holds(f, "workers")
+	inParts(c)
+	return c
+}
+
+// watched prints a report and ends with its exit code.
+func (a *App) watched(r *app.WatchResult, format string) error {
+	if err := r.Write(a.Out, format); err != nil {
+		return err
+	}
+	if !r.Good() {
+		return errFindings
+	}
+	return nil
+}
+
+// follow judges a folder again whenever it changes, until an alarm, or until somebody stops it.
+func (a *App) follow(ctx context.Context, folder string, o app.WatchOptions, format string) error {
+	state := ""
+	for {
+		now, err := a.app.FolderState(folder)
+		if err != nil {
+			return err
+		}
+		if now != state {
+			switch r, err := a.app.WatchReleases(ctx, folder, o); {
+			case ctx.Err() != nil:
+				return nil
+			case errors.Is(err, app.ErrNoReleases): // none yet
+				a.say("%v", err)
+			case err != nil:
+				return err
+			default:
+				if err := a.watched(r, format); err != nil {
+					return err
+				}
+			}
+			state = now
+		}
+		select {
+		case <-ctx.Done(): // Ctrl-C is how following ends
+			return nil
+		case <-time.After(looking):
+		}
+	}
+}

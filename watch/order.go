@@ -1,0 +1,133 @@
+package watch
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nero/present/words"
+)
+
+// By is how releases are ordered.
+type By struct {
+	Name string
+	// Doc is a line for the help.
+	Doc string
+	// place is where a release stands, and what that is called; an error says why it stands nowhere.
+	place func(r *Release) (order []int, label string, err error)
+}
+
+// Orders are the ways to order releases, the preset first.
+func Orders() []*By {
+	return []*By{
+		{"time", "the date of the audit, within a day when the file was written", byTime},
+		{"version", "the version in the name of the model's file, the model or the audit: net-v1.2.onnx", byVersion},
+		{"epoch", "the epoch or step there: epoch-7.onnx, step_1200", byEpoch},
+	}
+}
+
+// ParseBy finds an order by its name.
+func ParseBy(name string) (*By, error) {
+	var names []string
+	for _, b := range Orders() {
+		if b.Name == name {
+			return b, nil
+		}
+		names = append(names, b.Name)
+	}
+	if near, ok := words.Suggest(name, names); ok {
+		return nil, fmt.Errorf("%q is no order: want one of %s; did you mean %s?", name, strings.Join(names, ", "),
+			near)
+	}
+	return nil, fmt.Errorf("%q is no order: want one of %s", name, strings.Join(names, ", "))
+}
+
+var day = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}`)
+
+// byTime orders by the date that an audit holds, and by when the file was written. A run holds no date.
+func byTime(r *Release) ([]int, string, error) {
+	date := r.Date
+	if !day.MatchString(date) {
+		date = r.Written.UTC().Format("2006-01-02")
+	}
+	n, err := strconv.Atoi(strings.ReplaceAll(date[:10], "-", ""))
+	if err != nil {
+		return nil, "", fmt.Errorf("its date is %.40q", r.Date)
+	}
+	return []int{n}, date[:10], nil
+}
+
+// sources are the texts that may hold a version, the surest first.
+func (r *Release) sources() []string {
+	all := []string{strings.TrimSuffix(r.ModelFile, path.Ext(r.ModelFile)), r.Model}
+	parts := strings.Split(strings.TrimSuffix(r.File, path.Ext(r.File)), "/")
+	slices.Reverse(parts)
+	return append(all, parts...)
+}
+
+var (
+	version = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:v|version|release|rev)[-_. ]?(\d+(?:\.\d+)*)`)
+	epoch   = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:epoch|step|iter|iteration|ckpt|checkpoint)[-_=. ]?(\d+)`)
+	number  = regexp.MustCompile(`(?:^|[-_./ ])(\d+(?:\.\d+)*)(?:$|[-_./ ])`)
+)
+
+func byVersion(r *Release) ([]int, string, error) {
+	return numbered(r, "version", "net-v3.onnx or audits/1.2/audit.json", version, number)
+}
+
+func byEpoch(r *Release) ([]int, string, error) {
+	return numbered(r, "epoch", "epoch-7.onnx or step_1200/audit.json", epoch, number)
+}
+
+// numbered is the number that the first pattern finds anywhere, else the second.
+func numbered(r *Release, what, such string, patterns ...*regexp.Regexp) ([]int, string, error) {
+	for _, p := range patterns {
+		for _, s := range r.sources() {
+			at := p.FindStringSubmatch(s)
+			if at == nil {
+				continue
+			}
+			var order []int
+			for part := range strings.SplitSeq(at[1], ".") {
+				n, err := strconv.Atoi(part)
+				if err != nil {
+					return nil, "", fmt.Errorf("its %s %.40s is too long", what, at[1])
+				}
+				order = append(order, n)
+			}
+			return order, at[1], nil
+		}
+	}
+	return nil, "", fmt.Errorf("no %s in the names of the model's file, the model or the file, such as %s", what, such)
+}
+
+// ordered puts releases in order, whatever they are called: places, then when the files were written, then what they
+// hold. Copies at the same place are one. Those that stand nowhere are told.
+func ordered(all []*Release, by *By) (in []*Release, copies int, skipped []Skipped) {
+	for _, r := range all {
+		var err error
+		if r.order, r.label, err = by.place(r); err != nil {
+			skipped = append(skipped, Skipped{r.File, err.Error()})
+			continue
+		}
+		in = append(in, r)
+	}
+	slices.SortStableFunc(in, func(a, b *Release) int {
+		return cmp.Or(slices.Compare(a.order, b.order), a.Written.Compare(b.Written), cmp.Compare(a.Content, b.Content),
+			cmp.Compare(a.Model, b.Model), cmp.Compare(a.File, b.File))
+	})
+	type place struct{ label, content, model string }
+	seen := map[place]bool{}
+	n := len(in)
+	in = slices.DeleteFunc(in, func(r *Release) bool {
+		p := place{r.label, r.Content, r.Model}
+		was := seen[p]
+		seen[p] = true
+		return was
+	})
+	return in, n - len(in), skipped
+}

@@ -1,0 +1,255 @@
+package watch
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"nero/audit/document"
+	"nero/measure/metric"
+	"nero/run/store"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// file is a file below the folder that may hold releases.
+type file struct {
+	// below the folder, with slashes; of a run its folder
+	name    string
+	at      string
+	run     bool
+	size    int64
+	written time.Time
+	content string
+}
+
+// Reader reads the audits and runs below a folder.
+type Reader struct {
+	Folder string
+	// Workers is how many files are read at once, at least 1. No number depends on it.
+	Workers int
+	// Metrics are those that runs may have.
+	Metrics metric.List
+	// Began is told how many files there are, and Step that one more was read.
+	Began func(int)
+	Step  func(int)
+	// texts that many releases share
+	shared map[string][]string
+}
+
+// Found is what a folder holds.
+type Found struct {
+	Releases     []*Release
+	Audits, Runs int
+	Skipped      []Skipped
+	// State changes whenever a file below the folder does.
+	State string
+}
+
+// jobFile is what the folder of a run has.
+const jobFile = "job.json"
+
+// list are the files below the folder, in the order of their names, and a digest of what they look like from outside.
+func (r *Reader) list() (all []*file, state string, err error) {
+	h := sha256.New()
+	own := map[string]bool{} // what was written of the releases is none, and changes with them
+	for _, f := range Forms() {
+		own[f.File] = true
+	}
+	err = filepath.WalkDir(r.Folder, func(at string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(r.Folder, at)
+		if err != nil {
+			return err
+		}
+		f := &file{name: filepath.ToSlash(name), at: at}
+		if d.IsDir() {
+			if name != "." && strings.HasPrefix(d.Name(), ".") {
+				return fs.SkipDir
+			}
+			info, err := os.Stat(filepath.Join(at, jobFile))
+			if err != nil {
+				return nil //nolint:nilerr // no run, so a folder to look into
+			}
+			f.run, f.written, f.size = true, info.ModTime(), info.Size()
+			if m, err := os.Stat(filepath.Join(at, "manifest.json")); err == nil {
+				f.written, f.size = m.ModTime(), m.Size()
+			}
+		} else {
+			if !strings.EqualFold(filepath.Ext(name), ".json") || !d.Type().IsRegular() || own[d.Name()] {
+				return nil
+			}
+			info, err := d.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // it was replaced just now
+			}
+			if err != nil {
+				return err
+			}
+			f.written, f.size = info.ModTime(), info.Size()
+		}
+		_, _ = fmt.Fprintf(h, "%s\x00%d\x00%d\n", f.name, f.size, f.written.UnixNano())
+		all = append(all, f)
+		if f.run {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return all, hex.EncodeToString(h.Sum(nil)), err
+}
+
+// State is that of [Found], without reading any file.
+func (r *Reader) State() (string, error) {
+	_, state, err := r.list()
+	return state, err
+}
+
+// result is what one file holds.
+type result struct {
+	releases []*Release
+	skipped  []Skipped
+	other    bool
+}
+
+// Read reads everything below the folder. Files that are no audits are passed over; audits and runs that cannot be read
+// are told.
+func (r *Reader) Read(ctx context.Context) (*Found, error) {
+	files, state, err := r.list()
+	if err != nil {
+		return nil, err
+	}
+	r.Began(len(files))
+	results := make([]result, len(files))
+	var next atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
+	for range max(1, min(r.Workers, len(files))) {
+		g.Go(func() error {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(files) {
+					return nil
+				}
+				results[i] = r.one(files[i])
+				r.Step(1)
+			}
+			return ctx.Err()
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	out := &Found{State: state}
+	r.shared = map[string][]string{}
+	for i, x := range results {
+		out.Skipped = append(out.Skipped, x.skipped...)
+		if x.other || len(x.releases) == 0 {
+			continue
+		}
+		if files[i].run {
+			out.Runs++
+		} else {
+			out.Audits++
+		}
+		for _, of := range x.releases {
+			r.share(of)
+			out.Releases = append(out.Releases, of)
+		}
+	}
+	return out, nil
+}
+
+// share lets releases of the same objects have their names once.
+func (r *Reader) share(of *Release) {
+	for i := range of.Lines {
+		l := &of.Lines[i]
+		if had := r.shared[l.Inputs]; slices.Equal(had, l.Objects) {
+			l.Objects = had
+			continue
+		}
+		r.shared[l.Inputs] = l.Objects
+	}
+}
+
+// one reads one file.
+func (r *Reader) one(f *file) result {
+	read := r.audit
+	if f.run {
+		read = r.run
+	}
+	got, err := read(f)
+	if err != nil {
+		why := strings.ReplaceAll(err.Error(), filepath.Clean(r.Folder)+string(filepath.Separator), "")
+		got.skipped = append(got.skipped, Skipped{f.name, strings.TrimPrefix(why, f.name+": ")})
+	}
+	return got
+}
+
+func (r *Reader) audit(f *file) (result, error) {
+	if f.size > document.MaxSize {
+		return result{}, fmt.Errorf("%d bytes, and an audit has at most %d", f.size, document.MaxSize)
+	}
+	b, err := readFile(f.at)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return result{other: true}, nil // it was replaced just now
+	case err != nil:
+		return result{}, err
+	case !looksLikeAudit(f.name, b):
+		return result{other: true}, nil
+	}
+	sum := sha256.Sum256(b)
+	f.content = hex.EncodeToString(sum[:])
+	d, err := document.Skim(f.name, b)
+	if err != nil {
+		return result{}, err
+	}
+	all, skipped, err := ofAudit(f, d)
+	return result{releases: all, skipped: skipped}, err
+}
+
+func readFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was read only
+	return io.ReadAll(io.LimitReader(f, document.MaxSize+1))
+}
+
+// looksLikeAudit tells an audit, whole or broken, from other JSON: by its name, or by what it begins with.
+func looksLikeAudit(name string, b []byte) bool {
+	if base := name[strings.LastIndex(name, "/")+1:]; base == "audit.json" {
+		return true
+	}
+	const reach = 400 // the first keys are format, verdict, exit_code and models
+	head := b[:min(reach, len(b))]
+	return bytes.Contains(head, []byte(`"verdict"`)) && bytes.Contains(head, []byte(`"format"`)) &&
+		(bytes.Contains(head, []byte(`"models"`)) || bytes.Contains(head, []byte(`"exit_code"`)))
+}
+
+func (r *Reader) run(f *file) (result, error) {
+	run, err := store.Open(f.at)
+	if err != nil {
+		return result{}, err
+	}
+	defer run.Close() //nolint:errcheck // it was read only
+	if !run.Complete() {
+		return result{}, errors.New("the run is not complete; the command that started it resumes it")
+	}
+	f.content = run.Hash()
+	all, err := ofRun(f, run, r.Metrics)
+	return result{releases: all}, err
+}

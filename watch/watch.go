@@ -1,0 +1,662 @@
+// Package watch says of models that are audited or run again and again whether they become worse: it reads the audits
+// and runs below a folder, joins those that ask the same to series, and judges each series by package trend, so that
+// whoever looks at every release is told no more often of a change that is none than whoever looks once.
+package watch
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+
+	"nero/audit/document"
+	"nero/internal/elementary"
+	"nero/measure/aggregate"
+	"nero/present/words"
+	"nero/run/trend"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// FormatNumber is that of [Report] in JSON. It grows whenever a field changes its meaning.
+const FormatNumber = 1
+
+// Number is a number that may be undefined, null in JSON.
+type Number = document.Number
+
+// Report is what was found, watch.json.
+type Report struct {
+	Format int `json:"format" jsonschema:"enum=1"`
+	// the answer, in a sentence
+	Sentence string `json:"sentence"`
+	// of all series: alarm if one is, then open
+	State trend.State `json:"state" jsonschema:"enum=ok,enum=alarm,enum=improved,enum=open,enum=incomparable"`
+	By    string      `json:"by"`
+	// what a release is compared with: first, best, or a name
+	Reference string `json:"reference"`
+	// probability of any false alarm, of all lines of one study and one kind of evidence together
+	Alarm Number `json:"alarm"`
+	// relative change for the worse that is none yet
+	Allow Number `json:"allow"`
+	// share of new objects that may fail
+	Rate Number `json:"rate"`
+	// what a new object may have and not fail; null for the threshold of each audit
+	Limit  Number `json:"limit"`
+	Audits int    `json:"audits"`
+	Runs   int    `json:"runs"`
+	// files that hold what another one holds, at the same place in the order
+	Copies  int       `json:"copies"`
+	Skipped []Skipped `json:"skipped"`
+	Series  []*Series `json:"series"`
+}
+
+// Skipped is a file that was left out.
+type Skipped struct {
+	File string `json:"file"`
+	Why  string `json:"why"`
+}
+
+// The kinds of evidence.
+const (
+	// SameInputs: each release is asked the same, and compared in pairs.
+	SameInputs = "same inputs"
+	// NewInputs: each release is asked about objects that were not asked before, which add up.
+	NewInputs = "new inputs"
+)
+
+// Series is one number of each object, release after release.
+type Series struct {
+	// digest of all that two releases share if they are of one series
+	Key      string `json:"key"`
+	Evidence string `json:"evidence" jsonschema:"enum=same inputs,enum=new inputs"`
+	Metric   string `json:"metric"`
+	Set      string `json:"set"`
+	Unit     string `json:"unit,omitempty"`
+	Better   string `json:"better" jsonschema:"enum=lower,enum=higher"`
+	// where the models of one file are told apart
+	Model string `json:"model,omitempty"`
+	Group string `json:"group"`
+	// in what it asks another question than the longest series of this number
+	Apart []string `json:"apart,omitempty"`
+	// release that the others are compared with
+	Reference string `json:"reference,omitempty"`
+	// probability of a false alarm of this line
+	Level  Number  `json:"level"`
+	Points []Point `json:"points"`
+	// natural logarithms of the evidence after each release, for new inputs
+	LogE   []Number `json:"e_values,omitempty"`
+	Alarms []string `json:"alarms"`
+	// of the last release
+	State trend.State `json:"state" jsonschema:"enum=ok,enum=alarm,enum=improved,enum=open,enum=incomparable"`
+	// why, where it is open or incomparable
+	Why        string `json:"why,omitempty"`
+	FirstAlarm *First `json:"first_alarm,omitempty"`
+	// between the first alarm and the release before
+	Changed []string `json:"changed,omitempty"`
+	// per release, of the means over objects
+	Slope *Estimate `json:"slope,omitempty"`
+	// what is needed to go on with new inputs
+	Stream *trend.Stream `json:"stream,omitempty" jsonschema:"-"`
+}
+
+// Point is a release in a series.
+type Point struct {
+	Release string `json:"release"`
+	File    string `json:"file"`
+	// of the model's file
+	Digest  string `json:"sha256,omitempty"`
+	Verdict string `json:"verdict,omitempty"`
+	// objects with a number; of new inputs, those that were not asked before
+	N int `json:"n"`
+	// objects without a number
+	Missing int `json:"missing,omitempty"`
+	// objects that were asked before, and are no new evidence
+	Repeated int `json:"repeated,omitempty"`
+	// new objects that failed
+	Failed int `json:"failed,omitempty"`
+	// mean over objects; of new inputs the share that failed up to here
+	Value Number `json:"value"`
+	Low   Number `json:"low"`
+	High  Number `json:"high"`
+	// the release that it is compared with, and the change against it with an interval at the level of the comparison
+	Against string      `json:"against,omitempty"`
+	Change  *Estimate   `json:"change,omitempty"`
+	Level   *Number     `json:"level,omitempty"`
+	State   trend.State `json:"state" jsonschema:"enum=ok,enum=alarm,enum=improved,enum=open,enum=incomparable"`
+	Why     string      `json:"why,omitempty"`
+}
+
+// Estimate is a number with its interval.
+type Estimate struct {
+	Value Number `json:"value"`
+	Low   Number `json:"low"`
+	High  Number `json:"high"`
+}
+
+// First is the first alarm.
+type First struct {
+	Release string `json:"release"`
+	// its place among the releases of the series, from 1
+	Place int `json:"place"`
+	Of    int `json:"of"`
+	// objects that had been asked
+	N       int    `json:"n"`
+	Message string `json:"message"`
+	// that lays the two releases side by side
+	Command string `json:"command,omitempty"`
+}
+
+// Options of a watch.
+type Options struct {
+	// Folder is what was read, for commands that the report names.
+	Folder string
+	By     *By
+	// Workers is how many series are judged at once, at least 1. No number depends on it.
+	Workers int
+	// Metrics are those that are watched; none for all.
+	Metrics []string
+	// Reference is first, best, or the name of a release: its label, its model or its file.
+	Reference string
+	// Alarm is the probability of a false alarm, Allow the relative change for the worse that is none, Rate the share
+	// of
+	// new objects that may fail, Limit what an object may have, NaN for the threshold of each audit.
+	Alarm, Allow, Rate, Limit float64
+	// Fresh says that objects of other data are new, even if they have the names of earlier ones.
+	Fresh bool
+}
+
+// The references that are no names.
+const (
+	first = "first"
+	best  = "best"
+)
+
+// Good reports whether no series is in alarm.
+func (r *Report) Good() bool { return r.State != trend.Alarm }
+
+// Judge judges releases.
+func Judge(all []*Release, o Options) (*Report, error) {
+	r := &Report{
+		Format: FormatNumber, By: o.By.Name, Reference: o.Reference, Alarm: Number(o.Alarm), Allow: Number(o.Allow),
+		Rate: Number(o.Rate), Limit: Number(o.Limit),
+	}
+	in, copies, skipped := ordered(all, o.By)
+	r.Copies, r.Skipped = copies, skipped
+	if err := o.known(in); err != nil {
+		return nil, err
+	}
+	rows := o.rows(in)
+	chains := o.series(rows)
+	r.Series = make([]*Series, len(chains))
+	var g errgroup.Group
+	g.SetLimit(max(1, o.Workers))
+	for i, c := range chains {
+		g.Go(func() error {
+			r.Series[i] = o.judge(c)
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	r.State, r.Sentence = r.sums()
+	return r, nil
+}
+
+// known refuses metrics and references that no release has.
+func (o *Options) known(in []*Release) error {
+	var metrics, names []string
+	for _, r := range in {
+		for _, l := range r.Lines {
+			if !slices.Contains(metrics, l.Metric) {
+				metrics = append(metrics, l.Metric)
+			}
+		}
+		for _, n := range r.names() {
+			if !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+	}
+	if len(in) == 0 {
+		return nil
+	}
+	for _, m := range o.Metrics {
+		if !slices.Contains(metrics, m) {
+			return fmt.Errorf("no release has the metric %q: there are %s", m, strings.Join(metrics, ", "))
+		}
+	}
+	if o.Reference != first && o.Reference != best && !slices.Contains(names, o.Reference) {
+		const most = 12
+		return fmt.Errorf("no release is called %q: want first, best, or one of %s", o.Reference,
+			strings.Join(names[:min(most, len(names))], ", "))
+	}
+	return nil
+}
+
+// names are by what a release may be asked for.
+func (r *Release) names() []string {
+	all := []string{r.label, r.Model, r.File}
+	if r.ModelFile != "" && r.ModelFile != "." {
+		all = append(all, r.ModelFile)
+	}
+	return all
+}
+
+// row is one line of one release.
+type row struct {
+	of   *Release
+	line *Line
+	// all that is asked; with the objects in exact, without them and the seed that chose them in any
+	facts      []Fact
+	exact, any string
+	// number of the study alone, without what is measured of it
+	study string
+}
+
+// rows are the lines that are watched. Models are told apart by their names where one file holds several under one
+// question, else they are releases of one model, whatever they are called.
+func (o *Options) rows(in []*Release) []row {
+	type place struct{ question, file string }
+	count, several := map[place]int{}, map[string]bool{}
+	for _, r := range in {
+		p := place{keyOf(r.Terms), r.File}
+		if count[p]++; count[p] > 1 {
+			several[p.question] = true
+		}
+	}
+	var all []row
+	for _, r := range in {
+		named := several[keyOf(r.Terms)]
+		for i := range r.Lines {
+			l := &r.Lines[i]
+			if len(o.Metrics) > 0 && !slices.Contains(o.Metrics, l.Metric) {
+				continue
+			}
+			x := row{of: r, line: l, facts: r.question(l, named)}
+			x.any = keyOf(x.facts, "seed")
+			x.facts = append(x.facts, Fact{"data", r.DataDigest}, Fact{"inputs", fmt.Sprintf("%d, %s", len(l.Objects),
+				l.Inputs)})
+			x.exact = keyOf(x.facts)
+			x.study = keyOf(x.facts, "set", "metric", "elements", "unit")
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
+// chain is the lines of one series.
+type chain struct {
+	key, evidence string
+	rows          []row
+	// lines that share the level
+	lines int
+	apart []string
+}
+
+// series joins lines that ask the same of the same objects, and those that ask the same of other objects each time.
+func (o *Options) series(rows []row) []*chain {
+	var out []*chain
+	byExact, byAny := map[string]*chain{}, map[string][]*chain{}
+	for _, x := range rows {
+		c := byExact[x.exact]
+		if c == nil {
+			c = &chain{key: x.exact, evidence: SameInputs}
+			byExact[x.exact] = c
+			byAny[x.any] = append(byAny[x.any], c)
+			out = append(out, c)
+		}
+		c.rows = append(c.rows, x)
+	}
+	streams := map[string]*chain{}
+	for _, x := range rows {
+		// Errors alone fail or do not; the mean of one object is no further evidence.
+		if len(byAny[x.any]) < 2 || x.line.Metric != largest {
+			continue
+		}
+		c := streams[x.any]
+		if c == nil {
+			c = &chain{key: digestOf(NewInputs, x.any), evidence: NewInputs}
+			streams[x.any] = c
+			out = append(out, c)
+		}
+		c.rows = append(c.rows, x)
+	}
+	// A release alone says nothing that the stream which it is part of does not say.
+	out = slices.DeleteFunc(out, func(c *chain) bool {
+		x := c.rows[0]
+		return c.evidence == SameInputs && len(c.rows) == 1 && len(byAny[x.any]) > 1 && (streams[x.any] != nil ||
+			x.line.Metric == average)
+	})
+	o.share(out)
+	return out
+}
+
+// share says of each series with how many others it shares the level, and what it asks that the longest one does not.
+func (o *Options) share(all []*chain) {
+	study := func(c *chain) string {
+		if c.evidence == NewInputs {
+			return NewInputs + keyOf(c.rows[0].facts, "set", "metric", "elements", "unit", "data", "inputs", "seed")
+		}
+		return c.rows[0].study
+	}
+	lines := map[string]int{}
+	longest := map[string]*chain{}
+	number := func(c *chain) string {
+		return c.evidence + "\x00" + c.rows[0].line.Set + "\x00" + c.rows[0].line.Metric
+	}
+	for _, c := range all {
+		lines[study(c)]++
+		if l := longest[number(c)]; l == nil || len(c.rows) > len(l.rows) {
+			longest[number(c)] = c
+		}
+	}
+	for _, c := range all {
+		c.lines = lines[study(c)]
+		if l := longest[number(c)]; l != c {
+			c.apart = differ(l.rows[0].facts, c.rows[0].facts)
+		}
+	}
+}
+
+// judge judges a series.
+func (o *Options) judge(c *chain) *Series {
+	x := c.rows[0]
+	s := &Series{
+		Key: c.key, Evidence: c.evidence, Metric: x.line.Metric, Set: x.line.Set, Unit: x.line.Unit, Better: "lower",
+		Group: x.of.Terms[0].Value, Apart: c.apart, Level: Number(o.Alarm / float64(c.lines)),
+	}
+	if x.line.Higher {
+		s.Better = "higher"
+	}
+	for _, f := range x.facts {
+		if f.Name == "model" {
+			s.Model = f.Value
+		}
+	}
+	times := map[string]int{}
+	for _, x := range c.rows {
+		p := Point{
+			Release: x.of.label, File: x.of.File, Digest: x.of.Digest, Verdict: x.of.Verdict, State: trend.Open,
+			Value: Number(math.NaN()), Low: Number(math.NaN()), High: Number(math.NaN()),
+		}
+		if times[p.Release]++; times[p.Release] > 1 {
+			p.Release = fmt.Sprintf("%s #%d", p.Release, times[p.Release])
+		}
+		s.Points = append(s.Points, p)
+	}
+	if c.evidence == NewInputs {
+		o.stream(s, c)
+	} else {
+		o.pairs(s, c)
+	}
+	for i, p := range s.Points {
+		if p.State != trend.Alarm {
+			continue
+		}
+		s.Alarms = append(s.Alarms, p.Release)
+		if s.FirstAlarm == nil {
+			s.first(c, i, o.Folder)
+		}
+	}
+	last := s.Points[len(s.Points)-1]
+	s.State, s.Why = last.State, last.Why
+	return s
+}
+
+// pairs compares each release with the reference.
+func (o *Options) pairs(s *Series, c *chain) {
+	for i, x := range c.rows {
+		p := &s.Points[i]
+		var m aggregate.Moments
+		for k, v := range x.line.Values {
+			if math.IsInf(v, 0) {
+				v = math.NaN()
+			}
+			m.Add(v, k)
+		}
+		p.N, p.Missing = m.N, m.NaN
+		if m.N == 0 {
+			continue
+		}
+		v := aggregate.MeanInterval(m, 0.95)
+		p.Value, p.Low, p.High = Number(m.Mean), Number(v.Low), Number(v.High)
+		if !x.line.Higher && m.Min >= 0 {
+			p.Low = max(p.Low, 0) // no error is negative
+		}
+	}
+	at := 0
+	if o.Reference != first && o.Reference != best {
+		at = slices.IndexFunc(c.rows, func(x row) bool { return slices.Contains(x.of.names(), o.Reference) })
+	}
+	if at < 0 {
+		for i := range s.Points {
+			s.Points[i].State, s.Points[i].Why = trend.Incomparable,
+				"the reference "+o.Reference+" is none of this series"
+		}
+		return
+	}
+	s.Reference = s.Points[at].Release
+	for i := range at {
+		s.Points[i].Why = "before the reference"
+	}
+	s.Points[at].Why = "the reference"
+	if len(c.rows) == 1 {
+		s.Points[at].Why = "there is no other release to compare it with"
+	}
+	for i := at + 1; i < len(c.rows); i++ {
+		level := trend.Level(float64(s.Level), i-at)
+		if o.Reference == best { // which one is the best was seen, so any of them might have been
+			at = s.best(at, i, c.rows[i].line.Higher)
+			level /= float64(i)
+			s.Reference = s.Points[at].Release
+		}
+		s.compare(c, at, i, o.Allow, level)
+	}
+	if len(c.rows) >= 3 {
+		values := make([][]float64, len(c.rows))
+		for i, x := range c.rows {
+			values[i] = x.line.Values
+		}
+		if slope, i := trend.Slope(values, 0.95, draws(s.Key)()); !math.IsNaN(slope) {
+			s.Slope = &Estimate{Number(slope), Number(i.Low), Number(i.High)}
+		}
+	}
+}
+
+// best is the best of the releases before one.
+func (s *Series) best(from, to int, higher bool) int {
+	at := from
+	for i := range to {
+		a, b := float64(s.Points[i].Value), float64(s.Points[at].Value)
+		if s.Points[i].Missing > s.Points[at].Missing || math.IsNaN(a) {
+			continue
+		}
+		if math.IsNaN(b) || !higher && a < b || higher && a > b {
+			at = i
+		}
+	}
+	return at
+}
+
+// draws are generators that depend on the series alone.
+func draws(key string) func() *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte(key))
+	return func() *rand.Rand { return rand.New(rand.NewPCG(h.Sum64(), 6)) }
+}
+
+// compare compares a release with another one.
+func (s *Series) compare(c *chain, with, i int, allow, level float64) {
+	p, l := &s.Points[i], c.rows[i].line
+	d := trend.Against(c.rows[with].line.Values, l.Values, trend.Question{
+		Higher: l.Higher, Allow: allow, Level: level,
+	}, draws(s.Key))
+	n := Number(level)
+	p.Level, p.State, p.Against = &n, d.State, s.Points[with].Release
+	p.Change = &Estimate{Number(d.After - d.Before), Number(d.Change.Low), Number(d.Change.High)}
+	switch {
+	case len(d.Lost) > 0:
+		p.Why = fmt.Sprintf("%s without a finite number that had one, first %s", words.Plural(len(d.Lost), "object is",
+			"objects are"), l.Objects[d.Lost[0]])
+	case l.Rounding && (d.State == trend.Alarm || d.State == trend.Open):
+		p.State, p.Why = trend.OK, "no error is more than rounding"
+	case d.State == trend.Open:
+		p.Why = "neither a change beyond what is allowed nor its absence is shown"
+	}
+}
+
+// first tells of the first alarm.
+func (s *Series) first(c *chain, i int, folder string) {
+	p := s.Points[i]
+	f := &First{Release: p.Release, Place: i + 1, Of: len(s.Points), N: p.N}
+	number := s.Metric + " error on the " + s.Set
+	if c.rows[0].line.Limit != c.rows[0].line.Limit { // a metric of a run
+		number = "mean of " + s.Metric
+	}
+	before := i - 1
+	switch {
+	case s.Evidence == NewInputs:
+		f.N = 0
+		for _, q := range s.Points[:i+1] {
+			f.N += q.N
+		}
+		f.Message = fmt.Sprintf("more than the allowed share of new inputs fails on the %s, %s so far, with evidence "+
+			"of %s to 1", s.Set, words.Percent(float64(p.Value)), evidence(float64(s.LogE[i])))
+	case p.Why != "":
+		f.Message = fmt.Sprintf("%s: %s", number, p.Why)
+	default:
+		f.Message = fmt.Sprintf("the %s is %s, and was %s at release %s", number, words.Figures(float64(p.Value)),
+			words.Figures(float64(p.Value)-float64(p.Change.Value)), p.Against)
+	}
+	s.FirstAlarm = f
+	if before < 0 {
+		return
+	}
+	a, b := c.rows[before].of, c.rows[i].of
+	f.Command = words.Line("nero compare " + quoted(path.Join(folder, a.File)) + " " + quoted(path.Join(folder,
+		b.File)))
+	for _, x := range []struct{ name, was, is string }{
+		{"model", a.Digest, b.Digest},
+		{"name of the model", a.Model, b.Model},
+		{"engine", a.Engine, b.Engine},
+		{"data", a.DataDigest, b.DataDigest},
+		{"program", a.Program, b.Program},
+		{"verdict", a.Verdict, b.Verdict},
+	} {
+		if x.was != x.is {
+			s.Changed = append(s.Changed, fmt.Sprintf("%s: %s -> %s", x.name, clip(cmp.Or(x.was, "not known")),
+				clip(cmp.Or(x.is, "not known"))))
+		}
+	}
+	if len(s.Changed) == 0 {
+		s.Changed = []string{"nothing that the files tell"}
+	}
+}
+
+// quoted is a path as a shell reads it.
+func quoted(s string) string {
+	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./+") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// evidence writes e^x.
+func evidence(x float64) string {
+	if x < 20 {
+		return words.Figures(elementary.Exp(x))
+	}
+	return fmt.Sprintf("10^%.0f", x/math.Ln10)
+}
+
+// stream adds up the evidence of new objects.
+func (o *Options) stream(s *Series, c *chain) {
+	s.Stream = trend.NewStream(o.Rate)
+	interval := aggregate.NewMeanSequence(0.95)
+	seen := map[string]string{} // object to the data that it was of
+	goal := -elementary.Log(float64(s.Level))
+	alarmed, total := false, aggregate.Tally{}
+	for i, x := range c.rows {
+		p, limit := &s.Points[i], o.Limit
+		if math.IsNaN(limit) {
+			limit = x.line.Limit
+		}
+		var t aggregate.Tally
+		for k, id := range x.line.Objects {
+			name := id
+			if o.Fresh {
+				name = x.of.DataDigest + "\x00" + id
+			}
+			if _, was := seen[name]; was {
+				p.Repeated++
+				continue
+			}
+			seen[name] = x.of.DataDigest
+			fails := 0.0
+			if t.N++; aggregate.Exceeds(x.line.Values[k], limit) {
+				t.Over++
+				fails = 1
+			}
+			if math.IsNaN(x.line.Values[k]) {
+				t.Missing++
+			}
+			interval.Add(fails)
+		}
+		total.Merge(t)
+		p.N, p.Failed, p.Missing = t.N, t.Over, t.Missing
+		e := s.Stream.Release(t)
+		s.LogE = append(s.LogE, Number(e))
+		if total.N > 0 {
+			iv := interval.Interval()
+			p.Value, p.Low, p.High = Number(float64(total.Over)/float64(total.N)), Number(iv.Low), Number(iv.High)
+		}
+		alarmed = alarmed || e >= goal
+		switch {
+		case alarmed:
+			p.State = trend.Alarm
+		case p.High <= Number(o.Rate):
+			p.State = trend.OK
+		default:
+			p.Why = "neither that the rate is above what is allowed nor that it is not is shown"
+		}
+		if p.N == 0 && p.Repeated > 0 && !alarmed {
+			p.Why = "all its samples have names that earlier releases have, and the same inputs are no new evidence"
+		}
+	}
+}
+
+// sums are the state of all series, and the answer.
+func (r *Report) sums() (trend.State, string) {
+	count := map[trend.State]int{}
+	var worst *Series
+	for _, s := range r.Series {
+		count[s.State]++
+		if s.State == trend.Alarm && worst == nil {
+			worst = s
+		}
+	}
+	n := words.Plural(len(r.Series), "line", "lines")
+	switch {
+	case worst != nil:
+		return trend.Alarm, fmt.Sprintf("ALARM in %d of %s, the first at release %s (%d of %d): %s.",
+			count[trend.Alarm], n,
+			worst.FirstAlarm.Release, worst.FirstAlarm.Place, worst.FirstAlarm.Of, worst.FirstAlarm.Message)
+	case len(r.Series) == 0:
+		return trend.Open, "There is nothing to watch."
+	case count[trend.OK]+count[trend.Improved] == len(r.Series) && count[trend.Improved] > 0:
+		return trend.Improved, fmt.Sprintf("No alarm: %d of %s improved, and the others are no worse than allowed.",
+			count[trend.Improved], n)
+	case count[trend.OK] == len(r.Series):
+		return trend.OK, fmt.Sprintf("No alarm: %s, and no last release is worse than allowed.", n)
+	case count[trend.Incomparable] == len(r.Series):
+		return trend.Incomparable, "Nothing could be compared with the reference."
+	}
+	return trend.Open, fmt.Sprintf("No alarm, and not all is shown: of %s %d are no worse than allowed, %d are open "+
+		"and %d "+
+		"cannot be compared.", n, count[trend.OK]+count[trend.Improved], count[trend.Open], count[trend.Incomparable])
+}

@@ -1,0 +1,554 @@
+package watch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"nero/audit"
+	"nero/audit/document"
+	"nero/run/trend"
+)
+
+var update = flag.Bool("update", false, "write golden files")
+
+// made is an audit of one model: largest errors of each input over three exact elements, means of half of them.
+type made struct {
+	model, data, date string
+	threshold         float64
+	from              int // number of the first input
+	errors            []float64
+}
+
+func (m made) document() *document.Audit {
+	if m.threshold == 0 {
+		m.threshold = 1e-4
+	}
+	set := document.Set{
+		Name: "exact elements", Exact: true, Verdict: document.Failed, Cause: string(audit.CauseViolation),
+		Inputs:   len(m.errors),
+		PerInput: &document.PerInput{},
+	}
+	for _, a := range []document.Number{90, 180, 270} {
+		set.Profile = append(set.Profile, document.Point{Coordinates: []document.Number{a}})
+	}
+	for i, x := range m.errors {
+		set.PerInput.Samples = append(set.PerInput.Samples, strconv.Itoa(m.from+i))
+		set.PerInput.Largest = append(set.PerInput.Largest, document.Number(x))
+		set.PerInput.Mean = append(set.PerInput.Mean, document.Number(x/2))
+	}
+	return &document.Audit{
+		Format: document.Format, Verdict: document.Failed, Exit: 1, Models: []document.Model{{
+			Model: m.model, Verdict: document.Failed,
+			Claim:  document.Claim{Group: "C4", Inputs: len(m.errors), Output: "scores 3"},
+			Policy: document.Policy{Threshold: document.Number(m.threshold), Confidence: 0.95},
+			Checks: []document.Check{{Check: "lattice", Status: document.Tested, Sets: []document.Set{set}}},
+			About: []document.Fact{
+				{Name: "file", Value: "models/" + m.model + ".onnx"},
+				{Name: "sha256", Value: digestOf(m.model)},
+				{Name: "date", Value: m.date},
+				{Name: "engine", Value: "wasm"},
+			},
+			Basis: []document.Fact{{Name: "data", Value: "sha256 " + digestOf(m.data)}, {
+				Name:  "border",
+				Value: "zero",
+			}},
+		}},
+	}
+}
+
+// put writes an audit into a folder; files of one call of the clock have that time.
+func put(t *testing.T, dir, name string, minutes int, a *document.Audit) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := document.Write(&b, a); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, name, minutes, b.Bytes())
+}
+
+func write(t *testing.T, dir, name string, minutes int, b []byte) {
+	t.Helper()
+	at := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	when := time.Date(2026, 1, 2, 3, minutes, 0, 0, time.UTC)
+	if err := os.Chtimes(at, when, when); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// spread are n errors about a size, all different, the same for one seed.
+func spread(seed uint64, n int, size float64) []float64 {
+	r := rand.New(rand.NewPCG(seed, 1))
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = size * math.Exp(0.5*r.NormFloat64())
+	}
+	return x
+}
+
+// near are errors that differ a little from others.
+func near(seed uint64, x []float64, factor float64) []float64 {
+	r := rand.New(rand.NewPCG(seed, 2))
+	y := slices.Clone(x)
+	for i := range y {
+		y[i] *= factor * math.Exp(0.02*r.NormFloat64())
+	}
+	return y
+}
+
+func options(t *testing.T, by string) Options {
+	t.Helper()
+	b, err := ParseBy(by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Options{
+		By: b, Reference: first, Alarm: 0.05, Allow: 0.1, Rate: 0.05, Limit: math.NaN(), Workers: 2, Folder: "audits",
+	}
+}
+
+func look(t *testing.T, dir string, o Options) *Report {
+	t.Helper()
+	f, r := found(t, dir), (*Report)(nil)
+	r, err := Judge(f.Releases, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Audits, r.Runs, r.Skipped = f.Audits, f.Runs, append(f.Skipped, r.Skipped...)
+	return r
+}
+
+func found(t *testing.T, dir string) *Found {
+	t.Helper()
+	r := &Reader{Folder: dir, Workers: 2, Began: func(int) {}, Step: func(int) {}}
+	f, err := r.Read(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// series finds a line by its metric and kind of evidence.
+func (r *Report) series(t *testing.T, metric, evidence string) *Series {
+	t.Helper()
+	var out *Series
+	for _, s := range r.Series {
+		if s.Metric == metric && s.Evidence == evidence {
+			if out != nil {
+				t.Fatalf("two series of %s, %s: %v and %v", metric, evidence, out.Apart, s.Apart)
+			}
+			out = s
+		}
+	}
+	if out == nil {
+		t.Fatalf("no series of %s, %s among %d", metric, evidence, len(r.Series))
+	}
+	return out
+}
+
+// twelve are twelve releases of which the seventh is the first that is worse.
+func twelve(t *testing.T, dir string, name func(k int) string) {
+	t.Helper()
+	base := spread(1, 60, 0.01)
+	for k := 1; k <= 12; k++ {
+		size := 1.0
+		if k >= 7 {
+			size = 1.5
+		}
+		put(t, dir, name(k), k, made{
+			model: fmt.Sprintf("net-v%d", k), data: "d", date: "2026-01-02",
+			errors: near(uint64(k), base, size),
+		}.document())
+	}
+}
+
+func TestBreakAtSeven(t *testing.T) {
+	for _, by := range []string{"time", "version"} {
+		dir := t.TempDir()
+		twelve(t, dir, func(k int) string { return fmt.Sprintf("r%02d/audit.json", k) })
+		r := look(t, dir, options(t, by))
+		if r.State != trend.Alarm || r.Good() || len(r.Series) != 2 || r.Audits != 12 {
+			t.Fatalf("by %s: %s, %d series, %d audits", by, r.Sentence, len(r.Series), r.Audits)
+		}
+		s := r.series(t, largest, SameInputs)
+		if f := s.FirstAlarm; f == nil || f.Place != 7 || f.Of != 12 || f.N != 60 || len(s.Alarms) != 6 ||
+			f.Command != "nero compare audits/r06/audit.json audits/r07/audit.json" {
+			t.Errorf("by %s: %+v, alarms %v", by, f, s.Alarms)
+		}
+		if !slices.ContainsFunc(s.Changed, func(c string) bool { return strings.HasPrefix(c, "model: ") }) {
+			t.Errorf("by %s: what changed: %v", by, s.Changed)
+		}
+		for i, p := range s.Points {
+			if want := map[bool]trend.State{true: trend.Alarm, false: trend.OK}[i >= 6]; i > 0 && p.State != want {
+				t.Errorf("by %s: release %s is %s (%s), want %s", by, p.Release, p.State, p.Why, want)
+			}
+		}
+	}
+}
+
+// A break that is mended is no alarm any more, but the first alarm stays told.
+func TestMended(t *testing.T) {
+	dir, base := t.TempDir(), spread(1, 60, 0.01)
+	for k, size := range []float64{1, 1, 2, 1, 0.3} {
+		put(t, dir, fmt.Sprintf("%d.json", k), k, made{model: fmt.Sprintf("net-v%d", k), errors: near(uint64(k), base,
+			size)}.document())
+	}
+	r := look(t, dir, options(t, "version"))
+	s := r.series(t, largest, SameInputs)
+	if s.State != trend.Improved || !r.Good() || s.FirstAlarm == nil || s.FirstAlarm.Release != "2" ||
+		!slices.Equal(s.Alarms, []string{"2"}) {
+		t.Errorf("%s: %+v", s.State, s.FirstAlarm)
+	}
+}
+
+// The same audit many times is no evidence, as bytes that are the same or as audits of other days.
+func TestCopies(t *testing.T) {
+	base := spread(1, 60, 0.01)
+	for _, c := range []struct {
+		by, date string
+		points   int
+		state    trend.State
+	}{{"time", "2026-01-02", 1, trend.Open}, {"version", "2026-01-02", 50, trend.OK}, {
+		"time", "2026-01-%02d", 31,
+		trend.OK,
+	}} {
+		dir := t.TempDir()
+		for k := range 50 {
+			m := made{model: "net", data: "d", date: c.date, errors: base}
+			if strings.Contains(m.date, "%") {
+				m.date = fmt.Sprintf(m.date, 1+k%31)
+			}
+			put(t, dir, fmt.Sprintf("audit-v%d.json", k), k, m.document())
+		}
+		r := look(t, dir, options(t, c.by))
+		for _, s := range r.Series {
+			if len(s.Points) != c.points || s.State != c.state || s.FirstAlarm != nil || s.Evidence != SameInputs {
+				t.Errorf("by %s, %s: %d releases, %s %s", c.by, c.date, len(s.Points), s.State, s.Why)
+			}
+		}
+		if r.Copies != 50-c.points || !r.Good() {
+			t.Errorf("by %s: %d copies", c.by, r.Copies)
+		}
+	}
+}
+
+// What files are called changes nothing but their names.
+func TestShuffledNames(t *testing.T) {
+	text := func(names []int) string {
+		dir := t.TempDir()
+		twelve(t, dir, func(k int) string { return fmt.Sprintf("%d.json", names[k-1]) })
+		r := look(t, dir, options(t, "time"))
+		for _, s := range r.Series {
+			s.FirstAlarm.Command = ""
+			for i := range s.Points {
+				s.Points[i].File = ""
+			}
+		}
+		b, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	want := text([]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
+	for seed := range uint64(3) {
+		if got := text(rand.New(rand.NewPCG(seed, 1)).Perm(12)); got != want {
+			t.Errorf("shuffled:\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
+func TestWhatIsLeftOut(t *testing.T) {
+	dir, base := t.TempDir(), spread(1, 60, 0.01)
+	var b bytes.Buffer
+	if err := document.Write(&b, (made{model: "net", errors: base}).document()); err != nil {
+		t.Fatal(err)
+	}
+	whole := b.Bytes()
+	write(t, dir, "good/audit.json", 1, whole)
+	write(t, dir, "cut/audit.json", 1, whole[:len(whole)/2])
+	write(t, dir, "changed.json", 1, bytes.Replace(whole, []byte("0.01"), []byte("0.02"), 1))
+	write(t, dir, "empty/audit.json", 1, nil)
+	write(t, dir, "package.json", 1, []byte(`{"name": "x"}`))
+	write(t, dir, ".hidden/audit.json", 1, []byte(`{`))
+	write(t, dir, "notes.txt", 1, []byte("x"))
+	write(t, dir, "run/job.json", 1, []byte("{}"))
+	failed := made{model: "net", errors: base}.document()
+	failed.Models[0].Error, failed.Models[0].Verdict, failed.Verdict = "no data", document.CouldNotRun,
+		document.CouldNotRun
+	put(t, dir, "failed.json", 1, failed)
+	old := made{model: "net", errors: base}.document()
+	old.Models[0].Checks[0].Sets[0].PerInput = nil
+	put(t, dir, "old.json", 1, old)
+	f := found(t, dir)
+	var names []string
+	for _, s := range f.Skipped {
+		names = append(names, s.File)
+		if s.Why == "" || strings.Contains(s.Why, dir) {
+			t.Errorf("%s: %s", s.File, s.Why)
+		}
+	}
+	want := []string{"changed.json", "cut/audit.json", "empty/audit.json", "failed.json", "old.json", "run"}
+	if !slices.Equal(names, want) || len(f.Releases) != 1 || f.Audits != 1 {
+		t.Errorf("left out %v, want %v; %d releases", names, want, len(f.Releases))
+	}
+}
+
+// Another question is another series, with what differs.
+func TestApart(t *testing.T) {
+	dir := t.TempDir()
+	twelve(t, dir, func(k int) string { return fmt.Sprintf("%d.json", k) })
+	put(t, dir, "other.json", 20, made{
+		model: "net-v13", data: "d", date: "2026-01-03", threshold: 1e-3, errors: spread(1, 60, 0.01),
+	}.document())
+	r := look(t, dir, options(t, "time"))
+	if len(r.Series) != 4 {
+		t.Fatalf("%d series", len(r.Series))
+	}
+	for _, s := range r.Series {
+		if len(s.Points) == 1 != (len(s.Apart) > 0) || len(s.Apart) > 0 && !slices.Equal(s.Apart,
+			[]string{"threshold is 0.001 and not 0.0001"}) {
+			t.Errorf("%d releases: %v", len(s.Points), s.Apart)
+		}
+	}
+}
+
+func TestReferences(t *testing.T) {
+	dir, base := t.TempDir(), spread(1, 60, 0.01)
+	for k, size := range []float64{4, 2, 1, 2} {
+		put(t, dir, fmt.Sprintf("%d.json", k), k, made{
+			model: fmt.Sprintf("net-v%d", k+1), errors: near(uint64(k), base, size),
+		}.document())
+	}
+	o := options(t, "version")
+	for ref, want := range map[string]trend.State{
+		"first": trend.Improved, "best": trend.Alarm, "3": trend.Alarm, "net-v2": trend.OK, "net-v3.onnx": trend.Alarm,
+		"1.json": trend.OK,
+	} {
+		o.Reference = ref
+		if s := look(t, dir, o).series(t, largest, SameInputs); s.State != want {
+			t.Errorf("against %s: %s %s, want %s", ref, s.State, s.Why, want)
+		}
+	}
+	o.Reference = "net-v9"
+	if _, err := Judge(found(t, dir).Releases, o); err == nil ||
+		!strings.Contains(err.Error(), `no release is called "net-v9"`) {
+		t.Errorf("a reference that is none: %v", err)
+	}
+	o.Reference, o.Metrics = first, []string{"median"}
+	if _, err := Judge(found(t, dir).Releases, o); err == nil || !strings.Contains(err.Error(),
+		"there are largest, mean") {
+		t.Errorf("a metric that is none: %v", err)
+	}
+	o.Metrics = []string{"mean"}
+	if r := look(t, dir, o); len(r.Series) != 1 || float64(r.Series[0].Level) != 0.05 {
+		t.Errorf("one metric: %d series", len(r.Series))
+	}
+}
+
+// New inputs each time add up; the same ones do not, whatever the release.
+func TestNewInputs(t *testing.T) {
+	monthly := func(dir string, names bool, rate func(k int) float64) {
+		r := rand.New(rand.NewPCG(9, 9))
+		for k := range 10 {
+			m := made{model: fmt.Sprintf("net-v%d", k), data: fmt.Sprint("d", k), errors: make([]float64, 40)}
+			if names {
+				m.from = 40 * k
+			}
+			for i := range m.errors {
+				m.errors[i] = 1e-6
+				if r.Float64() < rate(k) {
+					m.errors[i] = 0.1
+				}
+			}
+			put(t, dir, fmt.Sprintf("%d.json", k), k, m.document())
+		}
+	}
+	broken := func(k int) float64 {
+		if k < 6 {
+			return 0.01
+		}
+		return 0.4
+	}
+	o := options(t, "version")
+	dir := t.TempDir()
+	monthly(dir, true, broken)
+	s := look(t, dir, o).series(t, largest, NewInputs)
+	if s.State != trend.Alarm || s.FirstAlarm.Place < 7 || s.FirstAlarm.Place > 8 || len(s.LogE) != 10 {
+		t.Errorf("%s: %+v", s.State, s.FirstAlarm)
+	}
+	dir = t.TempDir()
+	monthly(dir, true, func(int) float64 { return 0 })
+	if s := look(t, dir, o).series(t, largest, NewInputs); s.State != trend.OK || s.Points[9].N != 40 {
+		t.Errorf("clean: %s %s, %+v", s.State, s.Why, s.Points[9])
+	}
+	// Names that come again may be the same objects.
+	dir = t.TempDir()
+	monthly(dir, false, broken)
+	s = look(t, dir, o).series(t, largest, NewInputs)
+	if s.State != trend.Open || s.Points[9].N != 0 || s.Points[9].Repeated != 40 || !strings.Contains(s.Why,
+		"no new evidence") {
+		t.Errorf("the same names: %s %s, %+v", s.State, s.Why, s.Points[9])
+	}
+	o.Fresh = true
+	if s := look(t, dir, o).series(t, largest, NewInputs); s.State != trend.Alarm {
+		t.Errorf("the same names of new objects: %s %s", s.State, s.Why)
+	}
+}
+
+// Models that one file holds are told apart by name; releases of one model may be called anything.
+func TestSeveralModels(t *testing.T) {
+	dir, base := t.TempDir(), spread(1, 60, 0.01)
+	for k := range 3 {
+		a := made{model: "a", date: fmt.Sprintf("2026-01-%02d", k+1), errors: near(uint64(k), base, 1)}.document()
+		b := made{model: "b", date: a.Models[0].Fact("date"), errors: near(uint64(k), base, 1+float64(k))}.document()
+		a.Models = append(a.Models, b.Models...)
+		put(t, dir, fmt.Sprintf("%d.json", k), k, a)
+	}
+	r := look(t, dir, options(t, "time"))
+	for _, s := range r.Series {
+		want := map[string]trend.State{"a": trend.OK, "b": trend.Alarm}[s.Model]
+		if s.State != want || len(s.Points) != 3 || float64(s.Level) != 0.025 {
+			t.Errorf("%s %s: %s, %d releases at %g", s.Model, s.Metric, s.State, len(s.Points), float64(s.Level))
+		}
+	}
+	if len(r.Series) != 4 {
+		t.Errorf("%d series", len(r.Series))
+	}
+}
+
+// An error that is not finite any more is an alarm; rounding is none.
+func TestNotFiniteAndRounding(t *testing.T) {
+	base := spread(1, 60, 0.01)
+	hole := slices.Clone(base)
+	hole[5] = math.NaN()
+	dir := t.TempDir()
+	put(t, dir, "1.json", 1, made{model: "net-v1", errors: base}.document())
+	put(t, dir, "2.json", 2, made{model: "net-v2", errors: hole}.document())
+	s := look(t, dir, options(t, "version")).series(t, largest, SameInputs)
+	if s.State != trend.Alarm || !strings.Contains(s.FirstAlarm.Message,
+		"1 object is without a finite number that had one, first 5") {
+		t.Errorf("%s: %+v", s.State, s.FirstAlarm)
+	}
+	dir = t.TempDir()
+	for k := 1; k <= 2; k++ {
+		a := made{model: fmt.Sprintf("net-v%d", k), errors: near(1, spread(1, 60, 1e-7), float64(k))}.document()
+		a.Models[0].Checks[0].Sets[0].Cause = "rounding"
+		a.Models[0].Checks[0].Sets[0].Rounding = 1e-6
+		a.Models[0].Checks[0].Sets[0].Relative.Max = 4e-7
+		put(t, dir, fmt.Sprintf("%d.json", k), k, a)
+	}
+	if s := look(t, dir, options(t, "version")).series(t, largest, SameInputs); s.State != trend.OK {
+		t.Errorf("twice a rounding: %s %s", s.State, s.Why)
+	}
+}
+
+func TestOrders(t *testing.T) {
+	for _, c := range []struct{ by, model, file, want string }{
+		{"version", "digits-v7.onnx", "x/audit.json", "7"},
+		{"version", "net.onnx", "audits/1.10.2/audit.json", "1.10.2"},
+		{"version", "resnet50.onnx", "release-3.json", "3"},
+		{"version", "resnet50.onnx", "audit.json", ""},
+		{"version", "mnist-12-int8.onnx", "v2/audit.json", "2"},
+		{"version", "net.onnx", "99999999999999999999/audit.json", ""},
+		{"epoch", "net.onnx", "epoch-12.json", "12"},
+		{"epoch", "step_1200.onnx", "a.json", "1200"},
+		{"epoch", "net.onnx", "ckpt=8/audit.json", "8"},
+		{"epoch", "net.onnx", "audit.json", ""},
+	} {
+		by, err := ParseBy(c.by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, label, err := by.place(&Release{ModelFile: c.model, File: c.file, Model: strings.TrimSuffix(c.model,
+			".onnx")})
+		if label != c.want || (err != nil) != (c.want == "") {
+			t.Errorf("%+v: %q, %v", c, label, err)
+		}
+	}
+	a, b := &Release{File: "v1.10.json"}, &Release{File: "v1.9.json"}
+	by, err := ParseBy("version")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in, _, _ := ordered([]*Release{a, b}, by); in[0] != b {
+		t.Error("1.9 comes after 1.10")
+	}
+	if _, err := ParseBy("verson"); err == nil || !strings.Contains(err.Error(), "did you mean version?") {
+		t.Error(err)
+	}
+}
+
+// TestForms holds what people and programs read against files.
+func TestForms(t *testing.T) {
+	dir := t.TempDir()
+	twelve(t, dir, func(k int) string { return fmt.Sprintf("r%02d/audit.json", k) })
+	r := rand.New(rand.NewPCG(1, 1))
+	for k := range 3 {
+		m := made{
+			model: fmt.Sprint("other|<b>-v", k), data: fmt.Sprint("d", k), from: 30 * k, threshold: 1e-3,
+			errors: make([]float64, 30),
+		}
+		for i := range m.errors {
+			m.errors[i] = 0.002 * r.Float64()
+		}
+		put(t, dir, fmt.Sprintf("new/%d.json", k), 30+k, m.document())
+	}
+	write(t, dir, "cut/audit.json", 1, []byte(`{"format": 1, "verdict`))
+	o := options(t, "version")
+	report := look(t, dir, o)
+	for _, f := range Forms() {
+		var b bytes.Buffer
+		if err := f.Write(&b, report); err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join("testdata", f.File)
+		if *update {
+			if err := os.MkdirAll("testdata", 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(b.Bytes(), want) {
+			t.Errorf("%s differs; -update writes it:\n%s", name, b.Bytes())
+		}
+		if s := b.String(); strings.Contains(s, dir) || f.Name == "html" && strings.Contains(s, "<b>") {
+			t.Errorf("%s holds what it must not", f.Name)
+		}
+	}
+	if _, err := FindForm("jsn"); err == nil || !strings.Contains(err.Error(), "did you mean json?") {
+		t.Error(err)
+	}
+	one := options(t, "version")
+	one.Workers = 1
+	var x, y bytes.Buffer
+	if err := writeJSON(&x, report); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeJSON(&y, look(t, dir, one)); err != nil || x.String() != y.String() {
+		t.Error("the number of workers moves a byte")
+	}
+}
