@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"nero/audit/document"
@@ -104,7 +105,7 @@ func (a *App) Discover(ctx context.Context, s *job.Study, o DiscoverOptions) (*D
 	if err != nil {
 		return nil, err
 	}
-	r := &discover.Report{Format: 1, Seed: w.Study.Seed}
+	r := &discover.Report{Format: discover.FormatNumber, Seed: w.Study.Seed}
 	for _, m := range w.Eval.Models {
 		found, err := a.discoverModel(ctx, w, m, study, sides, parts, o)
 		if err != nil {
@@ -221,7 +222,11 @@ func (a *App) discoverModel(ctx context.Context, w *workload.Workload, m *eval.M
 		defer inside.Close() //nolint:errcheck // nothing is lost
 		s.Gradient = derivative(inside)
 	}
-	return discover.Ask(ctx, s, parts)
+	out, err := discover.Ask(ctx, s, parts)
+	if err == nil {
+		out.Digest = w.Job.Models[slices.Index(w.Eval.Models, m)].SHA256
+	}
+	return out, err
 }
 
 // derivative is the gradient of a model; what has none is open for whoever asks, and no reason to end.

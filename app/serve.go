@@ -58,7 +58,9 @@ type Serving struct {
 	URLs []string
 	// Runs and Audits are how many were found; LeftOut says of each folder that is not shown why.
 	Runs, Audits int
-	LeftOut      []string
+	// Sheets are how many reports of other commands were found.
+	Sheets  int
+	LeftOut []string
 }
 
 // Serve shows the runs and audits at the paths in a browser until ctx ends or Stop is closed. It needs
@@ -116,7 +118,7 @@ func (a *App) Serve(ctx context.Context, paths []string, so ServeOptions) error 
 	o.Shelf.Warm()
 	if so.Ready != nil {
 		all := o.Shelf.Runs()
-		ready := &Serving{URLs: door.URLs(), Runs: len(all.Runs), Audits: len(all.Audits)}
+		ready := &Serving{URLs: door.URLs(), Runs: len(all.Runs), Audits: len(all.Audits), Sheets: len(all.Sheets)}
 		for _, p := range all.Problems {
 			ready.LeftOut = append(ready.LeftOut, p.Name+" is not shown: "+sentence(p.Detail, p.Remedy))
 		}

@@ -197,7 +197,7 @@ func Take(ctx context.Context, s *Subject) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{
-		Format: 1, Data: s.Name, Group: s.Group.Name(), Measure: s.Measure, Seed: s.Seed, Samples: len(s.IDs),
+		Format: FormatNumber, Data: s.Name, Group: s.Group.Name(), Measure: s.Measure, Seed: s.Seed, Samples: len(s.IDs),
 		Reading: t.read.Doc, Notes: t.notes(), Value: s.Value,
 	}
 	if s.Sides != nil {

@@ -35,15 +35,17 @@ func (a *App) serve() *cobra.Command {
 	var f serveFlags
 	c := &cobra.Command{
 		Use:   "serve DIR...",
-		Short: "Show runs and audits in a browser",
+		Short: "Show runs, audits and what other commands found in a browser",
 		Long: `serve shows runs and audits in a browser: aggregate curves, samples laid out by the shape of their orbit, single orbits, and
 the input as it moves, with the models' answers at any element while you drag. A DIR is the folder of a run, of an audit, or one that
-holds such folders, like the one that nero demo writes. Runs that are not finished fill in as they are computed.
+holds such folders, like the one that nero demo writes. Runs that are not finished fill in as they are computed. What nero repair,
+discover, data and identify wrote (repair.json, discovery.json, data.json, answers.yaml) has pages, too, given by itself or beside a run.
 
 The address is printed first. Without --host only this machine can reach it; with it, visitors need the token in the printed
 address. What is shown runs no model but for live answers, which come from the model files of the runs themselves, or from endpoints on
 this machine. Nothing is sent anywhere else without --endpoints, and no program is run without --allow-program. See docs/SERVE.md.`,
 		Example: "  nero serve nero-demo\n" +
+			"  nero serve repaired/repair.json\n" +
 			"  nero serve run-of-may run-of-june --port 8080 --no-open\n" +
 			"  nero serve copied/run --root /data/models\n" +
 			"  nero serve runs --host 0.0.0.0 --cert cert.pem --key key.pem\n" +
@@ -142,7 +144,11 @@ func (a *App) serveRuns(ctx context.Context, paths []string, f serveFlags) error
 		for _, u := range s.URLs[1:] {
 			a.say("      %s", u)
 		}
-		a.say("%s and %s; Ctrl-C ends", words.Plural(s.Runs, "run", "runs"), words.Plural(s.Audits, "audit", "audits"))
+		found := words.Plural(s.Runs, "run", "runs")
+		if s.Sheets > 0 {
+			found += ", " + words.Plural(s.Sheets, "other report", "other reports")
+		}
+		a.say("%s and %s; Ctrl-C ends", found, words.Plural(s.Audits, "audit", "audits"))
 		if f.open || !f.noOpen && screen(a.Out) {
 			if err := browse(ctx, s.URLs[0]); err != nil {
 				a.say("note: no browser was opened (%v); open the address above", err)

@@ -22,6 +22,8 @@ type Part struct {
 	// Run looks. An error that wraps [ErrOpen] says that the part has nothing to ask of such a model or such data, and
 	// is a line of the report; any other ends the whole.
 	Run func(ctx context.Context, s *Subject) (Section, error)
+	// Blank is an empty section, into which what the part once wrote as JSON is read.
+	Blank func() Section
 }
 
 // ErrOpen marks the reason why a part leaves its question open.

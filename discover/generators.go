@@ -24,6 +24,8 @@ var generators = Part{
 	Name: "generators",
 	Doc:  "which one-parameter families of linear or affine maps, known or not, leave the answer as it is",
 	Run:  func(ctx context.Context, s *Subject) (Section, error) { return generate(ctx, s, false) },
+
+	Blank: func() Section { return &Generators{} },
 }
 
 // joint asks how the answer moves along, too.
@@ -31,6 +33,8 @@ var joint = Part{
 	Name: "joint",
 	Doc:  "the same for answers that move along by a matrix, which is found with the family",
 	Run:  func(ctx context.Context, s *Subject) (Section, error) { return generate(ctx, s, true) },
+
+	Blank: func() Section { return &Generators{Joint: true} },
 }
 
 // Generators is what a search for one-parameter families found.

@@ -26,6 +26,7 @@ var permutations = Part{
 		}
 		return p, nil
 	},
+	Blank: func() Section { return &Permutations{} },
 }
 
 // Permutations is what a search for permutations found.

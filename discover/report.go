@@ -15,9 +15,12 @@ import (
 	"nero/present/words"
 )
 
+// FormatNumber is that of the JSON. It grows whenever a field changes its meaning or goes away.
+const FormatNumber = 1
+
 // Report is what was found of the models of a study.
 type Report struct {
-	// Format is that of the JSON.
+	// Format is that of the JSON, [FormatNumber].
 	Format int      `json:"format"`
 	Seed   uint64   `json:"seed"`
 	Models []*Model `json:"models"`
@@ -26,6 +29,8 @@ type Report struct {
 // Model is what was found of one.
 type Model struct {
 	Model string `json:"model"`
+	// Digest is the SHA-256 of its file, "" where it is none.
+	Digest string `json:"digest,omitempty"`
 	// Fit, Choose and Confirm are how many samples there are on each side.
 	Fit     int `json:"fit"`
 	Choose  int `json:"choose"`

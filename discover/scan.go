@@ -28,6 +28,7 @@ var scan = Part{
 		}
 		return c.run(ctx)
 	},
+	Blank: func() Section { return &Scan{} },
 }
 
 // fewest is how many samples a scan needs: with fewer, no bootstrap interval is anything but all numbers.

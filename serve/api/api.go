@@ -13,6 +13,7 @@ package api
 import (
 	"encoding/json"
 
+	"nero/identify"
 	"nero/run/fold"
 	"nero/symmetry/group"
 )
@@ -27,6 +28,8 @@ type Runs struct {
 	Runs    []RunCard `json:"runs"`
 	// every audit found, also those that belong to no run
 	Audits []Audit `json:"audits"`
+	// every sheet found: what the commands left behind that make neither runs nor audits
+	Sheets []Sheet `json:"sheets"`
 	// what could not be opened; the others are shown all the same
 	Problems []Broken `json:"problems"`
 }
@@ -578,6 +581,57 @@ type Findings struct {
 	Document json.RawMessage `json:"document"`
 	// Places are the samples and elements that the document names, as far as a run of this server has them.
 	Places []Place `json:"places"`
+}
+
+// Sheet is what one of the commands left behind that make neither runs nor audits, in a list.
+type Sheet struct {
+	ID string `json:"id"`
+	// Kind is that of its page: repair, discovery, data, identify.
+	Kind string `json:"kind"`
+	// its folder
+	Name string `json:"name"`
+	// what it is of
+	Title string `json:"title"`
+	// the answer
+	Sentence string `json:"sentence"`
+	// names of the models that it is about
+	Models []string `json:"models"`
+	// Runs and Audits are the ids of those of the same files of models.
+	Runs   []string `json:"runs"`
+	Audits []string `json:"audits"`
+}
+
+// OpenSheet is the answer to GET sheets/{id}: the document that the command wrote, without the folders of its files.
+type OpenSheet struct {
+	Sheet Sheet `json:"sheet"`
+	// Document is repair.json, discovery.json or data.json, or what follows from answers.yaml.
+	Document json.RawMessage `json:"document"`
+	// Audits are the ids of the audits that lie beside it, by the folder that the document names.
+	Audits map[string]string `json:"audits"`
+}
+
+// IdentifyRequest is the body of POST identify: answers to some of the questions.
+type IdentifyRequest struct {
+	// Answers are names of choices, or texts, by the id of the question; a question mark behind one says that it is a
+	// guess.
+	Answers identify.Answers `json:"answers"`
+	// Model and Data stand in the studies; empty for names to fill in.
+	Model string `json:"model,omitempty"`
+	Data  string `json:"data,omitempty"`
+	// Seed stands in the studies.
+	Seed uint64 `json:"seed,omitempty"`
+}
+
+// Identified is the answer to POST identify: which questions arise, and what follows from what was answered.
+type Identified struct {
+	// those that arise after the answers, in their order
+	Questions []identify.Question `json:"questions"`
+	// why an answer cannot be read, by the id of its question
+	Wrong map[string]string `json:"wrong"`
+	// left out until it is said what a sample is
+	Result *identify.Result `json:"result,omitempty"`
+	// Files are what to keep: the studies, the answers and symmetry.md.
+	Files []identify.Study `json:"files"`
 }
 
 // Place is a sample at an element in a run.

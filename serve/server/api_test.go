@@ -293,6 +293,22 @@ func calls() []call {
 		{route: "audit", path: "audits/audit"},
 		{route: "audit", path: "audits/nobody", status: 404, code: "not-found"},
 		{route: "audit", path: "audits/%24", status: 404, code: "not-found", odd: true},
+		{route: "sheet", path: "sheets/audit-data"},
+		{route: "sheet", path: "sheets/nobody", status: 404, code: "not-found"},
+		{route: "sheet", path: "sheets/%24", status: 404, code: "not-found", odd: true},
+		{route: "identify", method: "POST", path: "identify", body: `{"answers":{}}`},
+		{
+			route: "identify", method: "POST", path: "identify",
+			body: `{"answers":{"data":"picture","answer":"class?","turn":"any","range":"-1"},"model":"m.onnx","seed":7}`,
+		},
+		{
+			route: "identify", method: "POST", path: "identify", body: `{"answers":{"cow":"yes"}}`, status: 400,
+			code: "bad-request",
+		},
+		{
+			route: "identify", method: "POST", path: "identify", body: `{"answers":{"data":"` +
+				strings.Repeat("x", 300) + `"}}`, status: 400, code: "bad-request",
+		},
 		{route: "events", path: "events"},
 		{route: "events", path: "events?x=1", status: 400, code: "bad-request", odd: true},
 		{route: "export", path: "runs/alpha/export/aggregate.csv"},

@@ -274,7 +274,11 @@ func makeRuns(tb testing.TB) {
 	audit := fmt.Sprintf(
 		`{"format":1,"verdict":"FAIL","models":[{"model":"halves","verdict":"FAIL","claim":{"group":"C4"},"basis":[{"name":"data","value":"sha256 %s"}],"about":[{"name":"sha256","value":%q}],"checks":[{"check":"sweep","findings":[
 		{"category":"violation","severity":"high","set":"exact elements","message":"the model changes its answer | by 1.3","location":"output","worst":{"sample":"a/1.png","index":1,"element":"90°","coordinates":[90]},"remedies":["train","average"]}]}]}]}`, w.Job.DataDigest(), w.Job.Models[0].SHA256)
-	for name, text := range map[string]string{"broken/job.json": "{", "audit/audit.json": audit} {
+	data := `{"format":1,"data":"pictures","group":"C4","measure":"all","seed":7,"samples":12,"reading":"pixels",` +
+		`"sentence":"The samples are posed.","state":"posed","elements":[],"valid_range":{},"exact":{},"advice":[]}`
+	for name, text := range map[string]string{
+		"broken/job.json": "{", "audit/audit.json": audit, "audit/data.json": data,
+	} {
 		name := filepath.Join(runs, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700),
 			os.WriteFile(name, []byte(text), 0o600)); err != nil {

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -116,6 +117,8 @@ func (d *apiDocument) schema(t reflect.Type) map[string]any {
 		return map[string]any{"type": "boolean"}
 	case reflect.Int, reflect.Int64:
 		return map[string]any{"type": "integer"}
+	case reflect.Uint64:
+		return map[string]any{"type": "integer", "minimum": 0}
 	case reflect.Float64:
 		return map[string]any{"type": "number"}
 	case reflect.String:
@@ -131,6 +134,9 @@ func (d *apiDocument) schema(t reflect.Type) map[string]any {
 		return map[string]any{"type": "object", "additionalProperties": d.schema(t.Elem())}
 	case reflect.Struct:
 		name := t.Name()
+		if path.Base(t.PkgPath()) == "identify" { // some have the names of others of package api
+			name = "Identify" + name
+		}
 		if _, there := d.schemas[name]; !there {
 			s := map[string]any{"type": "object"}
 			d.schemas[name] = s // before its fields: a set holds sets
@@ -156,7 +162,7 @@ func (d *apiDocument) fields(t reflect.Type, props map[string]any, required *[]s
 	for f := range t.Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
-		case name == "-":
+		case name == "-", !f.IsExported() && !f.Anonymous: // not sent
 			continue
 		case f.Anonymous && name == "":
 			d.fields(f.Type, props, required)
@@ -211,12 +217,12 @@ var braces = regexp.MustCompile(`\{([a-z]+)\}`)
 func build(t *testing.T) []byte {
 	t.Helper()
 	d := &apiDocument{
-		comments: readComments(t, "../api/*.go", "../../run/fold/*.go", "../guard/problem.go",
+		comments: readComments(t, "../api/*.go", "../../run/fold/*.go", "../guard/problem.go", "../../identify/*.go",
 			"../../symmetry/group/*.go"),
 		schemas: map[string]any{}, requests: map[string]bool{
 			"Set": true, "AggregateRequest": true, "Slices": true,
 			"Slice": true, "Remarks": true, "Remark": true, "TurnsRequest": true, "ModelsRequest": true,
-			"SearchRequest": true,
+			"SearchRequest": true, "IdentifyRequest": true,
 		},
 	}
 	paths := map[string]map[string]any{}
@@ -273,11 +279,11 @@ func build(t *testing.T) []byte {
 			content[a.kind] = map[string]any{"schema": schema}
 		}
 		op["responses"] = answers
-		path := "/" + rt.path
-		if paths[path] == nil {
-			paths[path] = map[string]any{}
+		at := "/" + rt.path
+		if paths[at] == nil {
+			paths[at] = map[string]any{}
 		}
-		paths[path][strings.ToLower(rt.method)] = op
+		paths[at][strings.ToLower(rt.method)] = op
 	}
 	b, err := json.MarshalIndent(map[string]any{
 		"openapi": "3.0.3",

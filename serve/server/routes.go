@@ -277,6 +277,17 @@ func routesTable() []route {
 			answers: ok(api.Findings{}, "The findings."), do: (*Server).getAudit,
 		},
 		{
+			method: "GET", path: "sheets/{id}", name: "sheet",
+			doc:     "What nero repair, discover or data wrote, or what follows from the answers to nero identify.",
+			answers: ok(api.OpenSheet{}, "The sheet."), do: (*Server).getSheet,
+		},
+		{
+			method: "POST", path: "identify", name: "identify",
+			doc:  "Which symmetries follow from answers to plain questions, and which questions are left.",
+			body: api.IdentifyRequest{}, answers: ok(api.Identified{}, "The questions and what follows."),
+			do: (*Server).postIdentify,
+		},
+		{
 			method: "GET", path: "events", name: "events", doc: "Server-sent events, each with an Event as its data.",
 			answers: []answer{{http.StatusOK, typeEvents, "A stream that does not end.", nil}}, do: (*Server).events,
 		},

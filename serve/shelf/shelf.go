@@ -1,4 +1,5 @@
-// Package shelf holds the runs and audits that a server shows: it finds them in folders, reads their numbers as they
+// Package shelf holds the runs, audits and sheets that a server shows: it finds them in folders, reads their numbers as
+// they
 // are asked for, sums up any set of their samples, and notices what is new.
 //
 // Nothing that leaves the package says where a folder or a file lies: documents and errors hold names alone.
@@ -71,6 +72,7 @@ type Shelf struct {
 	roots   []string
 	sources []*source
 	audits  []*record
+	sheets  []*sheet
 	// by file or folder
 	broken map[string]fault
 	// of broken
@@ -97,8 +99,10 @@ type fault struct {
 	stamp string
 }
 
-// Open opens what is to be shown: a path is the folder of a run, a folder or file of an audit, or a folder that holds
-// such folders, like the one that nero demo writes. What is damaged is listed among the problems, and the others are
+// Open opens what is to be shown: a path is the folder of a run, a folder or file of an audit or of a sheet, or a
+// folder
+// that holds such folders, like the one that nero demo writes. Beside a run or an audit its sheets are shown, too. What
+// is damaged is listed among the problems, and the others are
 // shown; the error is for nothing to show at all. Close the shelf when done. The context ends what runs in the
 // background.
 func Open(ctx context.Context, paths []string, o Options) (*Shelf, error) {
@@ -131,7 +135,7 @@ func Open(ctx context.Context, paths []string, o Options) (*Shelf, error) {
 	s.looking.Lock()
 	s.look()
 	s.looking.Unlock()
-	if len(s.sources) == 0 && len(s.audits) == 0 {
+	if len(s.sources) == 0 && len(s.audits) == 0 && len(s.sheets) == 0 {
 		var errs []error
 		for _, p := range s.order {
 			b := s.broken[p]
@@ -150,7 +154,8 @@ func Open(ctx context.Context, paths []string, o Options) (*Shelf, error) {
 }
 
 // appears is the remedy of a path where nothing is yet.
-const appears = "give the folder of a run or an audit; one that appears later is shown then"
+const appears = "give the folder of a run or an audit, or a file of what nero found; one that appears later is shown " +
+	"then"
 
 // later is the remedy of a folder that holds nothing to show yet.
 const later = "give the folder of a run, which has a file job.json, or of an audit, which has audit.json; one that " +
@@ -243,6 +248,8 @@ func (s *Shelf) refresh() {
 type found struct {
 	path  string
 	audit bool
+	// of sheets
+	kind *sheetKind
 	// name of the folder that it was found in, "" if it was named itself
 	under string
 }
@@ -279,14 +286,28 @@ func search(root string, most int, coarse bool) (_ []found, more bool, _ error) 
 	if err != nil {
 		return nil, false, err
 	}
-	if !info.IsDir() {
-		if filepath.Ext(root) == ".json" && filepath.Base(root) != "job.json" {
-			return []found{{path: root, audit: true}}, false, nil
-		}
-		return nil, false, errors.New("it is neither a folder nor an audit.json")
-	}
 	s := seeker{visit: most, coarse: coarse}
+	if !info.IsDir() {
+		k := kindOf(root)
+		switch {
+		case k != nil:
+			s.out = []found{{path: root, kind: k}}
+			s.besides(k, filepath.Dir(root), mostDeep)
+		case filepath.Ext(root) == ".json" && filepath.Base(root) != "job.json":
+			s.out = []found{{path: root, audit: true}}
+			s.sheetsIn(filepath.Dir(root), "", mostDeep)
+		default:
+			return nil, false, errors.New("it is neither a folder nor a file of what nero found: audit.json, " +
+				"repair.json, discovery.json, data.json or answers.yaml")
+		}
+		return s.out, false, nil
+	}
 	err = s.into(root, "", 0)
+	if started(root) || slices.ContainsFunc(s.out, func(f found) bool {
+		return f.audit && filepath.Dir(f.path) == root
+	}) {
+		s.sheetsIn(filepath.Dir(root), "", mostDeep) // beside a run or an audit
+	}
 	return s.out, s.more, err
 }
 
@@ -297,6 +318,7 @@ func (s *seeker) into(dir, under string, depth int) error {
 		return nil
 	}
 	s.visit--
+	s.sheetsIn(dir, under, depth)
 	is := false
 	for _, name := range []string{"job.json", "audit.json"} {
 		audit := name == "audit.json"
@@ -389,11 +411,14 @@ func (s *Shelf) look() {
 				fmt.Errorf("it holds more than %d folders, and what is in the others is not shown", mostVisited),
 				"name folders of runs, or one that holds little else")
 		} else if len(all) == 0 {
-			fail(root, filepath.Base(root), errors.New("it holds neither runs nor audits"), later)
+			fail(root, filepath.Base(root), errors.New("it holds neither runs nor audits, nor what nero repair, " +
+				"discover, data "+
+				"or identify wrote"), later)
 		}
 		for _, f := range all {
 			key := f.path
-			if f.audit && f.path != root { // the folder may be a link; the file in it must not lead out of it
+			if (f.audit || f.kind != nil) && f.path != root {
+				// The folder may be a link; the file in it must not lead out of it.
 				if target, err := filepath.EvalSymlinks(filepath.Dir(f.path)); err == nil {
 					key = filepath.Join(target, filepath.Base(f.path))
 				}
@@ -437,6 +462,10 @@ func (s *Shelf) look() {
 				s.lookAudit(f, key, fail)
 				continue
 			}
+			if f.kind != nil {
+				s.lookSheet(f, key, fail)
+				continue
+			}
 			src, err := s.source(root, f, key)
 			if err != nil {
 				refuse(f, key, err)
@@ -453,6 +482,7 @@ func (s *Shelf) look() {
 		}
 	}
 	s.dropAudits()
+	s.dropSheets()
 	s.mu.Lock()
 	s.broken, s.order = bad, order
 	s.looked = s.o.Now()
@@ -632,7 +662,8 @@ func (s *Shelf) Runs() *api.Runs {
 	s.mu.Lock()
 	sources := slices.Clone(s.sources)
 	s.mu.Unlock()
-	o := &api.Runs{Version: s.o.Version, Runs: []api.RunCard{}, Audits: []api.Audit{}, Problems: []api.Broken{}}
+	o := &api.Runs{Version: s.o.Version, Runs: []api.RunCard{}, Audits: []api.Audit{}, Sheets: []api.Sheet{},
+		Problems: []api.Broken{}}
 	for _, src := range sources {
 		o.Runs = append(o.Runs, s.listedRun(src))
 	}
@@ -640,6 +671,9 @@ func (s *Shelf) Runs() *api.Runs {
 	defer s.mu.Unlock()
 	for _, a := range s.audits {
 		o.Audits = append(o.Audits, s.listed(a))
+	}
+	for _, a := range s.sheets {
+		o.Sheets = append(o.Sheets, s.listedSheet(a))
 	}
 	for _, p := range s.order {
 		o.Problems = append(o.Problems, s.broken[p].Broken)

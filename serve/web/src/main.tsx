@@ -6,6 +6,7 @@ import './style.css';
 import './render/tasks.css';
 import './pages/findings.css';
 import './pages/runs.css';
+import './pages/sheets.css';
 import './views/explore.css';
 import './views/masks.css';
 import { historyOf, sync, type Browser } from './core/history';
@@ -14,6 +15,7 @@ import type { Counts } from './core/live';
 import { Client, ServerSource, type Source } from './core/source';
 import type { Color, Theme } from './core/place';
 import { State } from './core/state';
+import { isSheet } from './core/url';
 import { Banners } from './shell/banner';
 import { Header } from './shell/header';
 import { keys } from './shell/keys';
@@ -22,6 +24,7 @@ import { RunPage } from './shell/run';
 import { rove } from './shell/roving';
 import { startTour, Tour } from './shell/tour';
 import { Later } from './later';
+import { titles } from './pages/sheet';
 import { focusRule } from './views/slices';
 
 declare global {
@@ -40,7 +43,7 @@ function Page({ s }: { s: State }) {
       <Header s={s} help={() => (helpOpen.value = true)} />
       <Banners s={s} />
       <main id="main" tabIndex={-1}>
-        {page === 'runs' ? <Later of={(m) => <m.Runs s={s} />} /> : page === 'findings' ? <Later of={(m) => <m.FindingsPage s={s} />} /> : <RunPage s={s} />}
+        {page === 'runs' ? <Later of={(m) => <m.Runs s={s} />} /> : page === 'findings' ? <Later of={(m) => <m.FindingsPage s={s} />} /> : isSheet(page) ? <Later of={(m) => { const Of = m.sheetPages[page]; return Of ? <Of s={s} /> : null; }} /> : <RunPage s={s} />}
       </main>
       <Help s={s} open={helpOpen.value} close={() => (helpOpen.value = false)} tour={() => { helpOpen.value = false; startTour(); }} />
       <Tour s={s} />
@@ -88,7 +91,8 @@ export function start(source: Source, root: HTMLElement, b: Browser): State {
   });
   effect(() => {
     const run = s.data.run.value;
-    document.title = s.place.page.value === 'run' && run ? `${run.name} · NERO` : 'NERO';
+    const page = s.place.page.value;
+    document.title = page === 'run' && run ? `${run.name} · NERO` : isSheet(page) ? `${titles[page]} · NERO` : 'NERO';
   });
   s.start();
   sync(s, b);
@@ -98,6 +102,11 @@ export function start(source: Source, root: HTMLElement, b: Browser): State {
     void s.data.list().then(() => {
       const runs = s.data.runs.value?.runs ?? [];
       const only = runs.length === 1 ? runs[0] : undefined;
+      const sheets = s.data.runs.value?.sheets ?? [], sheet = runs.length === 0 && sheets.length === 1 && s.data.runs.value?.audits.length === 0 ? sheets[0] : undefined;
+      if (bare && sheet && isSheet(sheet.kind) && s.place.page.peek() === 'runs') {
+        s.place.sheet.value = sheet.id;
+        s.place.page.value = sheet.kind;
+      }
       if (bare && only && s.place.page.peek() === 'runs' && !s.data.runID.peek()) {
         s.place.page.value = 'run';
         s.show(only.id);

@@ -3,6 +3,7 @@
 
 export { FindingsPage } from './pages/findings';
 export { Runs } from './pages/runs';
+export { sheetPages } from './pages/all';
 export { Angle, Axes, Ranked } from './render/orbit/rare';
 export { Discs } from './render/orbit/discs';
 export { ValueInput } from './render/tasks/values';

@@ -17,6 +17,11 @@ import (
 	"strings"
 
 	"nero/audit/document"
+	"nero/census"
+	"nero/discover"
+	"nero/discover/finite"
+	"nero/identify"
+	"nero/repair"
 	"nero/run/fold"
 	"nero/serve/api"
 	"nero/serve/guard"
@@ -33,7 +38,10 @@ func main() {
 // run writes the files of the page in the folder web; root is that of the module.
 func run(web, root string) error {
 	docs := comments{}
-	for _, dir := range []string{"audit/document", "run/fold", "serve/api", "serve/guard", "symmetry/group"} {
+	for _, dir := range []string{
+		"audit/document", "census", "discover", "discover/finite", "discover/pencil", "identify", "repair", "run/fold",
+		"serve/api", "serve/guard", "symmetry/group",
+	} {
 		if err := docs.read(filepath.Join(root, dir)); err != nil {
 			return err
 		}
@@ -60,8 +68,25 @@ export type Element = readonly number[];
 				reflect.TypeFor[api.SearchRequest](), reflect.TypeFor[api.Search](),
 				reflect.TypeFor[api.Selected](), reflect.TypeFor[api.AggregateRequest](),
 				reflect.TypeFor[api.Aggregate](), reflect.TypeFor[api.Findings](), reflect.TypeFor[api.Event](),
+				reflect.TypeFor[api.OpenSheet](), reflect.TypeFor[api.IdentifyRequest](),
+				reflect.TypeFor[api.Identified](),
 				reflect.TypeFor[guard.Problem](),
 			},
+		},
+		"bill.ts": {
+			"\nimport type { Num } from './api';\n",
+			[]reflect.Type{reflect.TypeFor[repair.Report]()},
+		},
+		"discovery.ts": {
+			"\nimport type { Num } from './api';\n",
+			[]reflect.Type{
+				reflect.TypeFor[discover.Report](), reflect.TypeFor[discover.Scan](),
+				reflect.TypeFor[discover.Generators](), reflect.TypeFor[discover.Permutations](),
+			},
+		},
+		"census.ts": {
+			"\nimport type { Num } from './api';\n",
+			[]reflect.Type{reflect.TypeFor[census.Report]()},
 		},
 		"document.ts": {
 			"\nimport type { Num } from './api';\n",
@@ -88,10 +113,17 @@ var written = map[reflect.Type]string{
 	reflect.TypeFor[group.Element]():   "Element",
 	reflect.TypeFor[group.Kind]():      "{ name: string; form: string }",
 	reflect.TypeFor[json.RawMessage](): "unknown",
+	// what a part found; the name of the part says what it is
+	reflect.TypeFor[discover.Section](): "Scan | Generators | Permutations",
 }
 
 // renamed are types whose Go name means something else in TypeScript.
-var renamed = map[reflect.Type]string{reflect.TypeFor[api.Array](): "ArrayInfo"}
+var renamed = map[reflect.Type]string{
+	reflect.TypeFor[api.Array]():       "ArrayInfo",
+	reflect.TypeFor[identify.Pair]():   "Commuting",
+	reflect.TypeFor[identify.Result](): "Concluded",
+	reflect.TypeFor[finite.Result]():   "Finite",
+}
 
 // words are types whose values are a few words.
 var words = map[reflect.Type][]string{
@@ -133,6 +165,12 @@ func (w *writer) all() error {
 			continue
 		}
 		w.seen[t] = true
+		for other := range w.seen {
+			if other != t && tsName(other) == tsName(t) {
+				return fmt.Errorf("%s and %s would both be %s: give one of them another name", goName(other), goName(t),
+					tsName(t))
+			}
+		}
 		fmt.Fprintf(&w.b, "\n%s", doc("", w.docs[goName(t)]))
 		if values, ok := words[t]; ok {
 			fmt.Fprintf(&w.b, "export type %s = '%s';\n", t.Name(), strings.Join(values, "' | '"))
@@ -151,7 +189,7 @@ func (w *writer) fields(t reflect.Type) error {
 	for f := range t.Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
-		case name == "-":
+		case name == "-", !f.IsExported() && !f.Anonymous: // not sent
 			continue
 		case f.Anonymous && name == "":
 			if err := w.fields(f.Type); err != nil {

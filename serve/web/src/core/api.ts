@@ -15,6 +15,8 @@ export interface Runs {
   runs: RunCard[];
   /** every audit found, also those that belong to no run */
   audits: Audit[];
+  /** every sheet found: what the commands left behind that make neither runs nor audits */
+  sheets: Sheet[];
   /** what could not be opened; the others are shown all the same */
   problems: Broken[];
 }
@@ -260,6 +262,38 @@ export interface Event {
   list?: boolean;
 }
 
+/** OpenSheet is the answer to GET sheets/{id}: the document that the command wrote, without the folders of its files. */
+export interface OpenSheet {
+  sheet: Sheet;
+  /** Document is repair.json, discovery.json or data.json, or what follows from answers.yaml. */
+  document: unknown;
+  /** Audits are the ids of the audits that lie beside it, by the folder that the document names. */
+  audits: Record<string, string>;
+}
+
+/** IdentifyRequest is the body of POST identify: answers to some of the questions. */
+export interface IdentifyRequest {
+  /** Answers are names of choices, or texts, by the id of the question; a question mark behind one says that it is a guess. */
+  answers: Record<string, string>;
+  /** Model and Data stand in the studies; empty for names to fill in. */
+  model?: string;
+  data?: string;
+  /** Seed stands in the studies. */
+  seed?: number;
+}
+
+/** Identified is the answer to POST identify: which questions arise, and what follows from what was answered. */
+export interface Identified {
+  /** those that arise after the answers, in their order */
+  questions: Question[];
+  /** why an answer cannot be read, by the id of its question */
+  wrong: Record<string, string>;
+  /** left out until it is said what a sample is */
+  result?: Concluded;
+  /** Files are what to keep: the studies, the answers and symmetry.md. */
+  files: Study[];
+}
+
 /** Problem is an error as a client gets it: application/problem+json of RFC 9457, with a code for programs and a remedy for people. It is an error, and a handler that answers with itself. */
 export interface Problem {
   /** Status is the HTTP status, 400 to 599. */
@@ -305,6 +339,24 @@ export interface Audit {
   models: string[];
   /** ids of the runs with the same models */
   runs: string[];
+}
+
+/** Sheet is what one of the commands left behind that make neither runs nor audits, in a list. */
+export interface Sheet {
+  id: string;
+  /** Kind is that of its page: repair, discovery, data, identify. */
+  kind: string;
+  /** its folder */
+  name: string;
+  /** what it is of */
+  title: string;
+  /** the answer */
+  sentence: string;
+  /** names of the models that it is about */
+  models: string[];
+  /** Runs and Audits are the ids of those of the same files of models. */
+  runs: string[];
+  audits: string[];
 }
 
 /** Broken is something that could not be opened. */
@@ -651,6 +703,47 @@ export interface Task {
   error?: string;
 }
 
+/** Question is something that whoever knows the problem can answer without knowing groups. */
+export interface Question {
+  /** ID is its key in a file of answers. */
+  id: string;
+  /** Ask is the question. */
+  ask: string;
+  /** Choices are the answers; none for a free text, whose form is Form. */
+  choices?: Choice[];
+  form?: string;
+  /** Surely says that the answer cannot be a guess: what the data are and what is answered. */
+  surely?: boolean;
+}
+
+/** Result is what the answers say. */
+export interface Concluded {
+  /** Format is the version of this document. */
+  format: number;
+  /** Hypothesis is always true: nothing here was measured. */
+  hypothesis: boolean;
+  sentence: string;
+  answers: Record<string, string>;
+  /** Claims are the groups to claim, the one that holds most first; each is a study. */
+  claims: string[];
+  /** Hypotheses are the groups that nobody is sure of; each is a study of its own. */
+  hypotheses: string[];
+  factors: Factor[];
+  not: Not[];
+  pairs: Commuting[];
+  properties: Properties[];
+  warnings: Warning[];
+  /** Studies are the files to write, and Commands what to type then. */
+  studies: Study[];
+  commands: string[];
+}
+
+/** Study is a file that claims one group. */
+export interface Study {
+  file: string;
+  text: string;
+}
+
 /** Axis is one coordinate of a chart. */
 export interface Axis {
   /** such as "angle", "dx", "mirror" */
@@ -694,4 +787,59 @@ export interface Width {
   value: Num;
   /** Open is on how many sides, 0 to 2, the value has not fallen to half where the elements end: the width is at least Value. */
   open?: number;
+}
+
+/** Choice is one of the answers to a question. */
+export interface Choice {
+  /** Name is what is typed and stored. */
+  name: string;
+  /** Doc says what it means, for somebody who does not know the word. */
+  doc: string;
+}
+
+/** Factor is a symmetry that the problem has, or may have. */
+export interface Factor {
+  /** Group as studies name it. */
+  group: string;
+  /** Sureness is sure, likely or open. */
+  sureness: string;
+  /** Rule is the id of the rule that says so, and Why its reason. */
+  rule: string;
+  why: string;
+}
+
+/** Not is something that looks like a symmetry and is none: a model that is invariant under it has lost something. */
+export interface Not {
+  what: string;
+  rule: string;
+  why: string;
+}
+
+/** Pair says how two of the symmetries go together. */
+export interface Commuting {
+  a: string;
+  b: string;
+  /** Commute says that the order of the two does not matter, so that they form a direct product; else their joint motions are a semidirect one. */
+  commute: boolean;
+  /** Apart is the largest difference between a·b and b·a in the entries of their maps, over the pairs of elements that were multiplied; 0 where they move different things. */
+  apart: number;
+}
+
+/** Properties of a group. */
+export interface Properties {
+  group: string;
+  /** Order is the number of its elements, 0 where there is no end of them or where it depends on the sample. */
+  order?: number;
+  /** Dimension is the number of its independent small motions. */
+  dimension: number;
+  /** Compact says that it can be averaged over, Abelian that the order of two elements does not matter, Connected that small motions lead to every element. */
+  compact: boolean;
+  abelian: boolean;
+  connected: boolean;
+}
+
+/** Warning is a trap on the way. */
+export interface Warning {
+  rule: string;
+  text: string;
 }

@@ -112,6 +112,11 @@ export function toURL(s: State): url.State {
     u.id = s.place.audit.value;
     return u;
   }
+  if (url.isSheet(u.page)) {
+    u.id = s.place.sheet.value;
+    u.extra = Object.entries(s.place.detail.value);
+    return u;
+  }
   if (u.page === 'runs') return u;
   u.id = s.data.runID.value;
   const r = s.data.run.value;
@@ -269,8 +274,14 @@ function refer(s: State, r: api.Run, ref: url.ReferenceName): boolean {
 export function read(s: State, hash: string): void {
   const { state: u, notices } = url.parse(hash);
   for (const n of notices) s.tasks.notify('warn', n.text);
-  s.place.unknown.value = u.extra.filter(([k]) => !own.has(k));
+  const sheet = url.isSheet(u.page);
+  s.place.unknown.value = sheet ? [] : u.extra.filter(([k]) => !own.has(k));
   s.place.page.value = u.page;
+  if (sheet) {
+    s.place.sheet.value = u.id;
+    s.place.detail.value = Object.fromEntries(u.extra);
+    return;
+  }
   if (u.page === 'findings') {
     s.place.audit.value = u.id;
     return;
@@ -327,5 +338,5 @@ export function sync(s: State, b: Browser): () => void {
 /** What makes a step that Back takes back. */
 function stepOf(s: State): string {
   const c = s.choice.parts.value;
-  return JSON.stringify([s.place.page.value, s.place.page.value === 'findings' ? s.place.audit.value : s.data.runID.value, s.place.sample.value, c.slice, c.rule, c.picked?.length ?? -1, c.lasso?.poly ?? null, s.place.look.value]);
+  return JSON.stringify([s.place.page.value, s.place.page.value === 'findings' ? s.place.audit.value : url.isSheet(s.place.page.value) ? s.place.sheet.value : s.data.runID.value, s.place.sample.value, c.slice, c.rule, c.picked?.length ?? -1, c.lasso?.poly ?? null, s.place.look.value]);
 }

@@ -13,8 +13,9 @@ import * as orbit from './orbit';
 import { family, sibling } from './reference';
 import { after, spatial } from './rotation';
 import { at, type Picture, type Probe, type Reference } from './source';
+import type { SheetName } from './url';
 
-export type Page = 'runs' | 'run' | 'findings' | 'report';
+export type Page = 'runs' | 'run' | 'findings' | 'report' | SheetName;
 export type Compare = 'over' | 'side' | 'diff';
 /** What the band around a curve shows: the spread over samples, the interval of the mean, or nothing. */
 export type Band = 'spread' | 'interval' | 'none';
@@ -42,6 +43,9 @@ export function second(r: api.Run): number {
 export class Place {
   readonly page = signal<Page>('runs');
   readonly audit = signal(''); // id, of the findings page
+  readonly sheet = signal(''); // id, of the page of a sheet
+  /** What is chosen on the page of a sheet: a model, a method, answers. */
+  readonly detail = signal<Readonly<Record<string, string>>>({});
   readonly sample = signal(0);
   readonly g = signal<api.Element>([]);
   readonly metric = signal(0);

@@ -443,6 +443,16 @@ export class Client {
     await this.source.get(`tasks/${enc(id)}`, { method: 'DELETE' });
   }
 
+  /** What one of the commands found that make neither runs nor audits. */
+  async sheet(id: string, signal?: AbortSignal): Promise<api.OpenSheet> {
+    return (await this.source.get(`sheets/${enc(id)}`, opt(signal))).json();
+  }
+
+  /** Which questions arise, and what follows from the answers. */
+  async identify(body: api.IdentifyRequest, signal?: AbortSignal): Promise<api.Identified> {
+    return (await this.source.get('identify', { method: 'POST', body, ...opt(signal) })).json();
+  }
+
   async audit(id: string, signal?: AbortSignal): Promise<api.Findings> {
     return (await this.source.get(`audits/${enc(id)}`, opt(signal))).json();
   }

@@ -10,6 +10,7 @@ import { count } from '../render/text';
 import { Skeleton, Trouble } from '../views/parts';
 import { found, ordered, orders, when, type Order } from './listing';
 import { kindOf, pairID, pairing } from './pairs';
+import { Sheets } from './sheets';
 import { Sketch } from './sketch';
 
 /** The address of a run. */
@@ -30,7 +31,7 @@ export function Runs({ s }: { s: State }) {
   const shown = ordered(found(list.runs, list.audits, search.value), list.audits, order.value);
   return (
     <div class="runs-page">
-      <h2>Runs <small>{count(list.runs.length)}</small></h2>
+      {(list.runs.length > 0 || list.sheets.length === 0) && <h2>Runs <small>{count(list.runs.length)}</small></h2>}
       {error && <Trouble text={error} retry={() => void s.data.list()} />}
       {comparable && (
         <div class="runs-tools" role="search">
@@ -40,7 +41,7 @@ export function Runs({ s }: { s: State }) {
         </div>
       )}
       {comparable && chosen.length > 0 && <Pair chosen={chosen} clear={() => (pair.value = [])} />}
-      {list.runs.length === 0 ? (
+      {list.runs.length === 0 && list.sheets.length > 0 ? null : list.runs.length === 0 ? (
         <div class="runs-empty">
           <p>There is no run here yet.</p>
           <p>Make one with <code>nero demo</code>, or show one with <code>nero serve RUN</code>.</p>
@@ -50,6 +51,7 @@ export function Runs({ s }: { s: State }) {
           {shown.map((r) => <Card key={r.id} s={s} r={r} audits={list.audits.filter((a) => a.runs.includes(r.id))} chosen={chosen} {...(comparable ? { toggle } : {})} />)}
         </ul>
       )}
+      <Sheets sheets={list.sheets} />
       <Others audits={list.audits.filter((a) => !a.runs.some((id) => list.runs.some((r) => r.id === id)))} />
       {list.problems.length > 0 && (
         <section aria-labelledby="broken-title">

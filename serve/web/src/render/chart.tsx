@@ -8,7 +8,7 @@ import { aroundZero, makeScale, type Scale } from './scale';
 import { num } from './text';
 
 /** The width of an element in CSS pixels, as it changes. */
-function useWidth(start: number) {
+export function useWidth(start: number) {
   const ref = useRef<HTMLDivElement>(null);
   const [width, set] = useState(start);
   useEffect(() => {
@@ -22,10 +22,10 @@ function useWidth(start: number) {
   return [ref, width] as const;
 }
 
-const finite = (v: number | null | undefined): v is number => typeof v === 'number' && Number.isFinite(v);
+export const finite = (v: number | null | undefined): v is number => typeof v === 'number' && Number.isFinite(v);
 
 /** The least range that holds all values; log only keeps what is above 0. */
-function range(values: Iterable<number | null | undefined>, log: boolean): [number, number] {
+export function range(values: Iterable<number | null | undefined>, log: boolean): [number, number] {
   let lo = Infinity;
   let hi = -Infinity;
   for (const v of values) {
@@ -75,7 +75,7 @@ export function trace(s: Pick<Series, 'x' | 'y'>, px: (v: number) => number, py:
 }
 
 /** The sign of a series: colour, dash and shape differ together. */
-function Mark({ k, x, y, r = 3.4 }: { k: number; x: number; y: number; r?: number }) {
+export function Mark({ k, x, y, r = 3.4 }: { k: number; x: number; y: number; r?: number }) {
   const c = `mark c${k % 6}`;
   switch (k % 6) {
     case 0:
@@ -125,7 +125,7 @@ export function columnsOf(columns: readonly { name: string; unit?: string }[], r
   });
 }
 
-interface FrameProps {
+export interface FrameProps {
   title: string;
   note?: string | undefined;
   caption: readonly string[];
@@ -135,7 +135,7 @@ interface FrameProps {
 }
 
 /** The frame of a plot: title, note, what can be taken away, and the exact numbers. */
-function Frame({ title, note, caption, file, table, children }: FrameProps) {
+export function Frame({ title, note, caption, file, table, children }: FrameProps) {
   const ref = useRef<HTMLElement>(null);
   const shot = (f: 'svg' | 'png') => {
     if (ref.current) void saveFigure(ref.current, { title, caption, background: 'white' }, f, file);

@@ -8,6 +8,8 @@ import type { State } from '../core/state';
 import { copy } from '../core/export';
 import { many } from '../core/format';
 import { addressed } from '../core/history';
+import type { SheetName } from '../core/url';
+import { kindsOf, sheetAddress, sheetOf, titles } from '../pages/sheet';
 import { Mark } from '../render/orbit/common';
 import { ReferenceMenu } from '../views/reference';
 import { Export } from './export';
@@ -29,6 +31,7 @@ export function Header({ s, help }: { s: State; help: () => void }) {
         {s.client.live && <Tab s={s} page="runs" href="#/runs" text="Runs" />}
         <Tab s={s} page="run" href={s.data.runID.value ? `#/run/${encodeURIComponent(s.data.runID.value).replace(/%2B/g, '+')}` : ''} text="Run" />
         <Tab s={s} page="findings" href={s.place.audit.value ? `#/findings/${encodeURIComponent(s.place.audit.value)}` : run?.audits[0] ? `#/findings/${encodeURIComponent(run.audits[0])}` : '#/findings'} text="Findings" />
+        {kindsOf(s.data.runs.state.value.value).map((k) => <Tab key={k} s={s} page={k} href={tabOf(s, k)} text={titles[k]} />)}
         {s.client.live && <ReportLink s={s} />}
       </nav>
       {inRun && <What s={s} />}
@@ -59,7 +62,14 @@ export function Header({ s, help }: { s: State; help: () => void }) {
   );
 }
 
-function Tab({ s, page, href, text }: { s: State; page: 'runs' | 'run' | 'findings'; href: string; text: string }) {
+/** The address of a kind of sheets: the one that was open, else that of the run. */
+function tabOf(s: State, kind: SheetName): string {
+  const list = s.data.runs.state.value.value, open = list?.sheets.find((a) => a.kind === kind && a.id === s.place.sheet.value);
+  const at = open ?? sheetOf(list, kind, s.data.runID.value);
+  return at ? sheetAddress(at) : '';
+}
+
+function Tab({ s, page, href, text }: { s: State; page: 'runs' | 'run' | 'findings' | SheetName; href: string; text: string }) {
   const here = s.place.page.value === page;
   if (!href) return <span class="tab off" aria-disabled="true">{text}</span>;
   return (
