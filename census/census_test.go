@@ -378,6 +378,13 @@ func TestPose(t *testing.T) {
 		})
 		p := take(t, s).Pose
 		off := math.Abs(float64(p.Mean[0]) - want)
+		rose := 0
+		for _, n := range p.Rose {
+			rose += n
+		}
+		if at := int(want / 10); rose != p.Samples || p.Rose[at]+p.Rose[(at+17)%18]+p.Rose[(at+1)%18] < 30 {
+			t.Errorf("axes at %g° are in the rose as %d", want, p.Rose)
+		}
 		if !(min(off, 180-off) < 3) || !(p.Resultant > 0.95) || !(p.Quantiles[1].Degrees < 8) || p.Samples != 40 {
 			t.Errorf("%v°: %+v", want, p)
 		}

@@ -30,6 +30,9 @@ type Pose struct {
 	Resultant document.Number `json:"resultant"`
 	// Quantiles are the degrees from the mean axis within which the shares lie.
 	Quantiles []Quantile `json:"quantiles"`
+	// Rose counts the samples by their axes: in the plane by angle, from 0 to 180 degrees, in space by how far they are
+	// from the mean axis, from 0 to 90 degrees, in as many equal steps as there are numbers.
+	Rose []int `json:"rose,omitempty"`
 	// Samples have an axis, Round ones are as broad as long.
 	Samples  int    `json:"samples"`
 	Round    int    `json:"round"`
@@ -200,6 +203,7 @@ func (t *taker) pose() *Pose {
 		k := int(math.Ceil(share * float64(len(off))))
 		out.Quantiles = append(out.Quantiles, Quantile{share, document.Number(off[k-1])})
 	}
+	out.Rose = rose(known, off)
 	within := float64(out.Quantiles[1].Degrees)
 	where := ""
 	if d == 2 {
@@ -224,6 +228,25 @@ func (t *taker) pose() *Pose {
 	}
 	out.Sentence = fmt.Sprintf("90 %% of the samples have their long axis within %.0f° of %s; resultant length %.2f, "+
 		"of 1 if all lie alike and 0 if they lie anyhow.", within, where, float64(out.Resultant))
+	return out
+}
+
+// petals is in how many steps a rose counts.
+const petals = 18
+
+// rose counts axes of the plane by angle, and those of space by how many degrees they are off the mean.
+func rose(known []axis, off []float64) []int {
+	out := make([]int, petals)
+	count := func(share float64) { out[min(int(share*petals), petals-1)]++ }
+	if len(known[0]) != 2 {
+		for _, x := range off {
+			count(x / 90)
+		}
+		return out
+	}
+	for _, u := range known {
+		count(math.Mod(degrees(elementary.Atan2(u[1], u[0]))+360, 180) / 180)
+	}
 	return out
 }
 

@@ -201,8 +201,10 @@ func (s *Shelf) lookSheet(f found, key string, fail func(string, string, error, 
 		return
 	}
 	a.name = s.nameOf(filepath.Dir(f.path), f.under, func(name string) bool {
-		return slices.ContainsFunc(s.sheets, func(o *sheet) bool { return o.name == name &&
-			o.kind.name == a.kind.name })
+		return slices.ContainsFunc(s.sheets, func(o *sheet) bool {
+			return o.name == name &&
+				o.kind.name == a.kind.name
+		})
 	})
 	a.id = s.identify(a.name + "-" + f.kind.name)
 	s.sheets = append(s.sheets, a)

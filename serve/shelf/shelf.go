@@ -411,7 +411,7 @@ func (s *Shelf) look() {
 				fmt.Errorf("it holds more than %d folders, and what is in the others is not shown", mostVisited),
 				"name folders of runs, or one that holds little else")
 		} else if len(all) == 0 {
-			fail(root, filepath.Base(root), errors.New("it holds neither runs nor audits, nor what nero repair, " +
+			fail(root, filepath.Base(root), errors.New("it holds neither runs nor audits, nor what nero repair, "+
 				"discover, data "+
 				"or identify wrote"), later)
 		}

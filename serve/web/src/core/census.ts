@@ -92,6 +92,8 @@ export interface Pose {
   resultant: Num;
   /** Quantiles are the degrees from the mean axis within which the shares lie. */
   quantiles: Quantile[];
+  /** Rose counts the samples by their axes: in the plane by angle, from 0 to 180 degrees, in space by how far they are from the mean axis, from 0 to 90 degrees, in as many equal steps as there are numbers. */
+  rose?: number[];
   /** Samples have an axis, Round ones are as broad as long. */
   samples: number;
   round: number;

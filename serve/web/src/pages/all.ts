@@ -3,7 +3,8 @@
 import type { FunctionComponent } from 'preact';
 import type { State } from '../core/state';
 import type { SheetName } from '../core/url';
+import { DataPage } from './data';
 import { RepairPage } from './repair';
 
 /** A page for each kind. */
-export const sheetPages: Readonly<Partial<Record<SheetName, FunctionComponent<{ s: State }>>>> = { repair: RepairPage };
+export const sheetPages: Readonly<Partial<Record<SheetName, FunctionComponent<{ s: State }>>>> = { repair: RepairPage, data: DataPage };

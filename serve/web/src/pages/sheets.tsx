@@ -77,9 +77,9 @@ export function Card({ id, title, sub, children }: { id: string; title: string; 
   );
 }
 
-/** A table that scrolls by itself where it is wider than the page. */
-export function Scroll({ label, children }: { label: string; children: ComponentChildren }) {
-  return <div class="scroll wide" tabIndex={0} role="region" aria-label={label}>{children}</div>;
+/** A table that scrolls by itself where it is wider than the page; a high one has a height of its own, too. */
+export function Scroll({ label, high, children }: { label: string; high?: boolean; children: ComponentChildren }) {
+  return <div class={`scroll${high ? '' : ' wide'}`} tabIndex={0} role="region" aria-label={label}>{children}</div>;
 }
 
 /** A command to type. */
