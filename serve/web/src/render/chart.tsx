@@ -194,8 +194,8 @@ export function NumberTable({ table, rows, more = 0 }: { table: Table; rows: rea
   );
 }
 
-/** Curves over an axis. */
-export function CurvePlot({ title, note, curve, caption, file }: { title: string; note?: string | undefined; curve: Curve; caption: readonly string[]; file: readonly string[] }) {
+/** Curves over an axis; cut is a place on it where a line stands. */
+export function CurvePlot({ title, note, curve, cut, caption, file }: { title: string; note?: string | undefined; curve: Curve; cut?: number | null; caption: readonly string[]; file: readonly string[] }) {
   const [ref, width] = useWidth(640);
   const { x, y } = useMemo(() => scales(curve), [curve]);
   const table = useMemo(() => tableOf(title, curve, caption), [title, curve, caption]);
@@ -276,6 +276,7 @@ export function CurvePlot({ title, note, curve, caption, file }: { title: string
                   <text class="tick" x={px(t.at)} y={top + h + 15} text-anchor="middle">{t.label}</text>
                 </g>
               ))}
+          {finite(cut) && <line class="cut" x1={px(cut)} x2={px(cut)} y1={top} y2={top + h} />}
           <text class="axis" x={left + w / 2} y={h + top + bottom - 5} text-anchor="middle">{x.label}</text>
           <text class="axis" transform={`translate(13 ${top + h / 2}) rotate(-90)`} text-anchor="middle">{y.label.length > 34 ? curve.y.name.split(',')[0] : y.label}</text>
           {finite(curve.limit) && (
