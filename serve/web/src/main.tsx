@@ -43,7 +43,7 @@ function Page({ s }: { s: State }) {
       <Header s={s} help={() => (helpOpen.value = true)} />
       <Banners s={s} />
       <main id="main" tabIndex={-1}>
-        {page === 'runs' ? <Later of={(m) => <m.Runs s={s} />} /> : page === 'findings' ? <Later of={(m) => <m.FindingsPage s={s} />} /> : isSheet(page) ? <Later of={(m) => { const Of = m.sheetPages[page]; return Of ? <Of s={s} /> : null; }} /> : <RunPage s={s} />}
+        {page === 'runs' ? <Later of={(m) => <m.Runs s={s} />} /> : page === 'findings' ? <Later of={(m) => <m.FindingsPage s={s} />} /> : isSheet(page) ? <Later of={(m) => { const Of = m.sheetPages[page]; return <Of s={s} />; }} /> : <RunPage s={s} />}
       </main>
       <Help s={s} open={helpOpen.value} close={() => (helpOpen.value = false)} tour={() => { helpOpen.value = false; startTour(); }} />
       <Tour s={s} />

@@ -5,7 +5,8 @@ import type { State } from '../core/state';
 import type { SheetName } from '../core/url';
 import { DataPage } from './data';
 import { DiscoveryPage } from './discovery';
+import { IdentifyPage } from './identify';
 import { RepairPage } from './repair';
 
 /** A page for each kind. */
-export const sheetPages: Readonly<Partial<Record<SheetName, FunctionComponent<{ s: State }>>>> = { repair: RepairPage, discovery: DiscoveryPage, data: DataPage };
+export const sheetPages: Readonly<Record<SheetName, FunctionComponent<{ s: State }>>> = { repair: RepairPage, discovery: DiscoveryPage, data: DataPage, identify: IdentifyPage };

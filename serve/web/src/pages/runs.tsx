@@ -52,6 +52,7 @@ export function Runs({ s }: { s: State }) {
         </ul>
       )}
       <Sheets sheets={list.sheets} />
+      {s.client.live && <p class="note">Which symmetries should a problem have? <a href="#/identify">Answer some questions</a>.</p>}
       <Others audits={list.audits.filter((a) => !a.runs.some((id) => list.runs.some((r) => r.id === id)))} />
       {list.problems.length > 0 && (
         <section aria-labelledby="broken-title">

@@ -31,7 +31,7 @@ export function Header({ s, help }: { s: State; help: () => void }) {
         {s.client.live && <Tab s={s} page="runs" href="#/runs" text="Runs" />}
         <Tab s={s} page="run" href={s.data.runID.value ? `#/run/${encodeURIComponent(s.data.runID.value).replace(/%2B/g, '+')}` : ''} text="Run" />
         <Tab s={s} page="findings" href={s.place.audit.value ? `#/findings/${encodeURIComponent(s.place.audit.value)}` : run?.audits[0] ? `#/findings/${encodeURIComponent(run.audits[0])}` : '#/findings'} text="Findings" />
-        {kindsOf(s.data.runs.state.value.value).map((k) => <Tab key={k} s={s} page={k} href={tabOf(s, k)} text={titles[k]} />)}
+        {[...kindsOf(s.data.runs.state.value.value), ...(page === 'identify' ? ['identify' as const] : [])].filter((k, j, all) => all.indexOf(k) === j).map((k) => <Tab key={k} s={s} page={k} href={tabOf(s, k)} text={titles[k]} />)}
         {s.client.live && <ReportLink s={s} />}
       </nav>
       {inRun && <What s={s} />}
@@ -66,7 +66,7 @@ export function Header({ s, help }: { s: State; help: () => void }) {
 function tabOf(s: State, kind: SheetName): string {
   const list = s.data.runs.state.value.value, open = list?.sheets.find((a) => a.kind === kind && a.id === s.place.sheet.value);
   const at = open ?? sheetOf(list, kind, s.data.runID.value);
-  return at ? sheetAddress(at) : '';
+  return at ? sheetAddress(at) : kind === 'identify' ? '#/identify' : '';
 }
 
 function Tab({ s, page, href, text }: { s: State; page: 'runs' | 'run' | 'findings' | SheetName; href: string; text: string }) {
