@@ -162,9 +162,9 @@ func TestDiscoveryPage(t *testing.T) {
 	chromium(t)
 	dir := t.TempDir()
 	study := studyFile(t, "clouds")
-	found(t, dir, "discover", study, "--only", "invariant", "--what", "scan,generators", "--samples", "20", "--limit",
+	found(t, dir, "discover", study, "--only", "invariant", "--what", "scan,generators", "--samples", "16", "--limit",
 		"48", "-o", "found")
-	command(t, dir, "run", "-q", study, "--limit", "2", "--orbit", "4", "--metrics", "accuracy", "-o", "run")
+	command(t, dir, "run", "-q", study, "--limit", "2", "--orbit", "even:4", "--metrics", "accuracy", "-o", "run")
 	p := open(t, at(serve(t, dir), "/runs"), desktop)
 	p.press("main", "Symmetries that were found")
 	p.visible("#families svg")

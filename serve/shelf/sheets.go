@@ -87,8 +87,9 @@ func (k *sheetKind) is(file string) bool {
 		return false
 	}
 	head := make([]byte, markedIn)
-	n, _ := io.ReadFull(f, head) // a short file is one too
-	return k.holds(head[:n])
+	head[0] = '\n'                   // so that the first line begins like the others
+	n, _ := io.ReadFull(f, head[1:]) // a short file is one too
+	return k.holds(head[:n+1])
 }
 
 // kindOf is the kind of a file that somebody named, nil for none.

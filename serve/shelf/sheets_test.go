@@ -83,7 +83,7 @@ func TestSheets(t *testing.T) {
 	writeFile(t, filepath.Join(top, "all", "data.json"), dataOf(t, "C4"))
 	writeFile(t, filepath.Join(top, "all", "found", "discovery.json"),
 		strings.ReplaceAll(discovered, "%s", digest(m.models[0])))
-	writeFile(t, filepath.Join(top, "all", "asked", "answers.yaml"), "# What is one sample?\ndata: \"picture\"\n")
+	writeFile(t, filepath.Join(top, "all", "asked", "answers.yaml"), "data: \"picture\"\n")
 	writeFile(t, filepath.Join(top, "all", "other", "data.json"), `{"samples": [1, 2]}`) // somebody else's
 	writeFile(t, filepath.Join(top, "all", "other", "answers.yaml"), "a: 1\n")
 	s := opened(t, Options{}, top)

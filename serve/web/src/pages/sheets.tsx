@@ -79,7 +79,7 @@ export function Card({ id, title, sub, children }: { id: string; title: string; 
 
 /** A table that scrolls by itself where it is wider than the page; a high one has a height of its own, too. */
 export function Scroll({ label, high, children }: { label: string; high?: boolean; children: ComponentChildren }) {
-  return <div class={`scroll${high ? '' : ' wide'}`} tabIndex={0} role="region" aria-label={label}>{children}</div>;
+  return <div class={`scroll${high ? '' : ' wide'}`} tabIndex={0} role="group" aria-label={label}>{children}</div>;
 }
 
 /** A command to type. */

@@ -20,7 +20,7 @@ export function Header({ s, help }: { s: State; help: () => void }) {
   const page = s.place.page.value;
   const inRun = page === 'run' && run !== null;
   return (
-    <header class="top">
+    <header class={`top${kindsOf(s.data.runs.state.value.value).length > 0 ? ' many' : ''}`}>
       <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById('main')?.focus(); }}>
         Skip to the content
       </a>
