@@ -56,6 +56,7 @@ var frame = Method{
 		},
 		average.Options[0], selection.Options[0], maskOption(), doubleOption(),
 	},
+	near: nearCrossing, crossings: crossingAxes,
 	forces: "averaged force heads are equivariant, but not the gradient of the averaged energy, even if they were " +
 		"that of the energy: " +
 		"poses move with the points",

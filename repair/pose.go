@@ -37,6 +37,7 @@ var pose = Method{
 		maskOption(), doubleOption(),
 	},
 	predicted: once,
+	near:      nearFlip, crossings: crossingAxes,
 	forces: "forces from one pose are equivariant, but not the gradient of the energy, even if they were before: " +
 		"the pose moves with the points",
 	write: func(s Source, options map[string]string) (*rewrite.Shell, string, error) {
