@@ -3,6 +3,7 @@ package repair
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -48,6 +49,29 @@ var pose = Method{
 		} else {
 			w, err = poseCloud(s, options)
 		}
+		if err != nil {
+			return nil, "", err
+		}
+		return w.Shell, s.Group.Name() + ", one pose", nil
+	},
+}
+
+// mds is pose for points by the name of the papers that choose coordinates by multidimensional scaling (Zhang and
+// others 2021, TinvNN): coordinates that keep all distances. In space these are the principal axes up to signs, for
+// (x - μ)(x - μ)ᵀ and (x - μ)ᵀ(x - μ) have the same eigenvalues but for zeros, and the third moments choose the signs.
+var mds = Method{
+	Name: "mds",
+	Doc: "points: another name for pose, of coordinates that keep all distances and forget how a cloud is turned and " +
+		"where it stands",
+	Options: []Option{maskOption(), doubleOption()}, predicted: once, forces: pose.forces, near: nearFlip,
+	crossings: crossingAxes,
+	write: func(s Source, options map[string]string) (*rewrite.Shell, string, error) {
+		if len(s.Sample.Dims()) == 3 {
+			return nil, "", errors.New("distances are those of points; for pictures ask for pose")
+		}
+		all := map[string]string{"shift": auto, "rotate": auto, "scale": auto}
+		maps.Copy(all, options)
+		w, err := poseCloud(s, all)
 		if err != nil {
 			return nil, "", err
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"nero/data/space"
 	"nero/data/tensor"
 	"nero/model/decode"
@@ -360,5 +362,74 @@ func TestNodesBearTheMethod(t *testing.T) {
 		if n == 0 {
 			t.Errorf("no node called %s", word)
 		}
+	}
+}
+
+// The name mds stands for pose of points: the same file but for what it says of itself. The coordinates are those of
+// classical multidimensional scaling, up to signs: eigenvectors of the products of points, by gonum, not of the moments.
+func TestScalingIsPose(t *testing.T) {
+	b := onnx.NewBuilder(13)
+	b.Output(b.Op("Identity", []string{b.Input("x", tensor.Float32, "n", "p", 3)}), tensor.Float32, "n", "p", 3)
+	m, err := b.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 12
+	points := cloudOf(rand.New(rand.NewPCG(53, 0)), n)
+	outputs := []decode.OutputField{
+		{Name: "y", Port: m.Signature().Outputs[0].Name, Type: space.TypeUnchanged, Per: space.PerNode},
+	}
+	s := sourceOf(t, m, "SE(3)", outputs, 0, points)
+	made := repaired(t, s, "mds")
+	if got := Done(made); got != "mds over SE(3), one pose" {
+		t.Errorf("done: %s", got)
+	}
+	read, err := decode.Rounded(tensor.Float64, points, 1, n, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := tensor.Named{Name: "x", Tensor: read}
+	got := floats(t, askIn(t, oracle.Float64, made, in)[0].Tensor)
+	if d := distance(got, floats(t, askIn(t, oracle.Float64, repaired(t, s, "pose"), in)[0].Tensor)); d != 0 {
+		t.Errorf("%g away from pose", d)
+	}
+	var mean [3]float64
+	for i, x := range points {
+		mean[i%3] += x / n
+	}
+	gram := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			for k := range 3 {
+				gram.SetSym(i, j, gram.At(i, j)+(points[3*i+k]-mean[k])*(points[3*j+k]-mean[k]))
+			}
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(gram, true) {
+		t.Fatal("no eigenvectors")
+	}
+	var v mat.Dense
+	e.VectorsTo(&v)
+	values := e.Values(nil)
+	for k := range 3 {
+		sign := 0.0
+		for i := range n {
+			want := math.Sqrt(values[n-1-k]) * v.At(i, n-1-k)
+			if sign == 0 {
+				sign = math.Copysign(1, want*got[3*i+k])
+			}
+			if !(math.Abs(got[3*i+k]-sign*want) <= 1e-6) {
+				t.Errorf("coordinate %d of point %d: %g, want %g", k, i, got[3*i+k], sign*want)
+			}
+		}
+	}
+	picture := picturesOf(t, dense(t, 13, 0, 1, 9, 9), "C4", "NCHW", 1, 9, 9)
+	a, err := Parse("mds")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Build(picture, a); err == nil || !strings.Contains(err.Error(), "ask for pose") {
+		t.Errorf("of a picture: %v", err)
 	}
 }

@@ -101,6 +101,9 @@ func (o Option) admits(value string) bool {
 // Methods are all that the program is built with.
 func Methods() []Method { return []Method{average, selection, frame, pose, symmetrize, padding, size} }
 
+// askable are the methods that may be asked for: those that are tried, and names that others have for them.
+func askable() []Method { return append(Methods(), mds) }
+
 // Asked is a method with its options, as "select" or "average:of=probabilities,exact=true".
 type Asked struct {
 	Method  Method
@@ -110,7 +113,7 @@ type Asked struct {
 // Parse reads what a user asks for.
 func Parse(text string) (Asked, error) {
 	name, rest, _ := strings.Cut(text, ":")
-	all := Methods()
+	all := askable()
 	i := slices.IndexFunc(all, func(m Method) bool { return m.Name == name })
 	if i < 0 {
 		var names []string

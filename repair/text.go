@@ -21,7 +21,7 @@ import (
 // Help is what may be asked for: a line for each method and one for each of its options.
 func Help() string {
 	var b strings.Builder
-	for _, m := range Methods() {
+	for _, m := range askable() {
 		fmt.Fprintf(&b, "  %-9s %s\n", m.Name, m.Doc)
 		for _, o := range m.Options {
 			fmt.Fprintf(&b, "            %s=%s: %s\n", o.Name, strings.Join(o.says(), "|"), o.Doc)
