@@ -55,7 +55,7 @@ func (a *App) data() *cobra.Command {
 	a.addPrograms(c)
 	f := c.Flags()
 	f.VarP(&choice{&o.Format, app.DataFormats()}, "format", "f", "how the report is printed")
-	f.StringVar(&o.Value, "value", "", "look at this field of the samples alone, by its `name`, where they have several")
+	f.StringVar(&o.Value, "value", "", "look at this field of the samples alone, by its `name`, of several")
 	f.StringVarP(&o.Out, "out", "o", "", "write the report to a `file`, too: .txt, .json, .md or .html")
 	f.IntVarP(&o.Workers, "workers", "w", workers(), "workers; their number changes no number")
 	ofData.holds(f, "value")

@@ -214,9 +214,10 @@ func TestWhatCannotBeToldIsSaidInWords(t *testing.T) {
 		says, quiet []string
 	}{
 		"a constant": {
-			data: func(x []float64) { x[2] = -9.81 },
-			f:    func(x []float64) []float64 { return []float64{math.Exp(-x[0]*x[0]-x[1]*x[1]) * x[2]} },
-			says: []string{"In every sample x3 is −9.81. ", "That takes out 3 unknowns"}, quiet: []string{"does not look", "leave room"},
+			data:  func(x []float64) { x[2] = -9.81 },
+			f:     func(x []float64) []float64 { return []float64{math.Exp(-x[0]*x[0]-x[1]*x[1]) * x[2]} },
+			says:  []string{"In every sample x3 is −9.81. ", "That takes out 3 unknowns"},
+			quiet: []string{"does not look", "leave room"},
 		},
 		"a plane": {
 			data: func(x []float64) { x[2] = x[0] - 2*x[1] },
@@ -252,7 +253,9 @@ func TestWhatCannotBeToldIsSaidInWords(t *testing.T) {
 	}
 	// A field of its own, as gravity is.
 	for _, varies := range []bool{false, true} {
-		s := cloud(40, 5, func(x []float64) []float64 { return []float64{pairsOf(x[:len(x)/3*3])[0] + x[2]*x[len(x)-1]} })
+		s := cloud(40, 5, func(x []float64) []float64 {
+			return []float64{pairsOf(x[:len(x)/3*3])[0] + x[2]*x[len(x)-1]}
+		})
 		s.In = space.Spec{Name: "in", Kind: space.KindRecord, Fields: []space.Spec{
 			{Name: "places", Kind: space.KindRows, Shape: []int{-1, 3}, Type: space.TypePositions},
 			{Name: "gravity", Kind: space.KindRows, Shape: []int{1, 3}, Type: space.TypeVectors, Per: space.PerSample},
@@ -262,7 +265,9 @@ func TestWhatCannotBeToldIsSaidInWords(t *testing.T) {
 			if varies {
 				g.Val = []float64{math.Sin(float64(i)), math.Cos(float64(2 * i)), float64(i%7) - 9}
 			}
-			s.Fit[i].Value = &space.Record{Names: []string{"places", "gravity"}, Values: []space.Value{s.Fit[i].Value, g}}
+			s.Fit[i].Value = &space.Record{
+				Names: []string{"places", "gravity"}, Values: []space.Value{s.Fit[i].Value, g},
+			}
 		}
 		text := strings.Join(part[*discover.Generators](t, s, "generators").Page().Lines, "\n")
 		if strings.Contains(text, "Gravity is (0, 0, −9.81) in every sample. ") == varies {

@@ -106,7 +106,9 @@ func TestOneHypothesisForWhatSeveralPartsFind(t *testing.T) {
 	} {
 		proposed := ask(t, about(200, 3, 7, c.f), "scan", "generators", "finite")
 		for start, part := range c.want {
-			i := slices.IndexFunc(proposed, func(h *discover.Hypothesis) bool { return strings.HasPrefix(h.Claim, start) })
+			i := slices.IndexFunc(proposed, func(h *discover.Hypothesis) bool {
+				return strings.HasPrefix(h.Claim, start)
+			})
 			if i < 0 || len(proposed[i].Also) != 1 || proposed[i].Also[0].Part != part {
 				t.Errorf("%s: no %q that %s found, too", name, start, part)
 			}

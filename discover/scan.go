@@ -335,8 +335,8 @@ func spreadOf(v []space.Value) spread {
 }
 
 // unstructured are the samples changed by noise that is as large, in each field, as what a motion does to it: noise
-// without structure for numbers, blurred for pictures and volumes, whose neighbours belong together. It is nil for samples that the
-// motion leaves as they are.
+// without structure for numbers, blurred for pictures and volumes, whose neighbours belong together. It is nil for
+// samples that the motion leaves as they are.
 func (c *scanner) unstructured(f family, moved []space.Value, purpose string) (forth, back []space.Value) {
 	forth, back = make([]space.Value, len(moved)), make([]space.Value, len(moved))
 	specs := f.in.Leaves()

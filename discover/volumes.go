@@ -14,8 +14,11 @@ import (
 var volumes = source{
 	name: "volumes",
 	families: func(c *catalogue, leaf space.Spec) ([]family, error) {
-		if leaf.Kind != space.KindVolume || len(leaf.Shape) != 4 || c.s.In.IsRecord() {
+		if len(leaf.Shape) != 4 || c.s.In.IsRecord() {
 			return nil, nil
+		}
+		if _, err := c.s.Rules.For(catalog.T3Z(), leaf, c.s.Moving); err != nil {
+			return nil, nil // it lies on no voxels
 		}
 		d, h, w := leaf.Shape[1], leaf.Shape[2], leaf.Shape[3]
 		l := list{}

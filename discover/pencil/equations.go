@@ -162,8 +162,8 @@ func (e *equations) gram() *mat.SymDense {
 	return m
 }
 
-// products writes the gram of rows that are products g ⊗ z: the mean of (g gᵀ) ⊗ (z zᵀ), of which all probes of an object
-// share the second factor, so that one product of two smaller matrices has every number there is.
+// products writes the gram of rows that are products g ⊗ z: the mean of (g gᵀ) ⊗ (z zᵀ), of which all probes of an
+// object share the second factor, so that one product of two smaller matrices has every number there is.
 func (e *equations) products(p *part, o outer, m *mat.SymDense) {
 	_, k := p.left.Dims()
 	_, c := p.right.Dims()

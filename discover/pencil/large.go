@@ -38,7 +38,7 @@ func (e *equations) lowest(r *Result, o Options) (vectors *mat.Dense, reason str
 	return newLarge(e.gram(), o.Soft*o.Soft, o.Seed).find()
 }
 
-// large is a symmetric matrix without negative eigenvalues that fills much of the memory, and room for one factor of it.
+// large is a symmetric matrix without negative eigenvalues that fills much of the memory, and room for one factor.
 type large struct {
 	m     *mat.SymDense
 	limit float64

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// known is families of a known name: so many, as matrices of k rows and k+1 columns, or k without shifts, which are made
-// when they are needed, for those of many coordinates are large.
+// known is families of a known name: so many, as matrices of k rows and k+1 columns, or k without shifts, which are
+// made when they are needed, for those of many coordinates are large.
 type known struct {
 	name    string
 	count   int

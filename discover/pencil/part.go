@@ -377,7 +377,8 @@ func newLinear(b Block, x [][]float64, affine bool) *part {
 		}
 	}
 	p := &part{
-		name: b.Name, k: k, c: k, moved: l, still: still, raw: l.raw, space: k, affine: affine, middle: l.middle, unit: l.size,
+		name: b.Name, k: k, c: k, moved: l, still: still, raw: l.raw, space: k, affine: affine,
+		middle: l.middle, unit: l.size,
 	}
 	if affine {
 		p.c++

@@ -73,9 +73,9 @@ type Quotient struct {
 	Directions [][]float64 `json:"directions"`
 	// Unknowns is how many of them went.
 	Unknowns int `json:"unknowns"`
-	// Raw is the same in coordinates of the input, with as many zeros as can be: of unspanned directions the numbers a, and
-	// b last, with a·x = b at every point of every input; of ignored ones the changes that the function does not see. It is
-	// nil where the fields that move are no coordinates.
+	// Raw is the same in coordinates of the input, with as many zeros as can be: of unspanned directions the numbers a,
+	// and b last, with a·x = b at every point of every input; of ignored ones the changes that the function does not
+	// see. It is nil where the fields that move are no coordinates.
 	Raw [][]float64 `json:"raw,omitempty"`
 }
 

@@ -219,7 +219,7 @@ func (s *system) expanded(levels []level) [][]*mat.Dense {
 	return out
 }
 
-// metric is N of drawn objects, each counted as often as it was drawn, on the directions that matrices of each part are.
+// metric is N of drawn objects, each counted as often as it was drawn, on the directions that matrices stand for.
 func (s *system) metric(times []float64, own [][]*mat.Dense) *mat.SymDense {
 	out := newSym(len(own[0]))
 	for k, p := range s.parts {
