@@ -572,8 +572,8 @@ func TestOneFieldIsLookedAt(t *testing.T) {
 	}
 }
 
-// Where samples are divided, the classifier learns from those to fit, and numbers are of those to confirm: what is planted
-// on one side alone is learned and not seen, or neither.
+// Where samples are divided, the classifier learns from those to fit, and numbers are of those to confirm: what is
+// planted on one side alone is learned and not seen, or neither.
 func TestSidesAreKeptApart(t *testing.T) {
 	cut := make([]split.Side, 240)
 	for i := range cut {
@@ -609,7 +609,8 @@ func TestSidesAreKeptApart(t *testing.T) {
 	}
 	s := drawn(t, "C2", len(cut), nil, posed(func(split.Side) bool { return true }))
 	s.Sides = slices.Repeat([]split.Side{split.Fit}, len(cut))
-	if _, err := Take(t.Context(), s); !errors.Is(err, ErrFew) || !strings.Contains(err.Error(), "0 on the side confirm") {
+	if _, err := Take(t.Context(), s); !errors.Is(err, ErrFew) ||
+		!strings.Contains(err.Error(), "0 on the side confirm") {
 		t.Errorf("%v", err)
 	}
 }
