@@ -3,20 +3,27 @@ package app_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"nero/app"
 	"nero/model/engine/choose"
 	"nero/run/job"
 	"nero/run/tape"
+	"nero/serve/api"
 )
 
 // turning is the study of one model on a few digits.
@@ -189,6 +196,102 @@ func TestPlannedAudit(t *testing.T) {
 	if _, err := a.PlanAudit(ctx, s2, dir, app.AuditOptions{Workers: 1}); err == nil ||
 		!strings.Contains(err.Error(), "another audit") {
 		t.Errorf("another audit into the same folder: %v", err)
+	}
+}
+
+// A server shows how far a planned audit is and what has it made, in the words of nero status, and the audit as soon as
+// it is there.
+func TestServedBeforeItIsMade(t *testing.T) {
+	var ticks atomic.Int64
+	a := &app.App{Version: "1", Now: func() time.Time { return time.Unix(2_000_000_000+60*ticks.Add(1), 0) }}
+	work := t.TempDir()
+	dir := filepath.Join(work, "plans", "the audit")
+	s := turning(t, a)
+	s.Audit.Samples, s.Audit.Elements, s.Audit.Checks = 40, 4, []string{"preflight", "sweep"}
+	plan, err := a.PlanAudit(t.Context(), s, dir, app.AuditOptions{Workers: 1, Command: "nero audit"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ready, ended := make(chan *app.Serving, 1), make(chan error, 1)
+	go func() {
+		o := app.ServeOptions{
+			Stored: true, Workers: 1, Ready: func(s *app.Serving) { ready <- s }, Log: slog.New(slog.DiscardHandler),
+		}
+		o.Guard.PortSet = true // any free one
+		ended <- a.Serve(ctx, []string{filepath.Join(work, "plans")}, o)
+	}()
+	var at *app.Serving
+	select {
+	case at = <-ready:
+	case err := <-ended:
+		t.Fatal(err)
+	}
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	merge := "nero merge 'plans/the audit'"
+	if len(at.Waiting) != 1 || at.Audits != 0 || !strings.Contains(at.Waiting[0], "the audit is a planned audit") ||
+		!strings.HasSuffix(at.Waiting[0], ", then "+merge) {
+		t.Errorf("%+v", at)
+	}
+	shown := func() (all api.Runs) {
+		t.Helper()
+		q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at.URLs[0]+"api/v1/runs", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := http.DefaultClient.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close() //nolint:errcheck // read
+		b, err := io.ReadAll(r.Body)
+		if err != nil || strings.Contains(string(b), work) {
+			t.Errorf("%s, %v", b, err)
+		}
+		if err := json.Unmarshal(b, &all); err != nil {
+			t.Fatalf("%s: %v", b, err)
+		}
+		return all
+	}
+	last := strconv.Itoa(plan.Shards - 1)
+	others := "1"
+	if plan.Shards > 2 {
+		others += "-" + last
+	}
+	for kept, todo := range []string{"--index 0-" + last, "--index " + others} {
+		all := shown()
+		if len(all.Planned) != 1 || len(all.Problems) != 0 {
+			t.Fatalf("%+v", all)
+		}
+		p := all.Planned[0]
+		want := []string{"nero shard 'plans/the audit' " + todo, merge}
+		if p.Name != "the audit" || p.Folder != "plans/the audit" || p.Kept != kept || p.Shards != plan.Shards ||
+			p.Samples != 40 || !slices.Equal(p.Commands, want) || len(p.Models) != 1 ||
+			!strings.HasPrefix(p.Says, fmt.Sprintf("%d of %d shards are kept", kept, plan.Shards)) {
+			t.Errorf("%+v", p)
+		}
+		o := app.ShardOptions{Index: "0", Workers: 1}
+		if kept == 1 {
+			o.Index = others
+		}
+		if err := a.Shard(t.Context(), dir, o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p := shown().Planned; len(p) != 1 || !slices.Equal(p[0].Commands, []string{merge}) ||
+		!strings.Contains(p[0].Says, "complete it with: "+merge) {
+		t.Errorf("%+v", p)
+	}
+	if _, err := a.MergeAudit(t.Context(), dir, app.Engine{}, 1, "json"); err != nil {
+		t.Fatal(err)
+	}
+	if all := shown(); len(all.Planned) != 0 || len(all.Audits) != 1 || all.Audits[0].Name != "the audit" {
+		t.Errorf("%+v", all)
 	}
 }
 

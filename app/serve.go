@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 
 	"nero/model/engine"
@@ -56,11 +57,10 @@ type ServeOptions struct {
 type Serving struct {
 	// URLs are the addresses by which the server can be reached, the best first; some hold a token.
 	URLs []string
-	// Runs and Audits are how many were found; LeftOut says of each folder that is not shown why.
-	Runs, Audits int
-	// Sheets are how many reports of other commands were found.
-	Sheets  int
-	LeftOut []string
+	// Runs, Audits and Sheets are how many were found, the last of reports of other commands; LeftOut says of each
+	// folder that is not shown why, and Waiting of each planned audit how far it is, and what has it made.
+	Runs, Audits, Sheets int
+	LeftOut, Waiting     []string
 }
 
 // Serve shows the runs and audits at the paths in a browser until ctx ends or Stop is closed. It needs
@@ -100,6 +100,8 @@ func (a *App) Serve(ctx context.Context, paths []string, so ServeOptions) error 
 		Metrics: a.Parts.metrics(), Groups: a.Parts.Groups,
 	}
 	o := server.Options{Files: files, Volatile: so.Web != "", Workers: so.Workers, Now: a.Now, Log: so.Log}
+	waiting := &waiting{a: a, watched: map[string]*awaited{}}
+	sho.Planned = waiting.look
 	if !so.Stored {
 		sho.Probe = m.probe
 		o.Launcher = m
@@ -121,6 +123,10 @@ func (a *App) Serve(ctx context.Context, paths []string, so ServeOptions) error 
 		ready := &Serving{URLs: door.URLs(), Runs: len(all.Runs), Audits: len(all.Audits), Sheets: len(all.Sheets)}
 		for _, p := range all.Problems {
 			ready.LeftOut = append(ready.LeftOut, p.Name+" is not shown: "+sentence(p.Detail, p.Remedy))
+		}
+		for _, p := range all.Planned {
+			ready.Waiting = append(ready.Waiting, fmt.Sprintf("%s is a planned audit that is not made yet: %s; it is "+
+				"shown here as soon as it is made, with: %s", p.Name, p.Says, strings.Join(p.Commands, ", then ")))
 		}
 		so.Ready(ready)
 	}

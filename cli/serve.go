@@ -38,7 +38,8 @@ func (a *App) serve() *cobra.Command {
 		Short: "Show runs, audits and what other commands found in a browser",
 		Long: `serve shows runs and audits in a browser: aggregate curves, samples laid out by the shape of their orbit, single orbits, and
 the input as it moves, with the models' answers at any element while you drag. A DIR is the folder of a run, of an audit, or one that
-holds such folders, like the one that nero demo writes. Runs that are not finished fill in as they are computed. What nero repair,
+holds such folders, like the one that nero demo writes. Runs that are not finished fill in as they are computed; of a planned audit
+(nero plan --audit) it is said how far it is and what has it made, and it is shown as soon as it is. What nero repair,
 discover, data and identify wrote (repair.json, discovery.json, data.json, answers.yaml) has pages, too, given by itself or beside a run.
 
 The address is printed first. Without --host only this machine can reach it; with it, visitors need the token in the printed
@@ -139,6 +140,9 @@ func (a *App) serveRuns(ctx context.Context, paths []string, f serveFlags) error
 			f.served(s.URLs[0])
 		}
 		for _, text := range s.LeftOut {
+			a.say("note: %s", text)
+		}
+		for _, text := range s.Waiting {
 			a.say("note: %s", text)
 		}
 		for _, u := range s.URLs[1:] {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -43,6 +44,41 @@ func TestDamaged(t *testing.T) {
 	p.narrow()
 	p.enter(".run-card", "good")
 	p.ready()
+}
+
+// TestPlannedAudit shows a planned audit before it is made: what is missing, what people can type, and, without being
+// loaded anew, the audit as soon as it is made.
+func TestPlannedAudit(t *testing.T) {
+	t.Parallel()
+	bin, _ := program(t)
+	work := t.TempDir()
+	pictures(t, filepath.Join(work, "photos"), 12, 16, 3)
+	model(t, filepath.Join(work, "m.onnx"), "scores", 16, 1)
+	nero := func(args ...string) {
+		t.Helper()
+		c := exec.CommandContext(t.Context(), bin, args...)
+		c.Dir = work
+		if out, err := c.CombinedOutput(); err != nil {
+			if e, ok := errors.AsType[*exec.ExitError](err); !ok || e.ExitCode() != 1 { // a verdict
+				t.Fatalf("nero %s: %v\n%s", strings.Join(args, " "), err, out)
+			}
+		}
+	}
+	nero("plan", "-q", "--audit", "m.onnx", "--data", "photos", "--group", "C4", "--invariant",
+		"-o", "swept")
+	p := open(t, serve(t, filepath.Join(work, "swept")), desktop)
+	p.until(`document.querySelector('.planned .run-type')?.textContent.includes('nero merge swept')`)
+	if text := p.text(".planned"); !strings.Contains(text, "0 of 1 shard") ||
+		!strings.Contains(text, "nero shard swept --index 0") {
+		t.Errorf("%q", text)
+	}
+	p.keep("runs-planned-audit")
+	p.axe("a planned audit")
+	p.narrow()
+	nero("shard", "-q", "swept", "--index", "0")
+	p.until(`document.querySelector('.planned')?.textContent.includes('Its sweep is complete')`)
+	nero("merge", "-q", "swept")
+	p.until(`location.hash.startsWith('#/findings/swept') && document.querySelector('main h2') !== null`)
 }
 
 // TestUnfinished shows a run that was killed, goes on with it from the page, stops it, and lets the command line finish

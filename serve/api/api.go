@@ -30,8 +30,27 @@ type Runs struct {
 	Audits []Audit `json:"audits"`
 	// every sheet found: what the commands left behind that make neither runs nor audits
 	Sheets []Sheet `json:"sheets"`
+	// Planned are audits that are being computed by many processes and are not made yet.
+	Planned []Planned `json:"planned"`
 	// what could not be opened; the others are shown all the same
 	Problems []Broken `json:"problems"`
+}
+
+// Planned is an audit that is planned and not made yet: it is among the audits as soon as it is.
+type Planned struct {
+	// Name is what the audit will be called, Folder where it lies, from the folder that the server was given.
+	Name   string   `json:"name"`
+	Folder string   `json:"folder"`
+	Models []string `json:"models"`
+	// of the sweep: how many shards and samples there are, and how many of them are kept
+	Shards  int `json:"shards"`
+	Kept    int `json:"kept"`
+	Samples int `json:"samples"`
+	Done    int `json:"done"`
+	// Says is how far it is in one sentence, with rate and time left as far as can be told.
+	Says string `json:"says"`
+	// Commands are what people can type next to have it made, in this order.
+	Commands []string `json:"commands"`
 }
 
 // RunCard is a run in a list.
@@ -78,6 +97,9 @@ type State struct {
 	// By is the other program that is computing it, as far as it says: "nero demo"; "another program" if it does not.
 	// Empty if it is this server, or nobody.
 	By string `json:"by,omitempty"`
+	// Todo are the shards that are not kept, as nero shard takes them: "0-4,7"; empty where all are, or there are too
+	// many to say.
+	Todo string `json:"todo,omitempty"`
 	// Seconds is the time left as far as can be told, null otherwise.
 	Seconds fold.Number `json:"seconds"`
 	// Rate is evaluations per second, null where nobody tells.
@@ -678,4 +700,6 @@ type Event struct {
 	Gone string `json:"gone,omitempty"`
 	// runs or audits came or went: GET runs says which
 	List bool `json:"list,omitempty"`
+	// Planned are all planned audits, where one of them is further.
+	Planned []Planned `json:"planned,omitempty"`
 }

@@ -937,7 +937,7 @@ func (b *builder) finish() ([]byte, error) {
 		card := run.RunCard
 		list := api.Runs{
 			Version: b.o.Version, Runs: []api.RunCard{card}, Audits: append([]api.Audit{}, b.audits...),
-			Problems: []api.Broken{},
+			Planned: []api.Planned{}, Problems: []api.Broken{},
 		}
 		one, err := packJSON("run", run)
 		if err != nil {

@@ -3,6 +3,7 @@ package shelf
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -169,7 +170,14 @@ func TestRemoved(t *testing.T) {
 	small().write(t, filepath.Join(top, "other"))
 	file := filepath.Join(top, "checked", "audit.json")
 	writeFile(t, file, auditOf([]string{digest("plain")}, "s1 é<i>", "[30]", m.job(t).DataDigest(), "SO(2)"))
-	s := opened(t, Options{Now: steps()}, top)
+	kept := 0
+	planned := func(_ context.Context, dir, place string) (*api.Planned, error) {
+		if kept < 0 || !strings.HasSuffix(filepath.ToSlash(dir), place) {
+			return nil, fmt.Errorf("%s: no plan", dir)
+		}
+		return &api.Planned{Kept: kept}, nil
+	}
+	s := opened(t, Options{Now: steps(), Planned: planned}, top)
 	sent := events(s)
 	if all := s.Runs(); len(all.Runs) != 2 || len(all.Audits) != 1 {
 		t.Fatalf("%+v", all)
@@ -218,6 +226,34 @@ func TestRemoved(t *testing.T) {
 	}
 	if e := sent(); len(e) != 2 || e[0].Gone != "run" || !e[1].List {
 		t.Errorf("%+v", e)
+	}
+	// A planned audit is news when it appears, whenever it is further, and when it is made.
+	plan := filepath.Join(top, "plans", "swept", planName)
+	writeFile(t, plan, "{}")
+	kept = 1
+	if all := s.Runs(); len(all.Planned) != 1 || all.Planned[0].Name != "swept" || all.Planned[0].Kept != 1 ||
+		all.Planned[0].Folder != filepath.Base(top)+"/plans/swept" {
+		t.Errorf("%+v", all)
+	}
+	if e := sent(); len(e) != 2 || len(e[0].Planned) != 1 || !e[1].List {
+		t.Errorf("%+v", e)
+	}
+	s.Runs()
+	if e := sent(); len(e) != 0 {
+		t.Errorf("%+v", e)
+	}
+	kept = 2
+	s.Runs()
+	if e := sent(); len(e) != 1 || len(e[0].Planned) != 1 || e[0].Planned[0].Kept != 2 || e[0].List {
+		t.Errorf("%+v", e)
+	}
+	kept = -1
+	if all := s.Runs(); len(all.Planned) != 0 || len(all.Problems) != 2 || all.Problems[0].Name != "swept" {
+		t.Errorf("a plan that cannot be read: %+v", all)
+	}
+	sent()
+	if err := os.RemoveAll(filepath.Dir(plan)); err != nil {
+		t.Fatal(err)
 	}
 	// An audit that was just written is news, one that is as it was is none.
 	s.Runs()
@@ -291,13 +327,13 @@ func TestSearchBound(t *testing.T) {
 		}
 	}
 	small().write(t, filepath.Join(top, "z"))
-	if all, more, err := search(top, 10, false); err != nil || more || len(all) != 1 {
+	if all, more, err := search(top, 10, false, false); err != nil || more || len(all) != 1 {
 		t.Errorf("%v, %v, %v", all, more, err)
 	}
-	if all, more, err := search(top, 9, false); err != nil || !more || len(all) != 0 {
+	if all, more, err := search(top, 9, false, false); err != nil || !more || len(all) != 0 {
 		t.Errorf("%v, %v, %v", all, more, err)
 	}
-	if all, more, err := search(top, 4, false); err != nil || !more || len(all) != 0 {
+	if all, more, err := search(top, 4, false, false); err != nil || !more || len(all) != 0 {
 		t.Errorf("%v, %v, %v", all, more, err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,6 +50,8 @@ type Options struct {
 	Groups []group.Group
 	// Coarse shows the coarse levels of runs that are not complete, each as a run beside its own.
 	Coarse bool
+	// Planned says how far a planned audit is, of the folder dir, which people know as place; nil: those are not shown.
+	Planned func(ctx context.Context, dir, place string) (*api.Planned, error)
 }
 
 // PresetCache is how many bytes of numbers are kept in memory. A server is to stay near 500 MB: of a run of 100,000
@@ -73,6 +76,7 @@ type Shelf struct {
 	sources []*source
 	audits  []*record
 	sheets  []*sheet
+	planned []api.Planned
 	// by file or folder
 	broken map[string]fault
 	// of broken
@@ -135,7 +139,7 @@ func Open(ctx context.Context, paths []string, o Options) (*Shelf, error) {
 	s.looking.Lock()
 	s.look()
 	s.looking.Unlock()
-	if len(s.sources) == 0 && len(s.audits) == 0 && len(s.sheets) == 0 {
+	if len(s.sources) == 0 && len(s.audits) == 0 && len(s.sheets) == 0 && len(s.planned) == 0 {
 		var errs []error
 		for _, p := range s.order {
 			b := s.broken[p]
@@ -244,10 +248,11 @@ func (s *Shelf) refresh() {
 	}
 }
 
-// found is a run folder or an audit file.
+// found is a run folder or an audit file, or the folder of an audit that is planned.
 type found struct {
-	path  string
-	audit bool
+	path    string
+	audit   bool
+	planned bool
 	// of sheets
 	kind *sheetKind
 	// name of the folder that it was found in, "" if it was named itself
@@ -272,8 +277,8 @@ const (
 // seeker looks for runs and audits below a path.
 type seeker struct {
 	out []found
-	// coarse levels of unfinished runs count
-	coarse bool
+	// coarse levels of unfinished runs count, planned audits count
+	coarse, planned bool
 	// folders that may still be looked into
 	visit int
 	// there were more
@@ -281,12 +286,12 @@ type seeker struct {
 }
 
 // search lists what is at a path. It fails only for a path that cannot be looked at, or is a file of another kind.
-func search(root string, most int, coarse bool) (_ []found, more bool, _ error) {
+func search(root string, most int, coarse, planned bool) (_ []found, more bool, _ error) {
 	info, err := os.Stat(root)
 	if err != nil {
 		return nil, false, err
 	}
-	s := seeker{visit: most, coarse: coarse}
+	s := seeker{visit: most, coarse: coarse, planned: planned}
 	if !info.IsDir() {
 		k := kindOf(root)
 		switch {
@@ -333,6 +338,9 @@ func (s *seeker) into(dir, under string, depth int) error {
 			}
 		}
 	}
+	if info, err := os.Stat(filepath.Join(dir, planName)); s.planned && !is && err == nil && info.Mode().IsRegular() {
+		s.out, is = append(s.out, found{path: dir, planned: true, under: under}), true
+	}
 	if is || depth == mostDeep {
 		return nil
 	}
@@ -355,6 +363,9 @@ func (s *seeker) into(dir, under string, depth int) error {
 	}
 	return nil
 }
+
+// planName is the file of a planned audit.
+const planName = "audit-plan.json"
 
 // unfinished reports whether a run folder lacks its manifest, and started whether a folder holds a run.
 func unfinished(dir string) bool {
@@ -397,8 +408,9 @@ func (s *Shelf) look() {
 		fail(key, filepath.Base(f.path), err, remedy)
 	}
 	seen := map[string]bool{}
+	planned := []api.Planned{}
 	for _, root := range s.roots {
-		all, more, err := search(root, mostVisited, s.o.Coarse)
+		all, more, err := search(root, mostVisited, s.o.Coarse, s.o.Planned != nil)
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				err = errors.New("there is no such file or folder")
@@ -429,6 +441,17 @@ func (s *Shelf) look() {
 				continue
 			}
 			seen[key] = true
+			if f.planned {
+				p, err := s.o.Planned(s.ctx, f.path, placeOf(root, f.path))
+				if err != nil {
+					fail(key, filepath.Base(f.path), bareOf(f.path, key, err),
+						"plan the audit anew into another folder")
+				} else if p != nil {
+					p.Name, p.Folder = filepath.Base(f.path), placeOf(root, f.path)
+					planned = append(planned, *p)
+				}
+				continue
+			}
 			s.mu.Lock()
 			i := slices.IndexFunc(s.sources, func(o *source) bool { return o.dir == key })
 			before, failed := s.broken[key]
@@ -485,9 +508,17 @@ func (s *Shelf) look() {
 	s.dropSheets()
 	s.mu.Lock()
 	s.broken, s.order = bad, order
+	further := !reflect.DeepEqual(s.planned, planned)
+	if len(planned) != len(s.planned) {
+		s.version++
+	}
+	s.planned = planned
 	s.looked = s.o.Now()
 	s.took = s.looked.Sub(began)
 	s.mu.Unlock()
+	if further && len(planned) > 0 {
+		s.send(api.Event{Planned: planned})
+	}
 	for _, c := range changes {
 		if !c.new {
 			at := c.src.now()
@@ -662,8 +693,10 @@ func (s *Shelf) Runs() *api.Runs {
 	s.mu.Lock()
 	sources := slices.Clone(s.sources)
 	s.mu.Unlock()
-	o := &api.Runs{Version: s.o.Version, Runs: []api.RunCard{}, Audits: []api.Audit{}, Sheets: []api.Sheet{},
-		Problems: []api.Broken{}}
+	o := &api.Runs{
+		Version: s.o.Version, Runs: []api.RunCard{}, Audits: []api.Audit{}, Sheets: []api.Sheet{},
+		Planned: []api.Planned{}, Problems: []api.Broken{},
+	}
 	for _, src := range sources {
 		o.Runs = append(o.Runs, s.listedRun(src))
 	}
@@ -675,6 +708,7 @@ func (s *Shelf) Runs() *api.Runs {
 	for _, a := range s.sheets {
 		o.Sheets = append(o.Sheets, s.listedSheet(a))
 	}
+	o.Planned = append(o.Planned, s.planned...)
 	for _, p := range s.order {
 		o.Problems = append(o.Problems, s.broken[p].Broken)
 	}

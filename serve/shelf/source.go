@@ -64,10 +64,14 @@ func (s *source) watch() bool {
 
 // underway adds to how far a run is who else computes it.
 func (s *source) underway(to *api.State, now time.Time) {
+	if to.Complete {
+		return
+	}
+	to.Todo = s.now().todo()
 	s.mu.Lock()
 	w := s.writer
 	s.mu.Unlock()
-	if !w.writes || to.Complete {
+	if !w.writes {
 		return
 	}
 	to.Running, to.By = true, cmp.Or(w.at.By, "another program")
@@ -79,6 +83,26 @@ func (s *source) underway(to *api.State, now time.Time) {
 	since := max(0, now.Sub(time.UnixMilli(w.at.At)).Seconds())
 	to.Rate = fold.Number(rate)
 	to.Seconds = fold.Number(math.Ceil(max(0, float64(w.at.Total-w.at.Done)/rate-since)))
+}
+
+// mostTodo bounds what is said of shards that are not kept.
+const mostTodo = 200
+
+// todo are the shards that are not kept, empty where there are none, or too many to say.
+func (s snapshot) todo() string {
+	if s.complete() {
+		return ""
+	}
+	var left []job.Shard
+	for _, sh := range s.run.Job().Shards() {
+		if !s.done[sh.Index] {
+			left = append(left, sh)
+		}
+	}
+	if text := store.Indexes(left); len(text) <= mostTodo {
+		return text
+	}
+	return ""
 }
 
 // snapshot is how far a run was when it was looked at. Nothing in it changes.

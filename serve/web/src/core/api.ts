@@ -17,6 +17,8 @@ export interface Runs {
   audits: Audit[];
   /** every sheet found: what the commands left behind that make neither runs nor audits */
   sheets: Sheet[];
+  /** Planned are audits that are being computed by many processes and are not made yet. */
+  planned: Planned[];
   /** what could not be opened; the others are shown all the same */
   problems: Broken[];
 }
@@ -260,6 +262,8 @@ export interface Event {
   gone?: string;
   /** runs or audits came or went: GET runs says which */
   list?: boolean;
+  /** Planned are all planned audits, where one of them is further. */
+  planned?: Planned[];
 }
 
 /** OpenSheet is the answer to GET sheets/{id}: the document that the command wrote, without the folders of its files. */
@@ -359,6 +363,23 @@ export interface Sheet {
   audits: string[];
 }
 
+/** Planned is an audit that is planned and not made yet: it is among the audits as soon as it is. */
+export interface Planned {
+  /** Name is what the audit will be called, Folder where it lies, from the folder that the server was given. */
+  name: string;
+  folder: string;
+  models: string[];
+  /** of the sweep: how many shards and samples there are, and how many of them are kept */
+  shards: number;
+  kept: number;
+  samples: number;
+  done: number;
+  /** Says is how far it is in one sentence, with rate and time left as far as can be told. */
+  says: string;
+  /** Commands are what people can type next to have it made, in this order. */
+  commands: string[];
+}
+
 /** Broken is something that could not be opened. */
 export interface Broken {
   /** of the folder or file, without the path */
@@ -378,6 +399,8 @@ export interface State {
   running: boolean;
   /** By is the other program that is computing it, as far as it says: "nero demo"; "another program" if it does not. Empty if it is this server, or nobody. */
   by?: string;
+  /** Todo are the shards that are not kept, as nero shard takes them: "0-4,7"; empty where all are, or there are too many to say. */
+  todo?: string;
   /** Seconds is the time left as far as can be told, null otherwise. */
   seconds: Num;
   /** Rate is evaluations per second, null where nobody tells. */

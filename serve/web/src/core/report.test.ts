@@ -94,7 +94,7 @@ function packed(): Packer {
   const thumbs = encode({ of: i32([2, 0], 2), pictures: u8(Uint8Array.from({ length: 8 }, (_, p) => 30 * p), 2, 2, 2, 1) });
   const p = new Packer()
     .json('run', run)
-    .json('runs', { version: 'test', runs: [card], audits: [], problems: [] })
+    .json('runs', { version: 'test', runs: [card], audits: [], planned: [], problems: [] })
     .json('samples', { ids: ['a', 'b', 'c', 'd', 'e', '</script>'], labels, done: N })
     .json('slices', { format: 1, slices: [{ name: 'mine', label: -1, n: 2, set: { indexes: [1, 4] } }] })
     .json('audits/x', { audit: { id: 'x' }, document: {}, places: [] })

@@ -151,6 +151,10 @@ export class State {
     if (e.slices && e.slices === this.data.runID.peek()) void this.choice.loadSlices();
     if (e.remarks && this.data.runID.peek().split('+').includes(e.remarks)) this.reloadSoon(true);
     if (e.gone && this.data.runID.peek().split('+').includes(e.gone)) this.tasks.notify('warn', `The run ${e.gone} is not there any more; what was read of it is still shown.`);
+    if (e.planned) {
+      const list = this.data.runs.state.peek().value;
+      if (list) this.data.runs.set({ ...list, planned: e.planned });
+    }
     if (e.list) {
       // An audit that was just written belongs to the run that is open, and says so in its document.
       void this.data.list();

@@ -18,3 +18,17 @@ export function underway(p: api.State): string {
   if (p.running && left(p.seconds)) parts.push(left(p.seconds));
   return parts.join(', ');
 }
+
+/** What people can type to go on with a run that nobody computes, on any machine that sees its folder. */
+export function next(r: Pick<api.RunCard, 'folder' | 'state'>): string[] {
+  const { state } = r;
+  if (!idle(state) || !/^[\w./-]+$/.test(r.folder)) return []; // two side by side, or a name that a shell reads otherwise
+  if (state.done >= state.total) return [`nero merge ${r.folder}`];
+  return state.todo ? [`nero shard ${r.folder} --index ${state.todo}`, `nero merge ${r.folder}`] : [];
+}
+
+/** The audit that was planned when the names were read and is made now; the first of several. */
+export function arrived(planned: readonly string[], list: Pick<api.Runs, 'planned' | 'audits'>): api.Audit | undefined {
+  const waits = new Set(list.planned.map((p) => p.name));
+  return list.audits.find((a) => planned.includes(a.name) && !waits.has(a.name));
+}

@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type * as api from '../core/api';
 import { words } from '../core/source';
 import type { State } from '../core/state';
-import { idle, ours, underway } from '../core/underway';
+import { arrived, idle, next, ours, underway } from '../core/underway';
 import { count } from '../render/text';
 import { Skeleton, Trouble } from '../views/parts';
 import { found, ordered, orders, when, type Order } from './listing';
@@ -21,6 +21,14 @@ export function Runs({ s }: { s: State }) {
   const { value: list, busy, error } = s.data.runs.state.value;
   const pair = useSignal<readonly string[]>([]), search = useSignal(''), order = useSignal<Order>('newest');
   useEffect(() => { if (!s.data.runs.state.peek().value && !s.data.runs.state.peek().busy) void s.data.list(); }, []);
+  const awaited = useRef<readonly string[]>([]);
+  useEffect(() => {
+    const made = list && arrived(awaited.current, list);
+    awaited.current = list?.planned.map((p) => p.name) ?? [];
+    if (!made) return;
+    s.tasks.say(`The audit ${made.name} is made: ${made.verdict}.`);
+    location.hash = `#/findings/${encodeURIComponent(made.id)}`;
+  }, [list]);
   if (!list) return <div class="runs-page">{error && !busy ? <Trouble text={error} retry={() => void s.data.list()} /> : <Skeleton label="Looking for runs" />}</div>;
   const chosen = pair.value.map((id) => list.runs.find((r) => r.id === id)).filter((r) => r !== undefined);
   const toggle = (id: string) => {
@@ -41,7 +49,8 @@ export function Runs({ s }: { s: State }) {
         </div>
       )}
       {comparable && chosen.length > 0 && <Pair chosen={chosen} clear={() => (pair.value = [])} />}
-      {list.runs.length === 0 && list.sheets.length > 0 ? null : list.runs.length === 0 ? (
+      <Waiting planned={list.planned} />
+      {list.runs.length === 0 && list.sheets.length + list.planned.length > 0 ? null : list.runs.length === 0 ? (
         <div class="runs-empty">
           <p>There is no run here yet.</p>
           <p>Make one with <code>nero demo</code>, or show one with <code>nero serve RUN</code>.</p>
@@ -63,6 +72,34 @@ export function Runs({ s }: { s: State }) {
         </section>
       )}
     </div>
+  );
+}
+
+/** Audits that are planned and not made yet: how far they are, and what people can type next. */
+function Waiting({ planned }: { planned: readonly api.Planned[] }) {
+  if (planned.length === 0) return null;
+  return (
+    <section aria-labelledby="planned-title">
+      <h2 id="planned-title">Planned audits <small>{count(planned.length)}</small></h2>
+      <ul class="runs-list">
+        {planned.map((p) => {
+          const percent = Math.floor((100 * p.done) / Math.max(1, p.samples));
+          return (
+            <li key={p.folder} class="run-card planned">
+              <h3>{p.name}</h3>
+              <p class="run-where"><span title="Where it lies">{p.folder}</span> · {p.models.length === 1 ? 'model' : 'models'} {p.models.join(', ')}</p>
+              <div class="run-state" role="group" aria-label={`Progress of ${p.name}`}>
+                <progress max={Math.max(1, p.samples)} value={p.done} aria-label={`${percent} % of ${p.name}`} />
+                <span>{p.says}</span>
+              </div>
+              <p>{p.kept < p.shards ? 'Shards of its sweep are missing. Compute them on any machine that sees the folder, then make the audit:' : 'Its sweep is complete. Make the audit:'}</p>
+              <ol class="run-type">{p.commands.map((c) => <li key={c}><code>{c}</code></li>)}</ol>
+              <p class="note">It opens here as soon as it is made.</p>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
   );
 }
 
@@ -148,14 +185,16 @@ function Progress({ s, r }: { s: State; r: api.RunCard }) {
       wait.value = false;
     }
   };
-  return (
+  const type = next(r);
+  return <>
     <div class="run-state" role="group" aria-label={`Progress of ${r.name}`}>
       <progress max={Math.max(1, total)} value={done} aria-label={`${percent} % of ${r.name}`} />
       <span>{underway(r.state)}</span>
       {s.client.live && ours(r.state) && <button type="button" disabled={wait.value} onClick={() => void act(() => s.client.stopJob(r.id))}>Stop</button>}
       {s.client.live && idle(r.state) && <button type="button" disabled={wait.value} onClick={() => void act(() => s.client.startJob(r.id))}>Go on</button>}
     </div>
-  );
+    {type.length > 0 && <p class="note">Or type {type.map((c, i) => <span key={c}>{i > 0 && ', then '}<code>{c}</code></span>)}</p>}
+  </>;
 }
 
 const signs = { pass: '✓', fail: '✗', open: '?' } as const;
