@@ -116,6 +116,8 @@ type Run struct {
 	manifest *Manifest
 	// shards whose rows had their checksum in this process
 	verified map[int]*marker
+	// rooms to read files into for their checksums, which nobody uses now
+	rooms [][]byte
 }
 
 // Create opens the folder of a job for writing, making it if need be. A folder that holds an unfinished or finished run
@@ -559,7 +561,7 @@ func (r *Run) verify(shard int) (*marker, error) {
 		return nil, err
 	}
 	name := filepath.Join(r.shardDir(), m.File)
-	sum, size, err := checksum(name)
+	sum, size, err := r.checksum(name)
 	if err != nil {
 		return nil, err
 	}
@@ -587,7 +589,7 @@ func (r *Run) expected(shard int) (m *marker, witness string, err error) {
 		return m, markerName(shard), err
 	}
 	name := filepath.Join(r.shardDir(), markerName(shard))
-	sum, _, err := checksum(name)
+	sum, _, err := r.checksum(name)
 	if err != nil {
 		return nil, "", err
 	}
@@ -654,7 +656,7 @@ func (r *Run) renew(shard int, m *marker) (_ *marker, err error) {
 		return nil, fmt.Errorf("store: shard %d: %w", shard, err)
 	}
 	name := filepath.Join(r.shardDir(), markerName(shard))
-	sum, _, err := checksum(name)
+	sum, _, err := r.checksum(name)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
@@ -697,13 +699,39 @@ func failed(rows []job.Row) (n int) {
 }
 
 func checksum(name string) (sum string, size int64, err error) {
+	return checksumIn(name, make([]byte, roomBytes))
+}
+
+// roomBytes is how much of a file is read at once for its checksum.
+const roomBytes = 32 << 10
+
+// checksum is that of a file, read into room that is used again: of thousands of files a room each would be most of
+// what a merge throws away.
+func (r *Run) checksum(name string) (sum string, size int64, err error) {
+	r.mu.Lock()
+	var room []byte
+	if n := len(r.rooms); n > 0 {
+		room, r.rooms = r.rooms[n-1], r.rooms[:n-1]
+	} else {
+		room = make([]byte, roomBytes)
+	}
+	r.mu.Unlock()
+	sum, size, err = checksumIn(name, room)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.rooms = append(r.rooms, room)
+	return sum, size, err
+}
+
+// checksumIn is the checksum of a file, read piece by piece into room.
+func checksumIn(name string, room []byte) (sum string, size int64, err error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return "", 0, err
 	}
 	defer func() { _ = f.Close() }() // nothing was written
 	h := sha256.New()
-	size, err = io.Copy(h, f)
+	size, err = io.CopyBuffer(h, struct{ io.Reader }{f}, room) // a file would copy itself, into room of its own
 	return hex.EncodeToString(h.Sum(nil)), size, err
 }
 
@@ -953,9 +981,11 @@ func (r *Run) Finish(ctx context.Context, versions map[string]string) error {
 			strings.HasPrefix(name, ".") {
 			continue
 		}
-		if err := m.list(r.dir, name); err != nil {
+		f, err := r.info(name)
+		if err != nil {
 			return err
 		}
+		m.Files = append(m.Files, f)
 	}
 	if err := r.listShards(ctx, m); err != nil {
 		return err
@@ -996,7 +1026,7 @@ func (r *Run) listShards(ctx context.Context, m *Manifest) error {
 			if kept[i], err = r.renew(s.Index, k); err != nil {
 				return err
 			}
-			beside[i], err = info(r.dir, sub+"/"+markerName(s.Index))
+			beside[i], err = r.info(sub + "/" + markerName(s.Index))
 			return err
 		})
 	}
@@ -1012,21 +1042,12 @@ func (r *Run) listShards(ctx context.Context, m *Manifest) error {
 }
 
 // info is what a manifest says of a file.
-func info(dir, path string) (FileInfo, error) {
-	sum, size, err := checksum(filepath.Join(dir, filepath.FromSlash(path)))
+func (r *Run) info(path string) (FileInfo, error) {
+	sum, size, err := r.checksum(filepath.Join(r.dir, filepath.FromSlash(path)))
 	if err != nil {
 		return FileInfo{}, fmt.Errorf("store: %w", err)
 	}
 	return FileInfo{Path: path, Size: size, SHA256: sum}, nil
-}
-
-func (m *Manifest) list(dir, path string) error {
-	f, err := info(dir, path)
-	if err != nil {
-		return err
-	}
-	m.Files = append(m.Files, f)
-	return nil
 }
 
 // Verify holds every file of the run against its checksum: those that the manifest lists, or, while the run is
@@ -1040,7 +1061,7 @@ func (r *Run) Verify(ctx context.Context) error {
 				return err
 			}
 			name := filepath.Join(r.dir, filepath.FromSlash(f.Path))
-			switch sum, size, err := checksum(name); {
+			switch sum, size, err := r.checksum(name); {
 			case err != nil:
 				errs = append(errs, fmt.Errorf("%s: %w: %w", name, ErrCorrupt, err))
 			case size != f.Size || sum != f.SHA256:
