@@ -601,58 +601,111 @@ func (a *Answers) Choice(before *Answers, labels []int) *Chosen {
 
 // Recommend says which of the repaired models to take: the cheapest that passes and loses no more than allowed. Of
 // models that cost about the same it is the one that loses least, or that changes the answers least. Losses are
-// compared
-// on the samples to choose by; the one that is chosen has to keep within what is allowed on those that confirm.
+// compared on the samples to choose by; the one that is chosen has to keep within what is allowed on those that
+// confirm. Where nobody knows what is lost, none is recommended, and the sentence names the one to look at.
 func (m *Of) Recommend(allow float64) {
 	m.pareto()
-	const same = 1.15
-	var best, nearest, open *Bill
+	var nearest, open *Bill
+	var within []*Bill
 	for i := range m.Tried {
 		b := &m.Tried[i]
-		if b.Refused == "" && b.Verdict == string(document.NeedsAttention) && (open == nil || b.Error < open.Error) {
+		if b.open() && (open == nil || b.Error < open.Error) {
 			open = b
 		}
-		if b.Refused != "" || !b.passes() {
+		if !b.passes() {
 			continue
 		}
 		if nearest == nil || b.less(nearest) {
 			nearest = b
 		}
-		if lost := b.lost(); lost != nil && !(float64(lost.Value) <= allow) {
-			continue
-		}
-		x := b.Cost.known()
-		if best == nil || x*same < best.Cost.known() || x < best.Cost.known()*same && b.less(best) {
-			best = b
+		if lost := b.lost(); lost == nil || float64(lost.Value) <= allow {
+			within = append(within, b)
 		}
 	}
-	if best != nil && best.Lost != nil && !(float64(best.Lost.Value) <= allow) {
-		nearest, best = best, nil
-	}
+	best := cheapest(within)
 	switch {
-	case best != nil:
+	case best != nil && best.atMost(allow):
 		m.Recommended = best.Method
 		m.Sentence = fmt.Sprintf("Take %s: it passes, at %.1f times the cost%s.", best.File, best.Cost.known(),
 			best.worth(m.Before))
+	case best != nil && best.Lost != nil:
+		m.Sentence = fmt.Sprintf("None is recommended: %s was chosen, but of the samples that confirm it loses "+
+			"%.3g %%, more than %.3g %%; retrain with moved samples, which may lose less. It passes, at %.1f times "+
+			"the cost%s.", best.File, 100*best.Lost.Value, 100*allow, best.Cost.known(), best.worth(m.Before))
+	case best != nil:
+		m.Sentence = fmt.Sprintf("The cheapest that passes is %s, at %.1f times the cost%s: ask it for samples "+
+			"whose answers are known before you take it.", best.File, best.Cost.known(), best.worth(m.Before))
 	case nearest != nil:
-		m.Sentence = fmt.Sprintf("None passes without losing more than %.1f %% of the samples: retrain with moved "+
-			"samples, which may lose less. The nearest is %s, at %.1f times the cost%s.", 100*allow, nearest.File,
-			nearest.Cost.known(), nearest.worth(m.Before))
+		m.Sentence = fmt.Sprintf("None passes without losing more than %.3g %% of the samples to choose by: retrain "+
+			"with moved samples, which may lose less. The nearest is %s, which loses %.3g %% of them, at %.1f times "+
+			"the cost%s.", 100*allow, nearest.File, 100*nearest.lost().Value, nearest.Cost.known(),
+			nearest.worth(m.Before))
 	case len(m.Tried) > 0 && !slices.ContainsFunc(m.Tried, func(b Bill) bool { return b.Refused == "" }):
 		m.Sentence = "No method fits this model, so nothing was written; beside each stands why."
 	case open != nil:
-		m.Sentence = fmt.Sprintf("None passes, but %s is not refuted either, with an error of %.2g: nero audit of it "+
-			"says what is in doubt.", open.File, open.Error)
+		m.Sentence = fmt.Sprintf("None passes, but %s is not refuted either, with an error of %s: nero audit of it "+
+			"says what is in doubt.", open.File, number(open.Error))
 	default:
 		m.Sentence = "No repaired model passes: retrain with moved samples, or take an architecture that has the " +
 			"symmetry."
 	}
 }
 
+// cheapest is the bill that loses least of those that cost hardly more than the cheapest; nil if there is none.
+func cheapest(bills []*Bill) *Bill {
+	const same = 1.15
+	least := math.Inf(1)
+	for _, b := range bills {
+		if cost := b.Cost.known(); cost < least {
+			least = cost
+		}
+	}
+	var best *Bill
+	for _, b := range bills {
+		if !(b.Cost.known() > least*same) && (best == nil || b.less(best)) {
+			best = b
+		}
+	}
+	return best
+}
+
+// verdicts are those of the audits of a file; none of a method that was refused.
+func (b *Bill) verdicts() []string {
+	switch {
+	case b.Refused != "":
+		return nil
+	case b.Single == "":
+		return []string{b.Verdict}
+	}
+	return []string{b.Verdict, b.Single}
+}
+
 // passes tells whether both audits do.
 func (b *Bill) passes() bool {
-	pass := string(document.Passed)
-	return b.Verdict == pass && (b.Single == "" || b.Single == pass)
+	all := b.verdicts()
+	return len(all) > 0 && !slices.ContainsFunc(all, func(v string) bool { return v != string(document.Passed) })
+}
+
+// open tells whether a file does not pass, and no audit of it fails.
+func (b *Bill) open() bool {
+	all := b.verdicts()
+	return len(all) > 0 && !b.passes() && !slices.ContainsFunc(all, func(v string) bool {
+		return v != string(document.Passed) && v != string(document.NeedsAttention)
+	})
+}
+
+// atMost tells whether no more is lost on the samples that confirm than allowed. Without labels that is known where as
+// many classes stay, for an answer that stays is as right as it was, and where all may be lost.
+func (b *Bill) atMost(allow float64) bool {
+	switch {
+	case allow >= 1:
+		return true
+	case b.Lost != nil:
+		return float64(b.Lost.Value) <= allow
+	case b.Agree != nil:
+		return 1-float64(b.Agree.Value) <= allow
+	}
+	return false
 }
 
 // lost is by how much the share of right answers fell on samples to choose by, if there were any.
@@ -710,9 +763,7 @@ func (m *Of) pareto() {
 // worth is what a repair does to the answers, in words.
 func (b *Bill) worth(before Bill) string {
 	if b.Right == nil || before.Right == nil || b.Moved == nil || before.Moved == nil {
-		out := fmt.Sprintf("; without labels nobody knows whether it is as right (its answers are %.2g away from "+
-			"those "+
-			"before", b.Apart)
+		out := fmt.Sprintf("; %s (its answers are %s away from those before", b.uncounted(), number(b.Apart))
 		if b.Agree != nil {
 			out += fmt.Sprintf(", %.1f %% of the classes are the same", 100*b.Agree.Value)
 		}
@@ -721,8 +772,25 @@ func (b *Bill) worth(before Bill) string {
 	out := fmt.Sprintf("; of samples as they are %.1f %% are right (%.1f %% before), over the orbit %.1f %% (%.1f %%)",
 		100*b.Right.Value, 100*before.Right.Value, 100*b.Moved.Value, 100*before.Moved.Value)
 	if b.Lost != nil {
-		out += fmt.Sprintf("; at rest that is %+.1f %% (%+.1f to %+.1f)", -100*b.Lost.Value, -100*b.Lost.High,
-			-100*b.Lost.Low)
+		out += fmt.Sprintf("; at rest that is %s %% (%s to %s)", gained(b.Lost.Value), gained(b.Lost.High),
+			gained(b.Lost.Low))
 	}
 	return out
+}
+
+// uncounted is why nobody knows whether the answers are as right.
+func (b *Bill) uncounted() string {
+	if b.Agree == nil {
+		return "whether it is as right nobody knows, for right answers are counted of classes alone"
+	}
+	return "without a label for each sample nobody knows whether it is as right"
+}
+
+// gained is a loss in per cent with the other sign.
+func gained(lost document.Number) string {
+	text := fmt.Sprintf("%+.1f", -100*lost)
+	if text == "-0.0" || text == "+0.0" {
+		return "0.0"
+	}
+	return text
 }

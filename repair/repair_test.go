@@ -266,6 +266,12 @@ func TestRecommend(t *testing.T) {
 		b.Single = verdict
 		return b
 	}
+	unlabelled := func(name string, agree float64) Bill {
+		return Bill{
+			Method: name, File: name + ".onnx", Verdict: "PASS", Cost: Cost{Measured: 2},
+			Agree: &Share{Value: document.Number(agree)},
+		}
+	}
 	for i, c := range []struct {
 		tried []Bill
 		want  string
@@ -280,7 +286,21 @@ func TestRecommend(t *testing.T) {
 		{[]Bill{{Method: "a", Refused: "no"}, {Method: "b", Refused: "no"}}, "", "No method fits this model"},
 		// Chosen by other samples than those that confirm, which have the last word.
 		{[]Bill{on(bill("a", "PASS", 4, 0.005), 0), on(bill("b", "PASS", 4, 0), 0.005)}, "a", "Take a.onnx"},
-		{[]Bill{on(bill("a", "PASS", 4, 0.5), 0), on(bill("b", "PASS", 4, 0), 0.005)}, "", "The nearest is a.onnx"},
+		{[]Bill{on(bill("a", "PASS", 4, 0.5), 0), on(bill("b", "PASS", 4, 0), 0.005)}, "",
+			"None is recommended: a.onnx was chosen, but of the samples that confirm it loses 50 %, more than 1 %"},
+		{[]Bill{on(bill("a", "PASS", 4, 0), 0.0102)}, "", "The nearest is a.onnx, which loses 1.02 % of them"},
+		// Hardly dearer than the cheapest, and not than one that is hardly dearer than that.
+		{[]Bill{bill("a", "PASS", 1, 0.009), bill("b", "PASS", 1.12, 0.005), bill("c", "PASS", 1.25, 0)}, "b", ""},
+		{[]Bill{bill("c", "PASS", 1.25, 0), bill("b", "PASS", 1.12, 0.005), bill("a", "PASS", 1, 0.009)}, "b", ""},
+		// At the batch of the study and at one sample a call.
+		{[]Bill{single(bill("a", "PASS", 4, 0), "NEEDS_ATTENTION")}, "", "a.onnx is not refuted either"},
+		{[]Bill{single(bill("a", "NEEDS_ATTENTION", 4, 0), "FAIL")}, "", "No repaired model passes"},
+		// Nothing was lost: no sign stands before it.
+		{[]Bill{bill("a", "PASS", 4, 0)}, "a", "at rest that is 0.0 % (0.0 to 0.0)."},
+		// Without labels nothing is known to be as right, unless the classes stay.
+		{[]Bill{unlabelled("a", 0.5)}, "", "The cheapest that passes is a.onnx, at 2.0 times the cost; without a label"},
+		{[]Bill{unlabelled("a", 0.995)}, "a", "Take a.onnx"},
+		{[]Bill{{Method: "a", File: "a.onnx", Verdict: "PASS"}}, "", "right answers are counted of classes alone"},
 		{[]Bill{single(bill("a", "PASS", 4, 0), "FAIL"), bill("b", "PASS", 8, 0)}, "b", "Take b.onnx"},
 	} {
 		r := Of{Before: bill("", "FAIL", 1, 0), Tried: c.tried}

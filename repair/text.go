@@ -181,11 +181,11 @@ func (b *Bill) details(before *Bill) []string {
 	if b.Agree != nil {
 		agree = "; the class is the same for " + b.Agree.text()
 	}
-	labels := ""
+	uncounted := ""
 	if b.Right == nil {
-		labels = "no labels; "
+		uncounted = b.uncounted() + "; "
 	}
-	add("%sanswers to samples at rest are %s away from those before%s", labels, number(b.Apart), agree)
+	add("%sanswers to samples at rest are %s away from those before%s", uncounted, number(b.Apart), agree)
 	if p := b.Pairs; p != nil {
 		add("%s lost, %s won (sign test: p = %.2g)", words.Plural(p.Lost, "sample is", "samples are"),
 			words.Count(p.Won), p.P)
