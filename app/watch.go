@@ -40,6 +40,8 @@ type WatchOptions struct {
 	Rate, Limit float64
 	// Fresh says that inputs of other data are new, even if they have the names of earlier ones.
 	Fresh bool
+	// After is a watch.json that new inputs go on from, without the files that it was made of; empty for none.
+	After string
 	// Out is a folder for the report in every form; empty for none.
 	Out string
 }
@@ -143,6 +145,15 @@ func (o *WatchOptions) check(a *App, folder string) (*watch.Options, error) {
 	case !(w.Limit > 0) || math.IsInf(w.Limit, 1):
 		return nil, fmt.Errorf("%s is %g, want an error above 0, such as 0.001", a.option("limit"), w.Limit)
 	}
+	if o.After != "" {
+		b, err := os.ReadFile(o.After)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", a.option("after"), err)
+		}
+		if w.Before, err = watch.ReadReport(o.After, b); err != nil {
+			return nil, fmt.Errorf("%s: %w", a.option("after"), err)
+		}
+	}
 	if o.Out != "" {
 		if err := writable(o.Out); err != nil {
 			return nil, err
@@ -189,7 +200,7 @@ func (a *App) WatchReleases(ctx context.Context, folder string, o WatchOptions) 
 		return nil, fmt.Errorf("%s: %w", folder, err)
 	}
 	r.Audits, r.Runs = found.Audits, found.Runs
-	r.Skipped = append(found.Skipped, r.Skipped...)
+	r.Skipped = append(r.Skipped, found.Skipped...)
 	if len(r.Series) == 0 {
 		why := ""
 		if n := len(r.Skipped); n > 0 {

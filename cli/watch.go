@@ -56,13 +56,16 @@ func (a *App) watch() *cobra.Command {
 		"threshold of its audit)")
 	f.BoolVar(&o.Fresh, "new-inputs", false, "inputs of other data are new, even with the names of earlier ones")
 	f.StringVar(&o.Study, "study", "", "`file` whose key watch says limit, rate, alarm and by, where no flag does")
+	f.StringVar(&o.After, "after", "", "an earlier `watch.json` that new inputs go on from, whether or not its "+
+		"files are there")
 	f.BoolVar(&follow, "follow", false, "read again whenever a file changes, until an alarm or Ctrl-C")
 	f.StringVarP(&format, "format", "f", app.WatchFormats()[0], "text, json, markdown, html, badge")
 	f.StringVarP(&o.Out, "out", "o", "", "`folder` for the report in every form: watch.json, watch.txt, "+
 		"watch.md, watch.html, watch.badge.json")
 	f.IntVarP(&o.Workers, "workers", "w", workers(), "workers; their number changes no number")
 	ofResult.holds(f, "format", "out", "follow")
-	ofAudit.holds(f, "by", "metric", "reference", "alarm", "allow-regression", "rate", "limit", "new-inputs", "study")
+	ofAudit.holds(f, "by", "metric", "reference", "alarm", "allow-regression", "rate", "limit", "new-inputs", "study",
+		"after")
 	ofEngine.holds(f, "workers")
 	inParts(c)
 	return c

@@ -99,8 +99,8 @@ type Series struct {
 	Changed []string `json:"changed,omitempty"`
 	// per release, of the means over objects
 	Slope *Estimate `json:"slope,omitempty"`
-	// what is needed to go on with new inputs
-	Stream *trend.Stream `json:"stream,omitempty" jsonschema:"-"`
+	// of new inputs, what is needed to go on without the files of these releases
+	Memory *Memory `json:"memory,omitempty" jsonschema:"-"`
 }
 
 // Point is a release in a series.
@@ -165,6 +165,8 @@ type Options struct {
 	// of
 	// new objects that may fail, Limit what an object may have, NaN for the threshold of each audit.
 	Alarm, Allow, Rate, Limit float64
+	// Before is an earlier report that new inputs go on from; nil for none.
+	Before *Report
 	// Fresh says that objects of other data are new, even if they have the names of earlier ones.
 	Fresh bool
 }
@@ -182,10 +184,13 @@ func (r *Report) Good() bool { return r.State != trend.Alarm }
 func Judge(all []*Release, o Options) (*Report, error) {
 	r := &Report{
 		Format: FormatNumber, By: o.By.Name, Reference: o.Reference, Alarm: Number(o.Alarm), Allow: Number(o.Allow),
-		Rate: Number(o.Rate), Limit: Number(o.Limit),
+		Rate: Number(o.Rate), Limit: Number(o.Limit), Skipped: []Skipped{}, Series: []*Series{},
+	}
+	if err := o.goesOn(); err != nil {
+		return nil, err
 	}
 	in, copies, skipped := ordered(all, o.By)
-	r.Copies, r.Skipped = copies, skipped
+	r.Copies, r.Skipped = copies, append(r.Skipped, skipped...)
 	if err := o.known(in); err != nil {
 		return nil, err
 	}
@@ -210,16 +215,19 @@ func Judge(all []*Release, o Options) (*Report, error) {
 // known refuses metrics and references that no release has.
 func (o *Options) known(in []*Release) error {
 	var metrics, names []string
+	seen := map[string]bool{}
+	add := func(to *[]string, kind, name string) {
+		if !seen[kind+name] {
+			seen[kind+name] = true
+			*to = append(*to, name)
+		}
+	}
 	for _, r := range in {
-		for _, l := range r.Lines {
-			if !slices.Contains(metrics, l.Metric) {
-				metrics = append(metrics, l.Metric)
-			}
+		for i := range r.Lines {
+			add(&metrics, "metric ", r.Lines[i].Metric)
 		}
 		for _, n := range r.names() {
-			if !slices.Contains(names, n) {
-				names = append(names, n)
-			}
+			add(&names, "release ", n)
 		}
 	}
 	if len(in) == 0 {
@@ -293,6 +301,8 @@ func (o *Options) rows(in []*Release) []row {
 type chain struct {
 	key, evidence string
 	rows          []row
+	// what it goes on from; nil for nothing
+	former *Series
 	// lines that share the level
 	lines int
 	apart []string
@@ -315,12 +325,13 @@ func (o *Options) series(rows []row) []*chain {
 	streams := map[string]*chain{}
 	for _, x := range rows {
 		// Errors alone fail or do not; the mean of one object is no further evidence.
-		if len(byAny[x.any]) < 2 || x.line.Metric != largest {
+		key := digestOf(NewInputs, x.any)
+		if x.line.Metric != largest || len(byAny[x.any]) < 2 && o.former(key) == nil {
 			continue
 		}
 		c := streams[x.any]
 		if c == nil {
-			c = &chain{key: digestOf(NewInputs, x.any), evidence: NewInputs}
+			c = &chain{key: key, evidence: NewInputs, former: o.former(key)}
 			streams[x.any] = c
 			out = append(out, c)
 		}
@@ -329,8 +340,8 @@ func (o *Options) series(rows []row) []*chain {
 	// A release alone says nothing that the stream which it is part of does not say.
 	out = slices.DeleteFunc(out, func(c *chain) bool {
 		x := c.rows[0]
-		return c.evidence == SameInputs && len(c.rows) == 1 && len(byAny[x.any]) > 1 && (streams[x.any] != nil ||
-			x.line.Metric == average)
+		return c.evidence == SameInputs && len(c.rows) == 1 && (streams[x.any] != nil ||
+			x.line.Metric == average && len(byAny[x.any]) > 1)
 	})
 	o.share(out)
 	return out
@@ -369,6 +380,7 @@ func (o *Options) judge(c *chain) *Series {
 	s := &Series{
 		Key: c.key, Evidence: c.evidence, Metric: x.line.Metric, Set: x.line.Set, Unit: x.line.Unit, Better: "lower",
 		Group: x.of.Terms[0].Value, Apart: c.apart, Level: Number(o.Alarm / float64(c.lines)),
+		Alarms: []string{},
 	}
 	if x.line.Higher {
 		s.Better = "higher"
@@ -379,6 +391,9 @@ func (o *Options) judge(c *chain) *Series {
 		}
 	}
 	times := map[string]int{}
+	if c.former != nil {
+		c.goOn(s, times)
+	}
 	for _, x := range c.rows {
 		p := Point{
 			Release: x.of.label, File: x.of.File, Digest: x.of.Digest, Verdict: x.of.Verdict, State: trend.Open,
@@ -399,9 +414,14 @@ func (o *Options) judge(c *chain) *Series {
 			continue
 		}
 		s.Alarms = append(s.Alarms, p.Release)
-		if s.FirstAlarm == nil {
+		if s.FirstAlarm == nil && i >= len(s.Points)-len(c.rows) {
 			s.first(c, i, o.Folder)
 		}
+	}
+	if s.FirstAlarm != nil { // of an earlier report there were fewer releases
+		f := *s.FirstAlarm
+		f.Of = len(s.Points)
+		s.FirstAlarm = &f
 	}
 	last := s.Points[len(s.Points)-1]
 	s.State, s.Why = last.State, last.Why
@@ -515,10 +535,10 @@ func (s *Series) first(c *chain, i int, folder string) {
 	p := s.Points[i]
 	f := &First{Release: p.Release, Place: i + 1, Of: len(s.Points), N: p.N}
 	number := s.Metric + " error on the " + s.Set
-	if c.rows[0].line.Limit != c.rows[0].line.Limit { // a metric of a run
+	at := i - (len(s.Points) - len(c.rows))
+	if math.IsNaN(c.rows[at].line.Limit) { // a metric of a run
 		number = "mean of " + s.Metric
 	}
-	before := i - 1
 	switch {
 	case s.Evidence == NewInputs:
 		f.N = 0
@@ -534,10 +554,10 @@ func (s *Series) first(c *chain, i int, folder string) {
 			words.Figures(float64(p.Value)-float64(p.Change.Value)), p.Against)
 	}
 	s.FirstAlarm = f
-	if before < 0 {
+	if at == 0 {
 		return
 	}
-	a, b := c.rows[before].of, c.rows[i].of
+	a, b := c.rows[at-1].of, c.rows[at].of
 	f.Command = words.Line("nero compare " + quoted(path.Join(folder, a.File)) + " " + quoted(path.Join(folder,
 		b.File)))
 	for _, x := range []struct{ name, was, is string }{
@@ -576,27 +596,34 @@ func evidence(x float64) string {
 
 // stream adds up the evidence of new objects.
 func (o *Options) stream(s *Series, c *chain) {
-	s.Stream = trend.NewStream(o.Rate)
-	interval := aggregate.NewMeanSequence(0.95)
-	seen := map[string]string{} // object to the data that it was of
+	m := s.Memory
+	if m == nil {
+		m = &Memory{Stream: trend.NewStream(o.Rate), Interval: aggregate.NewMeanSequence(0.95)}
+		s.Memory = m
+	}
+	seen := map[string]bool{}
+	for _, name := range m.Seen {
+		seen[name] = true
+	}
 	goal := -elementary.Log(float64(s.Level))
-	alarmed, total := false, aggregate.Tally{}
+	alarmed := len(s.Points) > len(c.rows) && s.Points[len(s.Points)-len(c.rows)-1].State == trend.Alarm
 	for i, x := range c.rows {
-		p, limit := &s.Points[i], o.Limit
+		p, limit := &s.Points[len(s.Points)-len(c.rows)+i], o.Limit
 		if math.IsNaN(limit) {
 			limit = x.line.Limit
 		}
 		var t aggregate.Tally
 		for k, id := range x.line.Objects {
-			name := id
+			name := digestOf(id)
 			if o.Fresh {
-				name = x.of.DataDigest + "\x00" + id
+				name = digestOf(x.of.DataDigest, id)
 			}
-			if _, was := seen[name]; was {
+			if seen[name] {
 				p.Repeated++
 				continue
 			}
-			seen[name] = x.of.DataDigest
+			seen[name] = true
+			m.Seen = append(m.Seen, name)
 			fails := 0.0
 			if t.N++; aggregate.Exceeds(x.line.Values[k], limit) {
 				t.Over++
@@ -605,14 +632,14 @@ func (o *Options) stream(s *Series, c *chain) {
 			if math.IsNaN(x.line.Values[k]) {
 				t.Missing++
 			}
-			interval.Add(fails)
+			m.Interval.Add(fails)
 		}
-		total.Merge(t)
+		m.Releases = append(m.Releases, x.of.Content)
 		p.N, p.Failed, p.Missing = t.N, t.Over, t.Missing
-		e := s.Stream.Release(t)
+		e := m.Stream.Release(t)
 		s.LogE = append(s.LogE, Number(e))
-		if total.N > 0 {
-			iv := interval.Interval()
+		if total := m.Stream.Tally(); total.N > 0 {
+			iv := m.Interval.Interval()
 			p.Value, p.Low, p.High = Number(float64(total.Over)/float64(total.N)), Number(iv.Low), Number(iv.High)
 		}
 		alarmed = alarmed || e >= goal

@@ -131,7 +131,7 @@ func look(t *testing.T, dir string, o Options) *Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Audits, r.Runs, r.Skipped = f.Audits, f.Runs, append(f.Skipped, r.Skipped...)
+	r.Audits, r.Runs, r.Skipped = f.Audits, f.Runs, append(r.Skipped, f.Skipped...)
 	return r
 }
 
@@ -411,6 +411,87 @@ func TestNewInputs(t *testing.T) {
 	if s := look(t, dir, o).series(t, largest, NewInputs); s.State != trend.Alarm {
 		t.Errorf("the same names of new objects: %s %s", s.State, s.Why)
 	}
+}
+
+// A watch that is stopped anywhere goes on without the files that it has read, and ends as one that never stopped.
+func TestGoesOn(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 9))
+	var all []made
+	for k := range 9 {
+		m := made{model: fmt.Sprintf("net-v%d", k), data: fmt.Sprint("d", k), from: 30 * k, errors: make([]float64, 30)}
+		for i := range m.errors {
+			m.errors[i] = 1e-6
+			if r.Float64() < 0.02+0.3*float64(k/6) {
+				m.errors[i] = 0.1
+			}
+		}
+		all = append(all, m)
+	}
+	report := func(o Options, from, to int) *Report {
+		dir := t.TempDir()
+		for k := from; k < to; k++ {
+			put(t, dir, fmt.Sprintf("%d.json", k), k, all[k].document())
+		}
+		var b bytes.Buffer
+		if err := writeJSON(&b, look(t, dir, o)); err != nil {
+			t.Fatal(err)
+		}
+		read, err := ReadReport("watch.json", b.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return read
+	}
+	o := options(t, "version")
+	text := func(r *Report) string {
+		s := r.series(t, largest, NewInputs)
+		s.Changed, s.FirstAlarm.Command = nil, "" // of the release before, whose file may be gone
+		b, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	want := text(report(o, 0, 9))
+	for _, cut := range [][2]int{{6, 6}, {8, 8}, {5, 3}, {4, 0}} { // stopped after, and files that are still there from
+		on := o
+		on.Before = report(o, 0, cut[0])
+		if got := text(report(on, cut[1], 9)); got != want {
+			t.Errorf("stopped after %d:\n%s\nwant\n%s", cut[0], got, want)
+		}
+	}
+	o.Before = report(o, 0, 4)
+	o.Rate = 0.1
+	if _, err := Judge(nil, o); err == nil || !strings.Contains(err.Error(), "judged with a rate of 0.05") {
+		t.Errorf("another rate: %v", err)
+	}
+}
+
+func FuzzReadReport(f *testing.F) {
+	b, err := os.ReadFile(filepath.Join("testdata", "watch.json"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add([]byte(`{"format":1,"series":[null]}`))
+	f.Add([]byte(`{"format":2}`))
+	f.Add([]byte(`{"format":1,"series":[{"evidence":"new inputs","points":[{}],"e_values":[1]}]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := ReadReport("f", b)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "f: ") {
+				t.Errorf("%v", err)
+			}
+			return
+		}
+		o := Options{
+			By: Orders()[0], Reference: first, Alarm: 0.05, Rate: float64(r.Rate), Limit: float64(r.Limit),
+			Before: r,
+		}
+		if _, err := Judge(nil, o); err != nil && !strings.Contains(err.Error(), "say the same") {
+			t.Errorf("%v", err)
+		}
+	})
 }
 
 // Models that one file holds are told apart by name; releases of one model may be called anything.
