@@ -70,7 +70,8 @@ func trials(t *testing.T, seeds int) []trial {
 // seedsOfLimit is how often each kind of data set is drawn; docs/METRICS.md has the table for 6.
 const seedsOfLimit = 2
 
-// The limit of there and back is measured: of data sets that differ under an element at most one in twenty may be called
+// The limit of there and back is measured: of data sets that differ under an element at most one in twenty may be
+// called
 // alike, and with the limit that stood there before, 0.9, more were.
 func TestLimitOfThereAndBack(t *testing.T) {
 	slow.Test(t)

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"nero/app"
@@ -35,7 +36,12 @@ func inPython(use, short string) *cobra.Command {
 		Use:                engine,
 		Short:              short + ", by the Python package: python -m nero.submit " + use,
 		DisableFlagParsing: true,
-		RunE: func(_ *cobra.Command, args []string) error {
+		Long: fmt.Sprintf("%s is handed shards by the Python package, which goes on with what is missing, too: "+
+			"python -m nero.submit %s\nSee docs/CLUSTERS.md.", engine, use),
+		RunE: func(c *cobra.Command, args []string) error {
+			if slices.Contains(args, "--help") || slices.Contains(args, "-h") {
+				return c.Help()
+			}
 			if len(args) == 0 {
 				args = strings.Fields(use)[1:]
 			}

@@ -107,7 +107,8 @@ func TestNearCrossings(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got == nil || float64(got.Share.Value) != c.near || got.Ties != c.ties {
-			t.Errorf("%s of %d points: %+v, want a share of %g, %d ties", c.method, len(c.points)/3, got, c.near, c.ties)
+			t.Errorf("%s of %d points: %+v, want a share of %g, %d ties", c.method, len(c.points)/3, got, c.near,
+				c.ties)
 		}
 	}
 }

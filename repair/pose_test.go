@@ -366,7 +366,8 @@ func TestNodesBearTheMethod(t *testing.T) {
 }
 
 // The name mds stands for pose of points: the same file but for what it says of itself. The coordinates are those of
-// classical multidimensional scaling, up to signs: eigenvectors of the products of points, by gonum, not of the moments.
+// classical multidimensional scaling, up to signs: eigenvectors of the products of points, by gonum, not of the
+// moments.
 func TestScalingIsPose(t *testing.T) {
 	b := onnx.NewBuilder(13)
 	b.Output(b.Op("Identity", []string{b.Input("x", tensor.Float32, "n", "p", 3)}), tensor.Float32, "n", "p", 3)

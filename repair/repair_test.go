@@ -298,7 +298,8 @@ func TestRecommend(t *testing.T) {
 		// Nothing was lost: no sign stands before it.
 		{[]Bill{bill("a", "PASS", 4, 0)}, "a", "at rest that is 0.0 % (0.0 to 0.0)."},
 		// Without labels nothing is known to be as right, unless the classes stay.
-		{[]Bill{unlabelled("a", 0.5)}, "", "The cheapest that passes is a.onnx, at 2.0 times the cost; without a label"},
+		{[]Bill{unlabelled("a", 0.5)}, "", "The cheapest that passes is a.onnx, at 2.0 times the cost; without a " +
+			"label"},
 		{[]Bill{unlabelled("a", 0.995)}, "a", "Take a.onnx"},
 		{[]Bill{{Method: "a", File: "a.onnx", Verdict: "PASS"}}, "", "right answers are counted of classes alone"},
 		{[]Bill{single(bill("a", "PASS", 4, 0), "FAIL"), bill("b", "PASS", 8, 0)}, "b", "Take b.onnx"},

@@ -9,7 +9,8 @@ import (
 	"nero/run/store/storetest"
 )
 
-// Completing and verifying a run of many shards takes no room of its own for each file: a merge of thousands would throw
+// Completing and verifying a run of many shards takes no room of its own for each file: a merge of thousands would
+// throw
 // most of its memory away.
 func TestChecksumsShareRoom(t *testing.T) {
 	const shards, most = 64, 140 << 10

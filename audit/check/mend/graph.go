@@ -117,7 +117,8 @@ func survey(ctx context.Context, p *audit.Pass, m *interior.Model, x space.Value
 		return nil, fmt.Errorf("%w: the shapes inside the graph are not known: %w", audit.ErrUntested, err)
 	}
 	g := &graph{
-		model: m.ONNX(), wrapper: rewrite.Wrapped(m.ONNX()), nodes: m.ONNX().Proto().GetGraph().GetNode(), shapes: f.Shapes, made: map[string]int{},
+		model: m.ONNX(), wrapper: rewrite.Wrapped(m.ONNX()), nodes: m.ONNX().Proto().GetGraph().GetNode(),
+			shapes: f.Shapes, made: map[string]int{},
 		varies: map[string]bool{}, stored: map[string]*onnxpb.TensorProto{}, outputs: m.Outputs(),
 		places: placesOf(p.Subject.Plan.Group, x), lines: map[string]int{},
 	}
@@ -265,7 +266,8 @@ func (g *graph) single() []*gap {
 	before := g.needed("", "")
 	for i, n := range g.nodes {
 		to := makes(n)
-		if g.wrapper.Has(n.GetName()) || !before[i] || to == "" || !g.varies[to] || weighty[n.GetOpType()] || idle[n.GetOpType()] {
+		if g.wrapper.Has(n.GetName()) || !before[i] || to == "" || !g.varies[to] || weighty[n.GetOpType()] ||
+			idle[n.GetOpType()] {
 			continue
 		}
 		var seen []string
