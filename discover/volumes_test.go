@@ -82,8 +82,10 @@ func TestVolumes(t *testing.T) {
 			f: func(v *space.Volume) float64 {
 				return sum(v, func(z, y, x int) float64 { return math.Tanh(at(v, z, y, x) * at(v, z, y, x+1)) })
 			},
-			want: []string{"roll by 1", "quarter turns about x", "half turn about y", "half turn about z", "mirror x",
-				"mirror y", "mirror z", "inversion"},
+			want: []string{
+				"roll by 1", "quarter turns about x", "half turn about y", "half turn about z", "mirror x",
+				"mirror y", "mirror z", "inversion",
+			},
 		},
 		"a screw that knows left from right": {
 			f: func(v *space.Volume) float64 {

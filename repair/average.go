@@ -62,8 +62,10 @@ func averageRows(s Source, options map[string]string) (*rewrite.Shell, string, e
 	if err != nil {
 		return nil, "", err
 	}
-	f := framing{s: s, options: map[string]string{"mask": auto, "by": "average", "of": options["of"]}, turns: 1,
-		feeds: feeds}
+	f := framing{
+		s: s, options: map[string]string{"mask": auto, "by": "average", "of": options["of"]}, turns: 1,
+		feeds: feeds,
+	}
 	f.options["exact"] = options["exact"]
 	for _, e := range s.Elements {
 		m, t := motions.Motion(e)

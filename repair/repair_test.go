@@ -286,8 +286,11 @@ func TestRecommend(t *testing.T) {
 		{[]Bill{{Method: "a", Refused: "no"}, {Method: "b", Refused: "no"}}, "", "No method fits this model"},
 		// Chosen by other samples than those that confirm, which have the last word.
 		{[]Bill{on(bill("a", "PASS", 4, 0.005), 0), on(bill("b", "PASS", 4, 0), 0.005)}, "a", "Take a.onnx"},
-		{[]Bill{on(bill("a", "PASS", 4, 0.5), 0), on(bill("b", "PASS", 4, 0), 0.005)}, "",
-			"None is recommended: a.onnx was chosen, but of the samples that confirm it loses 50 %, more than 1 %"},
+		{
+			[]Bill{on(bill("a", "PASS", 4, 0.5), 0), on(bill("b", "PASS", 4, 0), 0.005)},
+			"",
+			"None is recommended: a.onnx was chosen, but of the samples that confirm it loses 50 %, more than 1 %",
+		},
 		{[]Bill{on(bill("a", "PASS", 4, 0), 0.0102)}, "", "The nearest is a.onnx, which loses 1.02 % of them"},
 		// Hardly dearer than the cheapest, and not than one that is hardly dearer than that.
 		{[]Bill{bill("a", "PASS", 1, 0.009), bill("b", "PASS", 1.12, 0.005), bill("c", "PASS", 1.25, 0)}, "b", ""},

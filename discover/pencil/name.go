@@ -149,8 +149,10 @@ func catalogue(k int, affine bool) []known {
 	return append(out,
 		known{fmt.Sprintf("R%d: all shifts", k), k, shifts},
 		known{fmt.Sprintf("se(%d): all turns and shifts", k), pairs + k, join(turns, shifts)},
-		known{fmt.Sprintf("se(%d) + R: all turns, shifts and scaling", k), pairs + k + 1,
-			join(turns, shifts, scaling)},
+		known{
+			fmt.Sprintf("se(%d) + R: all turns, shifts and scaling", k), pairs + k + 1,
+			join(turns, shifts, scaling),
+		},
 		known{"shifts and scaling", k + 1, join(shifts, scaling)},
 		known{fmt.Sprintf("aff(%d): all affine maps", k), k*k + k, join(offDiagonal, diagonal, shifts)},
 	)

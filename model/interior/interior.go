@@ -162,7 +162,7 @@ func layers(m *onnx.Model, moving []string) []Layer {
 		if len(made) > 0 {
 			list = append(list, Layer{
 				Index: len(list), Name: c.Name, Op: c.Op, Produced: made, Live: c.Live, Floats: c.Floats,
-					Wrapper: wraps,
+				Wrapper: wraps,
 			})
 		}
 	}

@@ -118,7 +118,7 @@ func survey(ctx context.Context, p *audit.Pass, m *interior.Model, x space.Value
 	}
 	g := &graph{
 		model: m.ONNX(), wrapper: rewrite.Wrapped(m.ONNX()), nodes: m.ONNX().Proto().GetGraph().GetNode(),
-			shapes: f.Shapes, made: map[string]int{},
+		shapes: f.Shapes, made: map[string]int{},
 		varies: map[string]bool{}, stored: map[string]*onnxpb.TensorProto{}, outputs: m.Outputs(),
 		places: placesOf(p.Subject.Plan.Group, x), lines: map[string]int{},
 	}
