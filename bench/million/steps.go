@@ -87,7 +87,10 @@ func steps(ctx context.Context, nero, dir string, samples, but int) error {
 		args []string
 	}{
 		{step{name: "merge", mostCPU: limit(20), mostMemory: limit(90)}, []string{"merge", at("run")}},
-		{step{name: "report into a folder"}, []string{"report", at("run"), "-o", at("report")}},
+		{
+			step{name: "report into a folder", mostMemory: limit(1000)},
+			[]string{"report", at("run"), "-o", at("report")},
+		},
 		{
 			step{name: "report on one page", mostMemory: limit(500)},
 			[]string{"report", at("run"), "-o", at("report.html")},
