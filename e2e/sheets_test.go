@@ -195,7 +195,7 @@ func TestDiscoveryPage(t *testing.T) {
 
 	// Who wants less motion gets none by itself.
 	calm := open(t, p.address(), screen{width: 1000, height: 800, scheme: "light", reduced: true})
-	calm.visible(".arrows")
+	calm.until(`document.querySelector('.arrows')?.getAttribute('aria-label').includes('cloud of the run')`)
 	calm.focus(".arrows")
 	calm.steady(`document.querySelector('.arrows .arrow-of').getAttribute('d')`,
 		eval[string](calm, `document.querySelector('.arrows .arrow-of').getAttribute('d')`))

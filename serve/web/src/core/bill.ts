@@ -89,6 +89,11 @@ export interface Bill {
   crossing?: Num;
   /** Gradient is what the audit says of derivatives: "passes", "fails" or why it was not tested. */
   gradient?: string;
+  /** Forces is what it says of energies and forces, and Aside what the method does to these. */
+  forces?: string;
+  aside?: string;
+  /** Outputs are the errors of each of several; Error, Worst, Apart and Jump are then the largest of them. */
+  outputs?: OfOutput[];
   /** Pareto says that no other file is as cheap, as right and as exact, and better in one of these. */
   pareto: boolean;
   /** Chosen are the numbers by which the method was chosen, of samples that nothing is reported of. */
@@ -155,6 +160,19 @@ export interface Near {
   rule: string;
   /** Ties are the inputs that stand on such a place. */
   ties: number;
+}
+
+/** OfOutput is the error of one of several outputs, over how much that differs between samples. */
+export interface OfOutput {
+  name: string;
+  /** Spread is that unit, in Unit; that of the model before. */
+  spread: Num;
+  unit?: string;
+  error: Num;
+  worst: Num;
+  apart: Num;
+  /** Floor is by how much the answers to samples at rest change when each number read does by one float32 step. */
+  floor: Num;
 }
 
 /** Chosen are numbers of samples to choose by. */

@@ -11,6 +11,10 @@ export interface Report {
   measure: string;
   seed: number;
   samples: number;
+  /** Learned is how many others the classifier learned from; 0 where samples were dealt into parts that change places. */
+  learned_fit?: number;
+  /** Value is the field that was looked at alone; empty for all. */
+  value?: string;
   /** Reading says what the classifier sees of a sample. */
   reading: string;
   /** Sentence is the answer, and Do what to do. */

@@ -144,10 +144,12 @@ export interface Found {
 export interface Hypothesis {
   /** Claim is a sentence that says which. */
   claim: string;
-  /** Word is how sure the part is. */
+  /** Word is how sure the part is; where several parts found it, the surest of them. */
   says: string;
-  /** Part is the one that found it. */
+  /** Part is the one that found it first. */
   part: string;
+  /** Also are the parts that found the same in another way. */
+  also?: Evidence[];
   /** Study is the file that it was written to, "" for none. */
   study?: string;
   /** Audit is the verdict of an audit of that study, "" as long as nobody made one, and [CouldNotRun] where one ended with an error. Why is the first reason, unless it passed. */
@@ -194,6 +196,8 @@ export interface Result {
   step?: number;
   /** Quotients are taken out before the rank is counted. */
   quotients: Quotient[];
+  /** Still are the coordinates that are the same at every input. */
+  still?: Still[];
   /** Constant are the answers that are the same at every input, and Collinear how many of the others follow from the rest. */
   constant?: number[];
   collinear: number;
@@ -231,6 +235,13 @@ export interface Element {
   error: number;
 }
 
+/** Evidence is what another part says of a hypothesis. */
+export interface Evidence {
+  part: string;
+  claim: string;
+  says: string;
+}
+
 /** Quotient is directions that were taken out. */
 export interface Quotient {
   /** Kind is "unspanned", where the data cannot tell, or "ignored", where the function does not look. */
@@ -241,6 +252,15 @@ export interface Quotient {
   directions: number[][];
   /** Unknowns is how many of them went. */
   unknowns: number;
+  /** Raw is the same in coordinates of the input, with as many zeros as can be: of unspanned directions the numbers a, and b last, with a·x = b at every point of every input; of ignored ones the changes that the function does not see. It is nil where the fields that move are no coordinates. */
+  raw?: number[][];
+}
+
+/** Still is a coordinate that is the same at every point of every input, as the direction of gravity often is. */
+export interface Still {
+  block?: string;
+  coordinate: number;
+  value: number;
 }
 
 /** Family is one direction of unknowns. */

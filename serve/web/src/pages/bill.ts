@@ -147,6 +147,8 @@ export function facts(b: Bill, before: Bill): [string, string][] {
   if (b.largest_jump !== null) add('largest change when a sample changes by a thousandth', `${num(b.largest_jump)}, ${num(before.largest_jump)} before`);
   if (b.crossing !== undefined) add('largest jump where the method changes its mind', num(b.crossing));
   add('derivatives', b.gradient && `${b.gradient}; before: ${before.gradient ?? 'not asked'}`);
+  add('energies and forces', b.forces);
+  add('what the method does to these', b.aside);
   if (b.on_choose) add('on the samples to choose by', `${b.on_choose.samples} samples: error ${num(b.on_choose.error)}, lost ${percent(b.on_choose.lost)}`);
   return out;
 }

@@ -35,7 +35,7 @@ function Data({ s, r }: { s: State; r: Report }) {
         <h2 id="data-title">{r.data} under {r.group} <span class="sub"><Word word={r.state} />{r.survive && <> labels: <Word word={r.survive} /></>}</span></h2>
         <p class="answer">{r.sentence}</p>
         {r.do && <p class="gist">{r.do}</p>}
-        <p class="note">{count(r.samples)} samples; {r.measure}, the identity left out. A classifier reads {r.reading}.</p>
+        <p class="note">{count(r.samples)} samples{r.value ? `, of each ${r.value} alone` : ''}; {r.measure}, the identity left out. A classifier reads {r.reading}{r.learned_fit ? `, and learned from ${count(r.learned_fit)} others` : ''}.</p>
       </section>
       {(r.advice ?? []).length > 0 && (
         <Card id="advice" title="What to do">

@@ -66,6 +66,7 @@ function Proposed({ s, m }: { s: State; m: Model }) {
           {all.map((h) => (
             <li key={h.claim + h.part}>
               <p><Word word={h.says} /> {h.claim} <span class="note">({h.part})</span></p>
+              {(h.also ?? []).map((e) => <p key={e.part + e.claim} class="note">Also found by {e.part}: {e.claim} ({e.says}).</p>)}
               <p>{h.audit ? <>Audit: <Word word={h.audit} /> {h.why}</> : <span class="note">No audit yet.</span>}</p>
               {h.study && <Command s={s} text={`nero audit ${h.study}`} />}
             </li>

@@ -220,6 +220,14 @@ function Details({ b, m }: { b: Bill; m: Of }) {
           </table>
         </Scroll>
       )}
+      {(b.outputs ?? []).length > 0 && (
+        <Scroll label={`Errors of ${nameOf(b)} by output`}>
+          <table>
+            <thead><tr><th scope="col">output</th><th scope="col">error</th><th scope="col">worst</th><th scope="col">floor</th><th scope="col">away from before</th><th scope="col">error before</th><th scope="col">unit</th></tr></thead>
+            <tbody>{b.outputs!.map((o) => <tr key={o.name}><th scope="row">{o.name}</th><td>{num(o.error)}</td><td>{num(o.worst)}</td><td>{num(o.floor)}</td><td>{num(o.apart)}</td><td>{num(m.before.outputs?.find((x) => x.name === o.name)?.error)}</td><td>{num(o.spread)} {o.unit}</td></tr>)}</tbody>
+          </table>
+        </Scroll>
+      )}
       <dl class="facts">{facts(b, m.before).map(([k, v]) => <div key={k}><dt>{k}</dt><dd>{v}</dd></div>)}</dl>
       {b.compared && <details><summary>What nero compare says of the audits before and after</summary><pre>{b.compared}</pre></details>}
     </Card>

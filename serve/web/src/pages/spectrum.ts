@@ -102,6 +102,7 @@ export function familiesOf(r: Result | undefined): Drawn[] {
 export function algebraFacts(r: Result): [string, string][] {
   const a = r.algebra, out: [string, string][] = [['equations', `${r.rows} in ${r.unknowns} unknowns, at ${r.objects} samples; derivatives: ${r.derivative}`], ['agreement', `${Math.round(100 * r.agree)} % of ${r.bootstraps} bootstraps count the same`]];
   for (const q of r.quotients ?? []) out.push(['taken out', `${(q.directions ?? []).length} directions (${q.kind === 'unspanned' ? 'the data do not span them, so nobody can tell' : 'the model does not look at them'}), ${q.unknowns} unknowns${q.block ? ` of ${q.block}` : ''}`]);
+  for (const q of r.still ?? []) out.push(['never changes', `coordinate ${q.coordinate}${q.block ? ` of ${q.block}` : ''}, ${num(q.value)}`]);
   if (!a) return out;
   out.push(['name', a.name], ['closes', `${a.closed ? 'yes' : 'no: rank or data are wrong'}; what commutators leave over is ${num(a.closure_defect)} of them`]);
   const s = a.structure;
