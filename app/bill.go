@@ -264,6 +264,11 @@ func (b *billing) model(ctx context.Context, m *eval.Model, methods []repair.Ask
 		Single:        b.o.Single || m.Fixed,
 		Probabilities: b.w.Study.Output.Decode == "probabilities", Endless: b.endless, Most: b.o.most(),
 	}
+	if slices.ContainsFunc(methods, repair.Asked.Averages) {
+		if err := b.residuals(ctx, m, &from, out); err != nil {
+			return nil, err
+		}
+	}
 	for _, method := range methods {
 		bill, err := b.try(ctx, &from, method)
 		if err != nil {
@@ -273,6 +278,50 @@ func (b *billing) model(ctx context.Context, m *eval.Model, methods []repair.Ask
 	}
 	out.Recommend(b.o.Loss)
 	return out, nil
+}
+
+// usualTurns is the grid of a circle whose study names none, mostCurves of how many samples curves are taken.
+const (
+	usualTurns = 72
+	mostCurves = 24
+)
+
+// residuals says what averages over parts of a circle would leave over, from the curves of some of the samples to report
+// on along the grid of the study.
+func (b *billing) residuals(ctx context.Context, m *eval.Model, from *original, to *repair.Of) error {
+	n := usualTurns
+	if g := b.w.Study.Group.Orbit.Grid; len(g) == 1 {
+		n = g[0]
+	}
+	turns, ok := repair.Circle(b.w.Group(), n)
+	if !ok {
+		return nil
+	}
+	var curves repair.Answers
+	for _, g := range turns {
+		var moved []space.Value
+		for _, s := range b.confirm.samples[:min(len(b.confirm.samples), mostCurves)] {
+			v, err := b.w.Eval.Plan.In.Apply(g, s.Value)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.ID, err)
+			}
+			moved = append(moved, v)
+		}
+		ys, err := m.Predict(ctx, moved, b.o.Workers)
+		if err != nil {
+			return err
+		}
+		for i, y := range ys {
+			if ys[i], err = b.w.Eval.Back(from.index, g, y); err != nil {
+				return err
+			}
+		}
+		if err := curves.Add(ys); err != nil {
+			return err
+		}
+	}
+	to.Residuals, to.Turns = curves.Residuals(from.confirm), len(turns)
+	return nil
 }
 
 // try writes one repaired model, and its bill.

@@ -27,6 +27,7 @@ var average = Method{
 		},
 		turnsOption(),
 	},
+	averages: true,
 	suits: func(y space.Value) int {
 		if _, ok := y.(space.Linear); ok {
 			return 1

@@ -37,6 +37,10 @@ type Of struct {
 	// Before is the model as it was.
 	Before Bill   `json:"before"`
 	Tried  []Bill `json:"tried"`
+	// Residuals are what averages over equal turns leave over, where the group is a circle or a part of one and an
+	// average is asked for; Turns are those of the grid that they are of.
+	Residuals []Residual `json:"residuals,omitempty"`
+	Turns     int        `json:"turns,omitempty"`
 	// Sentence is what to do.
 	Sentence string `json:"sentence"`
 	// Recommended is the method that it names, empty for none.

@@ -67,6 +67,8 @@ type Method struct {
 	// crossings are pairs of inputs, made of the samples, that lie on the two sides of such a place, next to each
 	// other; nil for methods that cannot name one.
 	crossings func(s Source, options map[string]string, samples []space.Value) ([][2]space.Value, error)
+	// averages says that the method takes a mean over all elements.
+	averages bool
 	// forces says what becomes of forces, beside the energy of which they are the gradient; "" for methods that keep
 	// that.
 	forces string
@@ -210,6 +212,9 @@ func (a Asked) Crossings(s Source, samples []space.Value) ([][2]space.Value, err
 	}
 	return a.Method.crossings(s, a.Options, samples)
 }
+
+// Averages tells whether the method takes a mean over all elements.
+func (a Asked) Averages() bool { return a.Method.averages }
 
 // Forces says what the method does to forces that are the gradient of an energy; "" if it keeps them that.
 func (a Asked) Forces() string { return a.Method.forces }

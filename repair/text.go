@@ -142,6 +142,14 @@ func (r *Report) legend() []string {
 	}
 }
 
+// legend begins with what is known of averages that were not built.
+func (m *Of) legend(r *Report) []string {
+	if t := m.residuals(); t != "" {
+		return append([]string{t}, r.legend()...)
+	}
+	return r.legend()
+}
+
 // details are sentences about one bill beyond the table.
 func (b *Bill) details(before *Bill) []string {
 	var out []string
@@ -289,7 +297,7 @@ func (r *Report) writeText(to io.Writer) error {
 				fmt.Fprintf(&b, "    | %s\n", strings.TrimRight(line, "\n"))
 			}
 		}
-		for _, line := range r.legend() {
+		for _, line := range m.legend(r) {
 			fmt.Fprintf(&b, "  %s\n", line)
 		}
 	}
@@ -332,7 +340,7 @@ func (r *Report) writeMarkdown(to io.Writer) error {
 			}
 		}
 		b.WriteByte('\n')
-		for _, l := range r.legend() {
+		for _, l := range m.legend(r) {
 			fmt.Fprintf(&b, "%s\n\n", words.Markdown(l))
 		}
 	}
@@ -356,7 +364,8 @@ pre { overflow-x: auto }
 <h1>Repairs under {{.Group}}</h1>
 {{range .Models}}<h2>{{.Name}}</h2>
 <p>{{.Sentence}}</p>
-{{if .Rows}}<table>
+{{with .Residuals}}<p>{{.}}</p>
+{{end}}{{if .Rows}}<table>
 <tr>{{range $.Columns}}<th scope="col">{{.}}</th>{{end}}</tr>
 {{range .Rows}}<tr>{{range .}}<td>{{.}}</td>{{end}}</tr>
 {{end}}</table>
@@ -376,9 +385,9 @@ func (r *Report) writeHTML(to io.Writer) error {
 		Lines          []string
 	}
 	type of struct {
-		Name, Sentence string
-		Rows           [][]string
-		Bills          []bill
+		Name, Sentence, Residuals string
+		Rows                      [][]string
+		Bills                     []bill
 	}
 	data := struct {
 		Group           string
@@ -387,7 +396,7 @@ func (r *Report) writeHTML(to io.Writer) error {
 	}{Group: r.Group, Columns: columns, Legend: r.legend()}
 	for i := range r.Models {
 		m := &r.Models[i]
-		x := of{Name: m.Model, Sentence: m.Sentence}
+		x := of{Name: m.Model, Sentence: m.Sentence, Residuals: m.residuals()}
 		if len(m.Tried) > 0 {
 			x.Rows = m.rows()
 		}
