@@ -167,9 +167,7 @@ func (m *Model) proposed() []string {
 	}
 	for _, h := range m.Proposed {
 		line := fmt.Sprintf("- %s (%s)", h.Claim, h.Word)
-		for _, e := range h.Also {
-			line += fmt.Sprintf(", found by %s, too, as %s (%s)", e.Part, e.Claim, e.Word)
-		}
+		line += h.also()
 		if h.Study != "" {
 			line += ": nero audit " + h.Study
 		}
@@ -182,6 +180,15 @@ func (m *Model) proposed() []string {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// also says which other parts found a hypothesis.
+func (h *Hypothesis) also() string {
+	var b strings.Builder
+	for _, e := range h.Also {
+		fmt.Fprintf(&b, ", found by %s, too, as %s (%s)", e.Part, e.Claim, e.Word)
+	}
+	return b.String()
 }
 
 func (r *Report) text(to io.Writer) error {

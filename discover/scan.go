@@ -418,8 +418,7 @@ func blur(p []float64, size ...int) {
 		for _, n := range size { // the last varies fastest
 			step /= n
 		}
-		for a := len(size) - 1; a >= 0; a-- {
-			n := size[a]
+		for _, n := range slices.Backward(size) {
 			row := make([]float64, n)
 			for first := range p {
 				if first/step%n != 0 {

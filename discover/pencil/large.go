@@ -11,11 +11,11 @@ import (
 
 // Limits of systems of many unknowns.
 const (
-	// directions that are looked for first, and at most
+	// Directions that are looked for first, and at most.
 	fewFound, mostFound = 32, 512
-	// directions beyond the limit that have to be found before all below it are thought to be
+	// Directions beyond the limit that have to be found before all below it are thought to be.
 	beyond = 16
-	// rounds of an iteration at most
+	// Rounds of an iteration at most.
 	mostRounds = 12
 )
 
