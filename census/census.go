@@ -155,6 +155,8 @@ type Range struct {
 	Low  document.Number `json:"low"`
 	High document.Number `json:"high"`
 	Unit string          `json:"unit,omitempty"`
+	// Period is after how much of the axis everything is back; 0 where that is never.
+	Period document.Number `json:"period,omitempty"`
 	// Names are the elements.
 	Names []string `json:"elements"`
 }

@@ -51,6 +51,9 @@ func (t *taker) within(keeps func(k int) bool) Range {
 			low, high = min(low, rest+offset(k)), max(high, rest+offset(k))
 		}
 		out.Axis, out.Unit = a.Name, a.Unit
+		if a.Periodic {
+			out.Period = document.Number(a.Max - a.Min)
+		}
 		out.Low, out.High = document.Number(low), document.Number(high)
 	} else {
 		far := math.Inf(1) // no element at this distance or farther is in it

@@ -68,6 +68,8 @@ export interface Range {
   low: Num;
   high: Num;
   unit?: string;
+  /** Period is after how much of the axis everything is back; 0 where that is never. */
+  period?: Num;
   /** Names are the elements. */
   elements: string[];
 }

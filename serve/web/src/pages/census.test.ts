@@ -8,7 +8,7 @@ const fate = (name: string, matrix: number[][]): Fate => ({ name, state: 'safe',
 const report = (coords: number[][], axis = 'angle'): Report => ({
   format: 1, data: 'x', group: 'SO(2)', measure: '', seed: 7, samples: 9, reading: '', sentence: 's', do: '', state: 'posed', survive: 'unsafe', control: area(0.5),
   elements: coords.map((c, k) => ({ name: `e${k}`, coords: c, resampled: k > 0, auc: area(0.7), ...(k > 0 ? { twin: area(0.55) } : {}), state: 'different' })),
-  valid_range: { all: false, axis, unit: axis ? 'deg' : '', low: 0, high: 0, elements: [] }, exact: { p_value: 0.1 }, advice: [],
+  valid_range: { all: false, axis, unit: axis ? 'deg' : '', period: axis ? 360 : 0, low: 0, high: 0, elements: [] }, exact: { p_value: 0.1 }, advice: [],
   labels: { neighbors: 5, asked: 9, classes: ['a', 'b'], rest: fate('rest', [[9, 1], [0, 10]]), elements: coords.map((_, k) => fate(`e${k}`, k === 1 ? [[1, 9], [0, 10]] : [[9, 1], [0, 10]])), valid_range: { all: true, low: 0, high: 0, elements: [] } },
 });
 

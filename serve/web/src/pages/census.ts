@@ -10,11 +10,12 @@ type Num = api.Num;
 /** The AUC up to which data count as looking the same. */
 export const mostAUC = 0.6;
 
-/** A place on the one axis that the group has: angles lie around the identity. */
+/** A place on the one axis that the group has: of one that comes back, places lie around the identity. */
 export function placeOn(r: Report, coords: readonly number[]): Num {
   const x = coords[0];
   if (coords.length !== 1 || x === undefined) return null;
-  return r.valid_range.unit === 'deg' && x > 180 ? x - 360 : x;
+  const period = r.valid_range.period ?? 0;
+  return period > 0 && x > period / 2 ? x - period : x;
 }
 
 /** Whether elements lie on one axis. */
