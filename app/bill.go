@@ -226,7 +226,7 @@ func (b *billing) model(ctx context.Context, m *eval.Model, methods []repair.Ask
 		return nil, fmt.Errorf("the study has no model %s", m.Name)
 	}
 	from := original{m: m, index: slices.Index(b.w.Eval.Models, m), at: at}
-	out := &repair.Of{Model: m.Name, File: b.study.Models[at].ONNX}
+	out := &repair.Of{Model: m.Name, File: b.study.Models[at].ONNX, Tried: []repair.Bill{}}
 	var err error
 	if from.confirm, err = b.ask(ctx, m, from.index, b.confirm); err != nil {
 		return nil, err

@@ -100,6 +100,10 @@ func (a *App) Repair(ctx context.Context, s *job.Study, o RepairOptions) (*repai
 			methods = append(methods, asked)
 		}
 	}
+	if !(o.Loss >= 0 && o.Loss <= 1) {
+		return nil, fmt.Errorf("%s is %g, want a share of the samples, from 0 to 1, such as 0.01",
+			a.option("allow-accuracy"), o.Loss)
+	}
 	one := len(s.Models) == 1 && len(methods) == 1 && len(o.Methods) == 1
 	if o.Out == "" {
 		return nil, errors.New("nothing says where to write: name a file or a folder with " + a.option("out"))
@@ -266,9 +270,12 @@ func drawn(g group.Group, seed uint64) []group.Element {
 func (o *RepairOptions) elements(a *App, g group.Group) ([]group.Element, error) {
 	f, ok := g.(group.Finite)
 	if !ok {
-		return nil, fmt.Errorf("%s has no end of elements to ask a model at: name a finite part of it, such as "+
-			"%s", g.Name(),
-			a.speech().Option(Option{Name: "group", Value: "C4"}))
+		if c := g.Chart(); len(c) == 1 && c[0].Circle() && c[0].Kind == group.KindTurn {
+			return nil, fmt.Errorf("%s has no end of elements to ask a model at: name a finite part of it, such as "+
+				"%s", g.Name(), a.speech().Option(Option{Name: "group", Value: "C4"}))
+		}
+		return nil, fmt.Errorf("%s has no end of elements, or more than can be listed, to ask a model at: name a "+
+			"finite part of it, of those in 'nero groups'", g.Name())
 	}
 	all := f.Elements()
 	if len(all) > o.most() {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 
 	"nero/app"
@@ -37,6 +38,9 @@ func (a *App) repair() *cobra.Command {
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sf.claim = func(s *job.Study) error { return a.app.Claim(s, a.command()) }
+			if cmd.Flags().Changed("budget") && o.Most < 1 {
+				return fmt.Errorf("--budget is %d, want a number of elements, such as 8; leave it out for 8", o.Most)
+			}
 			s, err := sf.study(&a.app, args)
 			if err != nil {
 				return err

@@ -283,6 +283,11 @@ func (a *Answers) Add(back []space.Value) error {
 }
 
 func undiffered(y space.Value) error {
+	if names, _ := space.Fields(y); names == nil {
+		return fmt.Errorf("it answers with %s, of which there is no difference that errors could be measured in: "+
+			"where it is made of scores, such as the classes of pixels, say output: {space: tensor} in the study, "+
+			"and the scores are repaired", y.Form())
+	}
 	return fmt.Errorf("it answers with %s, of which there is no one difference that errors could be measured "+
 		"in: name one of its outputs alone under output in the study, and repair that", y.Form())
 }

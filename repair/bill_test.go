@@ -215,3 +215,11 @@ func TestBillOfSeveralOutputs(t *testing.T) {
 		t.Errorf("before: %+v", b)
 	}
 }
+
+// What cannot be subtracted is told apart from several outputs: the remedy of one is none of the other.
+func TestUndiffered(t *testing.T) {
+	err := (&Answers{}).Add([]space.Value{&space.Mask{H: 1, W: 2, Label: []int32{0, 1}}})
+	if err == nil || !strings.Contains(err.Error(), "say output: {space: tensor}") {
+		t.Errorf("a mask: %v", err)
+	}
+}

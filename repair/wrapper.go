@@ -46,8 +46,12 @@ func wrap(s Source) (*wrapper, error) {
 		return nil, fmt.Errorf("%s answers with %s, which cannot be added up: %w", s.Model.Name(), s.Answer.Form(), err)
 	case err != nil:
 		return nil, err
-	case len(raw.Shape) < 2 || !decode.BatchAxis(s.Codec):
+	case !decode.BatchAxis(s.Codec):
 		return nil, oneByOne(s)
+	case len(raw.Shape) < 2:
+		return nil, fmt.Errorf("%s answers each sample with one number that has no axis of its own: where it is a "+
+			"class that ArgMax chose, cut that off and repair the model of the scores; else give the output %s a "+
+			"second axis", s.Model.Name(), outs[0])
 	}
 	opset := s.Model.Opset()
 	if opset < oldest {
