@@ -286,8 +286,8 @@ const (
 	mostCurves = 24
 )
 
-// residuals says what averages over parts of a circle would leave over, from the curves of some of the samples to report
-// on along the grid of the study.
+// residuals says what averages over parts of a circle would leave over, from the curves of some of the samples to
+// report on along the grid of the study.
 func (b *billing) residuals(ctx context.Context, m *eval.Model, from *original, to *repair.Of) error {
 	n := usualTurns
 	if g := b.w.Study.Group.Orbit.Grid; len(g) == 1 {
