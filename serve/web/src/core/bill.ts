@@ -26,6 +26,9 @@ export interface Of {
   /** Before is the model as it was. */
   before: Bill;
   tried: Bill[];
+  /** Residuals are what averages over equal turns leave over, where the group is a circle or a part of one and an average is asked for; Turns are those of the grid that they are of. */
+  residuals?: Residual[];
+  turns?: number;
   /** Sentence is what to do. */
   sentence: string;
   /** Recommended is the method that it names, empty for none. */
@@ -98,6 +101,14 @@ export interface Bill {
   pareto: boolean;
   /** Chosen are the numbers by which the method was chosen, of samples that nothing is reported of. */
   on_choose?: Chosen;
+}
+
+/** Residual is what the average over n equal turns leaves over: how far it lies from the average over all turns of a grid, root mean square over the turns and the samples, in units of how much answers differ between samples. Of the answer as a function of the angle it is the part whose frequency is a multiple of n: e_n² = 2 Σ |c_mn|² over m ≥ 1, with the Fourier coefficients c of the answers (Parseval). Between two random turns the average differs by √2 as much. */
+export interface Residual {
+  n: number;
+  residual: Num;
+  low: Num;
+  high: Num;
 }
 
 /** SetError is the error on one set of elements, as the audit measured it: the mean over inputs of the root mean square, with its interval, the largest, and what would be there without any violation. */
