@@ -5,7 +5,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -325,7 +327,7 @@ func (b *billing) residuals(ctx context.Context, m *eval.Model, from *original, 
 }
 
 // try writes one repaired model, and its bill.
-func (b *billing) try(ctx context.Context, from *original, method repair.Asked) (*repair.Bill, error) {
+func (b *billing) try(ctx context.Context, from *original, method repair.Asked) (_ *repair.Bill, err error) {
 	made, err := repair.Build(from.source, method)
 	if err != nil {
 		return &repair.Bill{State: repair.Refused, Method: method.String(), Refused: err.Error()}, nil
@@ -338,9 +340,18 @@ func (b *billing) try(ctx context.Context, from *original, method repair.Asked) 
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return nil, err
 	}
-	if err := disk.Replace(disk.OS{}, name, disk.Bytes(raw)); err != nil {
+	undo, err := replaced(name, raw)
+	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil { // stopped, or it could not be judged: nobody is to find a file without its bill
+			if ctx.Err() != nil {
+				err = ctx.Err()
+			}
+			err = errors.Join(err, undo())
+		}
+	}()
 	s := b.study
 	s.Models = []job.Model{s.Models[from.at]}
 	s.Models[0].ONNX = name
@@ -384,6 +395,20 @@ func (b *billing) try(ctx context.Context, from *original, method repair.Asked) 
 		bill.Aside = t
 	}
 	return &bill, err
+}
+
+// replaced writes a file, and says how to have back what was there before.
+func replaced(name string, raw []byte) (undo func() error, err error) {
+	before, err := os.ReadFile(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		undo = func() error { return os.Remove(name) }
+	case err != nil:
+		return nil, err
+	default:
+		undo = func() error { return disk.Replace(disk.OS{}, name, disk.Bytes(before)) }
+	}
+	return undo, disk.Replace(disk.OS{}, name, disk.Bytes(raw))
 }
 
 // infinite says where answers are not finite.

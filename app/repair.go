@@ -40,8 +40,7 @@ type RepairOptions struct {
 	// Single repeats the body of a model for every element, as a model needs it that mixes the samples of a batch.
 	Single bool
 	// Forms are what the bills are written in beside the models, in a folder, by the names of [RepairForms]; JSON
-	// always
-	// is. Empty for text.
+	// always is. Empty for text.
 	Forms []string
 	// CPU is the processor time of this process, over all threads; nil where costs are only predicted.
 	CPU func() time.Duration
