@@ -4,8 +4,10 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 
 	"nero/data/space"
+	"nero/internal/elementary"
 )
 
 // What is near a jump: axes of which two are as long to this share of the longest, and third moments of this share of
@@ -112,18 +114,24 @@ func (s stance) gap() (gap float64, first int) {
 	return gap, first
 }
 
-// crossed are the points with the closest two axes made equal but for a share, of which the sign says which is longer.
-func (s stance) crossed(points []float64, share float64) []float64 {
+// crossed are the points with the closest two axes made equal, and then stretched by a share along the direction at an
+// angle from the first of the two in their plane, which so becomes the longer axis.
+func (s stance) crossed(points []float64, share, angle float64) []float64 {
 	_, k := s.gap()
-	by := math.Sqrt(s.spread[k]/s.spread[k+1])*(1+share) - 1
+	alike := math.Sqrt(s.spread[k] / s.spread[k+1])
+	cos, sin := elementary.Cos(angle), elementary.Sin(angle)
 	out := slices.Clone(points)
 	for i := 0; i < len(points); i += 3 {
-		t := 0.0
+		first, second := 0.0, 0.0
 		for j := range 3 {
-			t += float64((points[i+j] - s.mean[j]) * s.axes[k+1][j])
+			first += float64((points[i+j] - s.mean[j]) * s.axes[k][j])
+			second += float64((points[i+j] - s.mean[j]) * s.axes[k+1][j])
 		}
+		equal := float64(alike * second)
+		more := float64(share * (float64(cos*first) + float64(sin*equal)))
+		along, across := float64(more*cos), equal-second+float64(more*sin)
 		for j := range 3 {
-			out[i+j] += float64(float64(by*t) * s.axes[k+1][j])
+			out[i+j] += float64(along*s.axes[k][j]) + float64(across*s.axes[k+1][j])
 		}
 	}
 	return out
@@ -222,13 +230,19 @@ func nearFlip(s Source, _ map[string]string, samples []space.Value, _ *Answers) 
 // mostCrossings are made of so many samples.
 const mostCrossings = 10
 
-// crossingAxes are pairs of inputs whose closest two axes are made as long as each other, but for one part in 100,000
-// to either side.
-func crossingAxes(s Source, _ map[string]string, samples []space.Value) ([][2]space.Value, error) {
+// crossingAxes are pairs of inputs whose closest two axes are made as long as each other, but for one part in 100,000,
+// by which another direction of their plane is longer on the one side than on the other. Between the two sides the axes
+// turn by a quarter, and by half a step where poses are turned K times by πk/K: a quarter turn is one of those, if K is
+// even, and would show no jump.
+func crossingAxes(s Source, options map[string]string, samples []space.Value) ([][2]space.Value, error) {
 	if len(s.Sample.Dims()) == 3 {
 		return nil, nil
 	}
 	const aside = 1e-5
+	turned := math.Pi / 2
+	if k, err := strconv.Atoi(options["smooth"]); err == nil {
+		turned /= float64(k)
+	}
 	all, _, points, at, err := stances(s, samples[:min(len(samples), mostCrossings)])
 	if err != nil {
 		return nil, err
@@ -243,8 +257,8 @@ func crossingAxes(s Source, _ map[string]string, samples []space.Value) ([][2]sp
 			return nil, err
 		}
 		var pair [2]space.Value
-		for side, share := range []float64{-aside, aside} {
-			v, err := values[at].With(x.crossed(points[i], share))
+		for side, angle := range []float64{0, turned} {
+			v, err := values[at].With(x.crossed(points[i], aside, angle))
 			if err != nil {
 				return nil, err
 			}

@@ -31,18 +31,18 @@ func TestCrossings(t *testing.T) {
 			}
 		}
 		_, k := s.gap()
-		for _, share := range []float64{-1e-5, 1e-5} {
-			q := stanceOf(s.crossed(p, share), claim{turns: true})
+		for _, angle := range []float64{0, math.Pi / 2, math.Pi / 8, 1.1} {
+			q := stanceOf(s.crossed(p, 1e-5, angle), claim{turns: true})
 			gap, first := q.gap()
 			if first != k || !(gap <= 3e-5) || !(gap > 1e-6) {
 				t.Errorf("a gap of %g between axes %d and the next", gap, first)
 			}
-			longer := 0.0 // of the axis that was scaled, now beside the other
+			longer := 0.0 // the cosine between the longer axis and the direction asked for
 			for j := range 3 {
-				longer += s.axes[k+1][j] * q.axes[k][j]
+				longer += (math.Cos(angle)*s.axes[k][j] + math.Sin(angle)*s.axes[k+1][j]) * q.axes[k][j]
 			}
-			if want := share > 0; (math.Abs(longer) > 0.99) != want {
-				t.Errorf("scaled by 1%+g it is the longer one: %v", share, !want)
+			if !(math.Abs(longer) > 1-1e-6) {
+				t.Errorf("the longer axis is off the direction at %g: cosine %g", angle, longer)
 			}
 		}
 	}
