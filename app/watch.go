@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"nero/present/words"
 	"nero/run/job"
@@ -73,11 +74,11 @@ func watchFiles() []string {
 
 // WatchHelp are the orders of releases, a line for each.
 func WatchHelp() string {
-	out := ""
+	var out strings.Builder
 	for _, b := range watch.Orders() {
-		out += fmt.Sprintf("  %-8s %s\n", b.Name, b.Doc)
+		fmt.Fprintf(&out, "  %-8s %s\n", b.Name, b.Doc)
 	}
-	return out
+	return out.String()
 }
 
 // WatchSchema is the schema of watch.json.

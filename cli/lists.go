@@ -131,14 +131,14 @@ func (a *App) schema() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			b := a.app.StudySchema()
 			if len(args) > 0 {
-				make, ok := map[string]func() ([]byte, error){
+				schema, ok := map[string]func() ([]byte, error){
 					"repair": a.app.RepairSchema, "watch": a.app.WatchSchema,
 				}[args[0]]
 				if !ok {
 					return fmt.Errorf("no schema %q: want repair or watch, or nothing for that of studies", args[0])
 				}
 				var err error
-				if b, err = make(); err != nil {
+				if b, err = schema(); err != nil {
 					return err
 				}
 			}

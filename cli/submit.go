@@ -36,6 +36,7 @@ func inPython(use, short string) *cobra.Command {
 		Use:                engine,
 		Short:              short + ", by the Python package: python -m nero.submit " + use,
 		DisableFlagParsing: true,
+		Example:            fmt.Sprintf("  nero submit %s  # says what to type: python -m nero.submit %s", engine, use),
 		Long: fmt.Sprintf("%s is handed shards by the Python package, which goes on with what is missing, too: "+
 			"python -m nero.submit %s\nSee docs/CLUSTERS.md.", engine, use),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -93,7 +93,7 @@ func (a *App) follow(ctx context.Context, folder string, o app.WatchOptions, for
 		if now != state {
 			switch r, err := a.app.WatchReleases(ctx, folder, o); {
 			case ctx.Err() != nil:
-				return nil
+				return nil //nolint:nilerr // whoever stopped it has read what there was
 			case errors.Is(err, app.ErrNoReleases): // none yet
 				a.say("%v", err)
 			case err != nil:

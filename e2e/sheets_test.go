@@ -20,7 +20,7 @@ func found(t *testing.T, dir string, args ...string) {
 	c.Dir = dir
 	out, err := c.CombinedOutput()
 	var exit *exec.ExitError
-	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1) {
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
 		t.Fatalf("nero %q: %v\n%s", args, err, out)
 	}
 }

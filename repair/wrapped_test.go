@@ -203,7 +203,7 @@ func held(t *testing.T, s repair.Source, m *onnx.Model, sample func(i int) (data
 	if failed != (says != "") {
 		t.Errorf("a layer that breaks was found: %v", failed)
 	}
-	poses := "asked in other poses" == says
+	poses := says == "asked in other poses"
 	n := 0
 	for k, w := range found.Rows {
 		if k == 0 {

@@ -276,13 +276,13 @@ func (l *look) around() (what string, remedies []string) {
 	case o == nil:
 		return "what was put into the model", []string{again}
 	case o.off > l.p.Policy.RoundingFactor*o.floor && o.off > leastError:
-		return fmt.Sprintf("what was put around the model, which is asked in other poses where the input moves (they "+
-				"are off by %.2g)", o.off), []string{
-				"look whether the elements are among those that the file was repaired for; what it does between them " +
-					"is " +
-					"for a larger group to mend",
-				again,
-			}
+		what = fmt.Sprintf("what was put around the model, which is asked in other poses where the input moves (they "+
+			"are off by %.2g)", o.off)
+		return what, []string{
+			"look whether the elements are among those that the file was repaired for; what it does between them is " +
+				"for a larger group to mend",
+			again,
+		}
 	}
 	return "what was put around the model, which is asked in the same poses wherever the input begins: what is made " +
 		"of its answers there breaks", []string{again}
