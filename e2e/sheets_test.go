@@ -56,8 +56,7 @@ func (p *page) elsewhere(name, shown string) {
 // TestRepairPage reads the bill of a repair: methods by mouse and by keys, curves of the audits beside it, and a link
 // from the run that was repaired.
 func TestRepairPage(t *testing.T) {
-	t.Parallel()
-	chromium(t)
+	chromium(t) // not in parallel: what it computes would take the processors from pages that others look at
 	dir := t.TempDir()
 	study := studyFile(t, "digits")
 	found(t, dir, "repair", study, "--group", "C4", "--limit", "160", "--only", "original", "--method", "select",
@@ -118,7 +117,6 @@ func TestRepairPage(t *testing.T) {
 
 // TestDataPage reads a report on data: curves, labels and the rose by mouse and by keys.
 func TestDataPage(t *testing.T) {
-	t.Parallel()
 	chromium(t)
 	dir := t.TempDir()
 	found(t, dir, "data", studyFile(t, "digits"), "--limit", "200", "--group", "C4", "-o", "digits.json")
@@ -158,7 +156,6 @@ func TestDataPage(t *testing.T) {
 
 // TestDiscoveryPage reads a discovery: families and spectrum, and a family that moves the cloud of a run beside it.
 func TestDiscoveryPage(t *testing.T) {
-	t.Parallel()
 	chromium(t)
 	dir := t.TempDir()
 	study := studyFile(t, "clouds")
