@@ -245,7 +245,8 @@ func rose(known []axis, off []float64) []int {
 		return out
 	}
 	for _, u := range known {
-		count(math.Mod(degrees(elementary.Atan2(u[1], u[0]))+360, 180) / 180)
+		turned := float64(degrees(elementary.Atan2(u[1], u[0])))
+		count(math.Mod(turned+360, 180) / 180)
 	}
 	return out
 }

@@ -168,7 +168,7 @@ func (l *large) stay(before, values []float64) bool {
 				break
 			}
 		}
-		if !(math.Abs(v-before[i]) <= share*v+rounding*l.mean()) {
+		if !(math.Abs(v-before[i]) <= float64(share*v)+float64(rounding*l.mean())) {
 			return false
 		}
 	}
