@@ -314,7 +314,7 @@ func openIn(parent context.Context, t *testing.T, address string, s screen, opts
 	}
 	p := &page{t: t, screen: s, hosts: append([]string{u.Host}, s.hosts...)}
 	tab, cancel := chromedp.NewContext(parent, opts...)
-	ctx, stop := context.WithTimeout(tab, 120*time.Second)
+	ctx, stop := context.WithTimeout(tab, 180*time.Second) // a page on a busy machine
 	p.ctx = ctx
 	t.Cleanup(func() {
 		if t.Failed() {

@@ -206,10 +206,10 @@ func (p *page) downloads() string {
 	return dir
 }
 
-// saved waits for the one file in a folder that ends in ext, reads it and takes it away.
+// saved waits for the one file in a folder that ends in ext, as long as the page lives, reads it and takes it away.
 func (p *page) saved(dir, ext string) (name string, content []byte) {
 	p.t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(30 * time.Millisecond) {
+	for ; p.ctx.Err() == nil; time.Sleep(30 * time.Millisecond) {
 		all, err := filepath.Glob(filepath.Join(dir, "*"))
 		if err != nil {
 			p.t.Fatal(err)
