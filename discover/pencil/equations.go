@@ -17,6 +17,8 @@ type equations struct {
 	size int
 	// nil for many unknowns
 	first, apart *mat.Dense
+	// lists are what equations in many unknowns are made of, nil where they are no products
+	lists *factored
 }
 
 func newEquations(s *system, d *derivatives, keep, size int) *equations {
@@ -136,6 +138,15 @@ func (e *equations) times(v *mat.Dense) (first, apart *mat.Dense) {
 	_, k := v.Dims()
 	rows := e.keep * e.s.objects
 	first, apart = mat.NewDense(rows, k, nil), mat.NewDense(rows, k, nil)
+	if e.lists != nil {
+		one, other := make([]float64, rows), make([]float64, rows)
+		for j := range k {
+			e.lists.times(mat.Col(nil, j, v), one, other)
+			first.SetCol(j, one)
+			apart.SetCol(j, other)
+		}
+		return first, apart
+	}
 	e.chunks(func(at int, m, a *mat.Dense) {
 		n, _ := m.Dims()
 		first.Slice(at, at+n, 0, k).(*mat.Dense).Mul(m, v) //nolint:errcheck // a slice of a Dense is one

@@ -20,25 +20,42 @@ const (
 )
 
 // lowest is the directions in which the equations of many unknowns are violated least, as columns: all up to the limit
-// of candidates and some more. That none is missing is certified: the matrix less the limit is positive where what was
-// found is taken out. The reason is why nothing is known, "" where something is.
-func (e *equations) lowest(r *Result, o Options) (vectors *mat.Dense, reason string) {
+// of candidates and some more, of which the first are known. The reason is why nothing is known, "" where something is.
+func (e *equations) lowest(r *Result, o Options) (vectors *mat.Dense, known int, reason string) {
 	n := e.size
 	if free := n; 2*r.Rows < 3*free && n-r.Rows > mostFound {
 		r.Low, r.High = 0, n
-		return nil, e.few(n, free)
+		return nil, 0, e.few(n, free)
+	}
+	const number = 8
+	if e.factors() {
+		need := number*n*(mostTaken+mostSteps+2*fewFound) + e.memory()
+		if need > o.Memory {
+			return nil, 0, tooLarge(n, need, o.Memory)
+		}
+		e.lists = newFactored(e)
+		if vectors, known, ok := newKrylov(e.lists, o.Soft*o.Soft, o.Seed).find(); ok {
+			return vectors, known, ""
+		}
 	}
 	// The matrix, its factor, the directions, and the rows that are made at once.
-	const number = 8
-	need := number * (2*n*n + 4*n*mostFound + (2*atATime+e.d.probes)*n)
-	if need > o.Memory {
-		return nil, fmt.Sprintf("%d unknowns take %d MiB, more than the %d that there may be: ask about fewer numbers",
-			n, (need+1<<20-1)>>20, o.Memory>>20)
+	if need := number * (2*n*n + 4*n*mostFound + (2*atATime+e.d.probes)*n); need > o.Memory {
+		return nil, 0, tooLarge(n, need, o.Memory)
 	}
-	return newLarge(e.gram(), o.Soft*o.Soft, o.Seed).find()
+	if vectors, reason = newLarge(e.gram(), o.Soft*o.Soft, o.Seed).find(); reason != "" {
+		return nil, 0, reason
+	}
+	_, known = vectors.Dims()
+	return vectors, known, ""
 }
 
-// large is a symmetric matrix without negative eigenvalues that fills much of the memory, and room for one factor.
+func tooLarge(unknowns, need, most int) string {
+	return fmt.Sprintf("%d unknowns take %d MiB, more than the %d that there may be: ask about fewer numbers",
+		unknowns, (need+1<<20-1)>>20, most>>20)
+}
+
+// large is a symmetric matrix without negative eigenvalues that fills much of the memory, and room for one factor. That
+// no direction is missing is certified: the matrix less the limit is positive where what was found is taken out.
 type large struct {
 	m     *mat.SymDense
 	limit float64

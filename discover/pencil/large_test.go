@@ -95,6 +95,11 @@ func TestLargeSystems(t *testing.T) {
 	if r.State != Settled || r.Dimension != 0 || !(r.Sigma[0] > 0.1) {
 		t.Errorf("%s, dimension %d, σ = %.2g, want none; %s", r.State, r.Dimension, r.Sigma, r.Why)
 	}
+	// More than walks are made for, which takes the matrix itself.
+	r = ask(t, network(1, d, 9, 8), x, Options{Bootstraps: 40})
+	if r.State != Settled || r.Dimension != 36 || !(r.Sigma[35] < 1e-6) || !(r.Sigma[36] > 0.01) {
+		t.Errorf("%s, dimension %d, want 36, that of so(9); %s; σ = %.2g", r.State, r.Dimension, r.Why, r.Sigma)
+	}
 	r = ask(t, network(2, d, 0, 8), x, Options{Memory: 1 << 20})
 	if r.State != Undetermined || !strings.Contains(r.Why, "more than the 1 that there may be") {
 		t.Errorf("without memory: %s, %s", r.State, r.Why)
@@ -102,6 +107,72 @@ func TestLargeSystems(t *testing.T) {
 	r = ask(t, network(2, d, 0, 1), x, Options{})
 	if r.State != Undetermined || !strings.Contains(r.Why, "ask at 1734 inputs or more") {
 		t.Errorf("500 equations: %s, %s", r.State, r.Why)
+	}
+}
+
+// posed are the equations of a question, before the quotients.
+func posed(tb testing.TB, f Function, x [][]float64, o Options) (*system, *derivatives) {
+	tb.Helper()
+	o = o.filled(f.In)
+	out, err := outputsOf(tb.Context(), f, x, o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s := &system{objects: len(x), y: out.y, parts: []*part{newLinear(o.Blocks[0], x, o.Affine)}}
+	if o.Joint {
+		s.parts = append(s.parts, newAnswers(out))
+	}
+	d, err := differentiate(tb.Context(), f, x, out, s, o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s, d
+}
+
+// asked are the equations of a question, after the quotients.
+func asked(tb testing.TB, f Function, x [][]float64, o Options) *equations {
+	tb.Helper()
+	s, d := posed(tb, f, x, o)
+	size := 0
+	for _, p := range s.parts {
+		p.quotient()
+		size += p.reduced()
+	}
+	return newEquations(s, d, d.probes, size)
+}
+
+// Lists of slopes and places make of directions what the equations do that are written out, those of answers as well,
+// and the same going back.
+func TestFactored(t *testing.T) {
+	t.Parallel()
+	const d, objects = 9, 60
+	for _, joint := range []bool{false, true} {
+		e := asked(t, network(3, d, 3, 4), normal(5, objects, d), Options{Affine: true, Joint: joint})
+		l := newFactored(e)
+		if !e.factors() || l.size != e.size || len(l.parts) != len(e.s.parts) {
+			t.Fatalf("%d unknowns in %d parts, want %d in %d", l.size, len(l.parts), e.size, len(e.s.parts))
+		}
+		v := mat.NewDense(e.size, 3, nil)
+		r := rand.New(rand.NewPCG(1, 1))
+		for i := range e.size {
+			for j := range 3 {
+				v.Set(i, j, r.NormFloat64())
+			}
+		}
+		want, off := e.times(v)
+		gram := e.gram()
+		e.first, e.apart, e.lists = nil, nil, l
+		got, apart := e.times(v)
+		if !mat.EqualApprox(got, want, 1e-11) || !mat.EqualApprox(apart, off, 1e-11) {
+			t.Errorf("joint %t: the lists make something else of a direction", joint)
+		}
+		out, rows := make([]float64, e.size), make([]float64, objects*e.keep)
+		l.gram(mat.Col(nil, 0, v), out, rows)
+		var whole mat.VecDense
+		whole.MulVec(gram, mat.NewVecDense(e.size, mat.Col(nil, 0, v)))
+		if !mat.EqualApprox(mat.NewVecDense(e.size, out), &whole, 1e-10) {
+			t.Errorf("joint %t: back they lead elsewhere", joint)
+		}
 	}
 }
 
@@ -114,16 +185,7 @@ func TestProducts(t *testing.T) {
 	for i := range x {
 		x[i][7] = x[i][8] // the data do not span the difference
 	}
-	o := Options{Probes: 5}.filled(d)
-	out, err := outputsOf(t.Context(), f, x, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &system{objects: objects, y: out.y, parts: []*part{newLinear(o.Blocks[0], x, true)}}
-	der, err := differentiate(t.Context(), f, x, out, s, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, der := posed(t, f, x, Options{Probes: 5, Affine: true})
 	if q := s.parts[0].quotient(); len(q) != 1 {
 		t.Fatalf("%d quotients", len(q))
 	}

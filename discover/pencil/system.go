@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -53,9 +55,10 @@ func (s *system) solve(d *derivatives, r *Result, o Options) *Result {
 	r.Rows = keep * s.objects
 	e := newEquations(s, d, keep, size)
 	var vectors *mat.Dense
+	known := size
 	if size <= dense {
 		_, vectors = lowest(e.gram(), o.Soft*o.Soft, o.Seed)
-	} else if vectors, r.Why = e.lowest(r, o); r.Why != "" {
+	} else if vectors, known, r.Why = e.lowest(r, o); r.Why != "" {
 		return r
 	}
 	_, k := vectors.Dims()
@@ -79,12 +82,14 @@ func (s *system) solve(d *derivatives, r *Result, o Options) *Result {
 	})
 	candidates := 0
 	r.Floor = levels[0].floor
-	for _, l := range levels {
+	for j, l := range levels {
 		if l.sigma < o.Soft {
 			candidates++
 			r.Floor = max(r.Floor, l.floor)
 		}
-		r.Sigma = append(r.Sigma, l.sigma)
+		if j < known {
+			r.Sigma = append(r.Sigma, l.sigma)
+		}
 	}
 	for _, l := range levels[:candidates] {
 		f := Family{Sigma: l.sigma, Floor: l.floor, State: Approximate, Moves: s.motion(l.vector)}
@@ -145,31 +150,12 @@ func (s *system) rank(e *equations, levels []level, candidates, size int, r *Res
 	for j := range k {
 		v.SetCol(j, levels[first+j].vector)
 	}
-	zv, _ := e.times(v)
-	keep := r.Rows / s.objects
-	grams := make([]*mat.SymDense, s.objects)
-	for i := range grams {
-		grams[i] = newSym(k)
-		for w := range keep {
-			add(grams[i], 1/float64(s.objects), zv.RawRowView(i*keep+w))
-		}
-	}
+	times := lots(s.objects, o)
+	squares := e.squares(v, times)
+	sizes := s.metrics(times, s.expanded(levels[first:last]))
 	counts := map[int]int{}
-	own := s.expanded(levels[first:last])
-	random := random(o.Seed, ofDraws)
-	for range o.Bootstraps {
-		times := make([]float64, s.objects)
-		for range s.objects {
-			times[random.IntN(s.objects)]++
-		}
-		sum := newSym(k)
-		raw := sum.RawSymmetric().Data
-		for i, t := range times {
-			if t > 0 {
-				axpy(raw, t, grams[i].RawSymmetric().Data)
-			}
-		}
-		sigma := relative(sum, s.metric(times, own))
+	for b := range o.Bootstraps {
+		sigma := relative(unpacked(squares.RawRowView(b), k), unpacked(sizes.RawRowView(b), k))
 		n, _ := cut(sigma, size-first, max(r.Floor, 1e-7), o.Soft)
 		counts[first+n]++
 	}
@@ -219,23 +205,102 @@ func (s *system) expanded(levels []level) [][]*mat.Dense {
 	return out
 }
 
-// metric is N of drawn objects, each counted as often as it was drawn, on the directions that matrices stand for.
-func (s *system) metric(times []float64, own [][]*mat.Dense) *mat.SymDense {
-	out := newSym(len(own[0]))
-	for k, p := range s.parts {
-		mean := newSym(p.c)
-		raw := mean.RawSymmetric().Data
-		for i, t := range times {
-			if t > 0 {
-				axpy(raw, t/float64(s.objects), p.each[i].RawSymmetric().Data)
+// lots is how often each object is in each bootstrap, over the number of objects: a row for each bootstrap.
+func lots(objects int, o Options) *mat.Dense {
+	out := mat.NewDense(o.Bootstraps, objects, nil)
+	random := random(o.Seed, ofDraws)
+	for b := range o.Bootstraps {
+		row := out.RawRowView(b)
+		for range objects {
+			row[random.IntN(objects)]++
+		}
+		scale(row, 1/float64(objects))
+	}
+	return out
+}
+
+// packed is the upper half of a symmetric matrix, row after row.
+func packed(to []float64, m *mat.SymDense) {
+	raw := m.RawSymmetric()
+	for i := range raw.N {
+		to = to[copy(to, raw.Data[i*raw.Stride+i:i*raw.Stride+raw.N]):]
+	}
+}
+
+func unpacked(from []float64, n int) *mat.SymDense {
+	m := newSym(n)
+	raw := m.RawSymmetric()
+	for i := range n {
+		from = from[copy(raw.Data[i*raw.Stride+i:i*raw.Stride+n], from):]
+	}
+	return m
+}
+
+// objectsAtATime is how many objects have their symmetric matrices side by side.
+const objectsAtATime = 256
+
+// drawn is the sum of a symmetric matrix of each object, as often as it was drawn: packed, a row for each bootstrap.
+func drawn(times *mat.Dense, n int, each func(object int, to []float64)) *mat.Dense {
+	bootstraps, objects := times.Dims()
+	out := mat.NewDense(bootstraps, n*(n+1)/2, nil)
+	some := mat.NewDense(min(objects, objectsAtATime), n*(n+1)/2, nil)
+	for from := 0; from < objects; from += objectsAtATime {
+		rows := min(objectsAtATime, objects-from)
+		for i := range rows {
+			row := some.RawRowView(i)
+			clear(row)
+			each(from+i, row)
+		}
+		part := times.Slice(0, bootstraps, from, from+rows).(*mat.Dense) //nolint:errcheck // a slice of a Dense is one
+		all := some.RawMatrix()
+		all.Rows = rows
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, part.RawMatrix(), all, 1, out.RawMatrix())
+	}
+	return out
+}
+
+// squares is M of drawn objects on some directions.
+func (e *equations) squares(v, times *mat.Dense) *mat.Dense {
+	zv, _ := e.times(v)
+	_, k := v.Dims()
+	return drawn(times, k, func(object int, to []float64) {
+		for w := object * e.keep; w < (object+1)*e.keep; w++ {
+			row, at := zv.RawRowView(w), 0
+			for i, x := range row {
+				axpy(to[at:at+k-i], x, row[i:])
+				at += k - i
 			}
 		}
-		for j, m := range own[k] {
-			var moved mat.Dense
-			moved.Mul(m, mean)
-			for i := range j + 1 {
-				out.SetSym(i, j, out.At(i, j)+dot(own[k][i].RawMatrix().Data, moved.RawMatrix().Data))
+	})
+}
+
+// metrics is N of drawn objects on the directions that matrices stand for.
+func (s *system) metrics(times *mat.Dense, own [][]*mat.Dense) *mat.Dense {
+	bootstraps, _ := times.Dims()
+	k := len(own[0])
+	out := mat.NewDense(bootstraps, k*(k+1)/2, nil)
+	for j, p := range s.parts {
+		means := drawn(times, p.c, func(object int, to []float64) { packed(to, p.each[object]) })
+		// What matrices a and b are together is the sum of the numbers of aᵀb, each times that of the mean.
+		n, at := p.c*(p.c+1)/2, 0
+		for a := range k {
+			pairs := mat.NewDense(n, k-a, nil)
+			both := make([]float64, n)
+			for b := a; b < k; b++ {
+				var m mat.Dense
+				m.Mul(own[j][a].T(), own[j][b])
+				whole := symmetrised(&m)
+				for i := range p.c { // off the diagonal each number stands for two
+					for c := i + 1; c < p.c; c++ {
+						whole.SetSym(i, c, 2*whole.At(i, c))
+					}
+				}
+				packed(both, whole)
+				pairs.SetCol(b-a, both)
 			}
+			to := out.Slice(0, bootstraps, at, at+k-a).(*mat.Dense) //nolint:errcheck // a slice of a Dense is one
+			blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, means.RawMatrix(), pairs.RawMatrix(), 1, to.RawMatrix())
+			at += k - a
 		}
 	}
 	return out
