@@ -87,6 +87,7 @@ func (a *App) Page(ctx context.Context, paths []string, out string, o PageOption
 	if err != nil {
 		return nil, err
 	}
+	found := sh.SheetsWith(run)
 	run = handout.Fitting(run)
 	a.note(run.Document().Notes...)
 	p := a.begin(TaskReport, "%")
@@ -97,7 +98,9 @@ func (a *App) Page(ctx context.Context, paths []string, out string, o PageOption
 	var sum handout.Summary
 	p.size(100)
 	err = disk.Write(disk.OS{}, out, func(w io.Writer) (err error) {
-		sum, err = handout.Write(ctx, w, handout.Source{Run: run, Findings: sh.Findings, Files: files}, ho)
+		sum, err = handout.Write(ctx, w, handout.Source{
+			Run: run, Findings: sh.Findings, Sheets: found, Files: files,
+		}, ho)
 		return err
 	})
 	p.end()
@@ -130,7 +133,7 @@ func (a *App) serverPage(sh *shelf.Shelf, files fs.FS, live bool) func(context.C
 		}
 		o.Stored, o.Version, o.Workers = !live, a.Version, 1
 		_, err = handout.Write(ctx, w, handout.Source{
-			Run: handout.Fitting(run), Findings: sh.Findings, Files: files,
+			Run: handout.Fitting(run), Findings: sh.Findings, Sheets: sh.SheetsWith(run), Files: files,
 		}, o)
 		return handout.Refused(err)
 	}

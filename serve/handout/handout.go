@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"net/url"
 	"slices"
@@ -58,6 +59,8 @@ type Source struct {
 	Run *shelf.Run
 	// Findings reads an audit of the run by its id; nil leaves audits out.
 	Findings func(id string) (*api.Findings, error)
+	// Sheets are what other commands found of the run or beside it.
+	Sheets []*api.OpenSheet
 	// Files are those of the interface: report.js, or app.js where there is none, app.css and LICENSES.txt.
 	Files fs.FS
 }
@@ -163,6 +166,7 @@ type builder struct {
 	// the worst sample of chosen under the first model; -1 without one
 	worst  int
 	audits []api.Audit
+	sheets []api.Sheet
 	places []api.Place
 	// what does not depend on the blocks
 	base *page
@@ -189,6 +193,10 @@ type builder struct {
 	shrunk int
 	// samples with maps of errors
 	mapped []int
+	// audits that sheets name and that are none of the run
+	beside []api.Audit
+	// sheets that did not fit
+	apart []string
 	// inputs are there at some elements only
 	sparse bool
 	sum    Summary
@@ -314,6 +322,9 @@ func (b *builder) build() error {
 	if need := b.skip + b.used; need > b.o.Budget {
 		return &SmallBudgetError{b.o.Budget, need}
 	}
+	if err := b.found(); err != nil {
+		return err
+	}
 	// Samples get their part before the metrics that are not shown first.
 	free := int64(0)
 	if b.o.Keep > 0 && b.run.Len() > 0 {
@@ -422,18 +433,7 @@ func (b *builder) findings() error {
 		return nil
 	}
 	for _, id := range b.doc.Audits {
-		f, err := b.src.Findings(id)
-		if err != nil {
-			return err
-		}
-		kept := *f
-		kept.Places = []api.Place{} // those in other runs cannot be shown here
-		for _, p := range f.Places {
-			if p.Run == b.doc.ID {
-				kept.Places = append(kept.Places, p)
-			}
-		}
-		k, err := packJSON("audits/"+id, kept)
+		f, k, err := b.audit(id)
 		if err != nil {
 			return err
 		}
@@ -441,7 +441,78 @@ func (b *builder) findings() error {
 			return err
 		}
 		b.audits = append(b.audits, f.Audit)
-		b.places = append(b.places, kept.Places...)
+		b.places = append(b.places, f.Places...)
+	}
+	return nil
+}
+
+// audit is the findings of an audit, with its places in the run, and their block.
+func (b *builder) audit(id string) (api.Findings, *block, error) {
+	f, err := b.src.Findings(id)
+	if err != nil {
+		return api.Findings{}, nil, err
+	}
+	kept := *f
+	kept.Places = []api.Place{} // those in other runs cannot be shown here
+	for _, p := range f.Places {
+		if p.Run == b.doc.ID {
+			kept.Places = append(kept.Places, p)
+		}
+	}
+	k, err := packJSON("audits/"+id, kept)
+	return kept, k, err
+}
+
+// found adds what other commands found, with the audits that it names, each as long as half of the budget is left to
+// the run.
+func (b *builder) found() error {
+	kept := func(id string) bool { return b.have["audits/"+id] }
+	for _, full := range b.src.Sheets {
+		o := *full
+		for _, folder := range slices.Sorted(maps.Keys(o.Audits)) {
+			id := o.Audits[folder]
+			if kept(id) || b.src.Findings == nil {
+				continue
+			}
+			f, k, err := b.audit(id)
+			if err != nil {
+				return err
+			}
+			ok, err := b.fit(b.o.Budget/2, k)
+			if err != nil {
+				return err
+			}
+			if ok {
+				b.beside = append(b.beside, f.Audit)
+			}
+		}
+		o.Sheet.Audits = slices.DeleteFunc(append([]string{}, o.Sheet.Audits...), func(id string) bool {
+			return !kept(id)
+		})
+		o.Audits = maps.Clone(o.Audits)
+		maps.DeleteFunc(o.Audits, func(_, id string) bool { return !kept(id) })
+		k, err := packJSON("sheets/"+o.Sheet.ID, o)
+		if err != nil {
+			return err
+		}
+		listed, err := packJSON("runs", o.Sheet) // what it takes in the list
+		if err != nil {
+			return err
+		}
+		n, err := listed.size()
+		if err != nil {
+			return err
+		}
+		ok, err := b.fit(b.o.Budget/2+n, k)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			b.apart = append(b.apart, o.Sheet.Name+" ("+o.Sheet.Kind+")")
+			continue
+		}
+		b.skip += n
+		b.sheets = append(b.sheets, o.Sheet)
 	}
 	return nil
 }
@@ -936,8 +1007,8 @@ func (b *builder) finish() ([]byte, error) {
 		run := b.document(false)
 		card := run.RunCard
 		list := api.Runs{
-			Version: b.o.Version, Runs: []api.RunCard{card}, Audits: append([]api.Audit{}, b.audits...),
-			Planned: []api.Planned{}, Problems: []api.Broken{},
+			Version: b.o.Version, Runs: []api.RunCard{card}, Audits: slices.Concat([]api.Audit{}, b.audits, b.beside),
+			Sheets: append([]api.Sheet{}, b.sheets...), Planned: []api.Planned{}, Problems: []api.Broken{},
 		}
 		one, err := packJSON("run", run)
 		if err != nil {
@@ -1078,6 +1149,10 @@ func (b *builder) tell() {
 	}
 	if b.src.Findings == nil && len(b.doc.Audits) > 0 {
 		say("Audits of the run were left out.")
+	}
+	if len(b.apart) > 0 {
+		say("What other commands found did not fit: %s. nero serve shows it, and a report with a larger budget holds it.",
+			strings.Join(b.apart, ", "))
 	}
 	b.sum.LeftOut = out
 }

@@ -380,6 +380,54 @@ func write(tb testing.TB, s *shelf.Shelf, run *shelf.Run, o Options) (*opened, S
 	return read(tb, page.Bytes()), sum
 }
 
+// What other commands found is in the file, without links to what is not, as long as half of the budget is left.
+func TestSheets(t *testing.T) {
+	m := small()
+	_, run := m.open(t)
+	noise := make([]byte, 200_000)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range noise {
+		noise[i] = byte(r.Uint32())
+	}
+	large, err := json.Marshal(noise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sheet := func(id string, doc json.RawMessage) *api.OpenSheet {
+		return &api.OpenSheet{
+			Sheet:    api.Sheet{ID: id, Kind: "repair", Name: id, Runs: []string{"run"}, Audits: []string{"gone"}},
+			Document: doc, Audits: map[string]string{"audits/before": "gone"},
+		}
+	}
+	given := []*api.OpenSheet{sheet("fixed", json.RawMessage(`{"model":"plain"}`)), sheet("large", large)}
+	for budget, want := range map[int64][]string{PresetBudget: {"fixed", "large"}, 400_000: {"fixed"}} {
+		var page bytes.Buffer
+		sum, err := Write(t.Context(), &page, Source{Run: run, Files: files, Sheets: given}, Options{Budget: budget})
+		if err != nil || sum.Bytes > budget {
+			t.Fatalf("%d bytes of %d: %v", sum.Bytes, budget, err)
+		}
+		o := read(t, page.Bytes())
+		var list api.Runs
+		o.json(t, "runs", &list)
+		var got []string
+		for _, a := range list.Sheets {
+			got = append(got, a.ID)
+			var open api.OpenSheet
+			o.json(t, "sheets/"+a.ID, &open)
+			if len(a.Audits) != 0 || len(open.Audits) != 0 || len(open.Document) == 0 {
+				t.Errorf("%s leads to audits that are not in the file: %v, %v", a.ID, a.Audits, open.Audits)
+			}
+		}
+		left := slices.ContainsFunc(sum.LeftOut, func(s string) bool { return strings.Contains(s, "large (repair)") })
+		if !slices.Equal(got, want) || left == (len(want) == 2) {
+			t.Errorf("%d bytes: sheets %q, want %q; left out: %q", budget, got, want, sum.LeftOut)
+		}
+	}
+	if given[0].Audits["audits/before"] == "" || len(given[0].Sheet.Audits) != 1 {
+		t.Error("what was given was changed")
+	}
+}
+
 // Everything that is in the file is what the shelf gives.
 func TestRoundTrip(t *testing.T) {
 	m := small()

@@ -260,7 +260,31 @@ func (s *Shelf) Sheet(id string) (*api.OpenSheet, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("sheet %.100q: %w; GET runs lists what there is", id, ErrUnknown)
 	}
-	a := s.sheets[i]
+	return s.openedSheet(s.sheets[i]), nil
+}
+
+// SheetsWith are the sheets that belong with a run: those of its models, and those that are of no run at all. They are
+// of this run alone.
+func (s *Shelf) SheetsWith(r *Run) []*api.OpenSheet {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []*api.OpenSheet
+	for _, a := range s.sheets {
+		o := s.openedSheet(a)
+		of := slices.ContainsFunc(r.parts, func(p part) bool { return slices.Contains(o.Sheet.Runs, p.source.id) })
+		if !of && len(o.Sheet.Runs) > 0 {
+			continue
+		}
+		if o.Sheet.Runs = []string{}; of {
+			o.Sheet.Runs = append(o.Sheet.Runs, r.id)
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// openedSheet is a sheet with its document. The lock is held.
+func (s *Shelf) openedSheet(a *sheet) *api.OpenSheet {
 	o := &api.OpenSheet{Sheet: s.listedSheet(a), Document: a.raw, Audits: map[string]string{}}
 	for _, folder := range a.audits {
 		file := filepath.Join(filepath.Dir(a.file), filepath.FromSlash(folder), "audit.json")
@@ -268,5 +292,5 @@ func (s *Shelf) Sheet(id string) (*api.OpenSheet, error) {
 			o.Audits[folder] = s.audits[k].id
 		}
 	}
-	return o, nil
+	return o
 }

@@ -75,6 +75,9 @@ func TestSheets(t *testing.T) {
 	top := t.TempDir()
 	m := small()
 	m.write(t, filepath.Join(top, "all", "run"))
+	other := small()
+	other.models = []string{"else"}
+	other.write(t, filepath.Join(top, "all", "another"))
 	writeFile(t, filepath.Join(top, "all", "fixed", "repair.json"), billOf(t, m.models[0]))
 	for _, name := range []string{"before", "average"} {
 		writeFile(t, filepath.Join(top, "all", "fixed", "audits", name, "audit.json"),
@@ -119,6 +122,22 @@ func TestSheets(t *testing.T) {
 	}
 	if _, err := s.Sheet("nobody"); !errors.Is(err, ErrUnknown) {
 		t.Errorf("an unknown sheet: %v", err)
+	}
+	// With a run go those of its models and those of no run.
+	for id, want := range map[string][]string{
+		"run": {"data", "discovery", "identify", "repair"}, "another": {"data", "identify"},
+	} {
+		var with []string
+		for _, o := range s.SheetsWith(run(t, s, id)) {
+			with = append(with, o.Sheet.Kind)
+			if of := o.Sheet.Kind == "repair" || o.Sheet.Kind == "discovery"; of != slices.Equal(o.Sheet.Runs, []string{id}) {
+				t.Errorf("%s is of %q", o.Sheet.Kind, o.Sheet.Runs)
+			}
+		}
+		slices.Sort(with)
+		if !slices.Equal(with, want) {
+			t.Errorf("with %s go %q, want %q", id, with, want)
+		}
 	}
 	// Beside a run that is given alone, and by its own name, whatever that is.
 	if got := opened(t, Options{}, filepath.Join(top, "all", "run")).Runs(); len(got.Sheets) != 1 ||

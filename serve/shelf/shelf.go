@@ -107,7 +107,8 @@ type fault struct {
 // folder
 // that holds such folders, like the one that nero demo writes. Beside a run or an audit its sheets are shown, too. What
 // is damaged is listed among the problems, and the others are
-// shown; the error is for nothing to show at all. Close the shelf when done. The context ends what runs in the
+// shown; the error is for nothing to show at all at any of the paths. Without a path the shelf is empty. Close the shelf
+// when done. The context ends what runs in the
 // background.
 func Open(ctx context.Context, paths []string, o Options) (*Shelf, error) {
 	if o.CacheBytes <= 0 {
@@ -139,7 +140,7 @@ func Open(ctx context.Context, paths []string, o Options) (*Shelf, error) {
 	s.looking.Lock()
 	s.look()
 	s.looking.Unlock()
-	if len(s.sources) == 0 && len(s.audits) == 0 && len(s.sheets) == 0 && len(s.planned) == 0 {
+	if len(paths) > 0 && len(s.sources) == 0 && len(s.audits) == 0 && len(s.sheets) == 0 && len(s.planned) == 0 {
 		var errs []error
 		for _, p := range s.order {
 			b := s.broken[p]

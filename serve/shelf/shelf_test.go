@@ -158,8 +158,10 @@ func TestOpenNothing(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "x.txt"), "")
 	writeFile(t, filepath.Join(dir, "bad", "job.json"), "{")
+	if s := opened(t, Options{}); len(s.Runs().Runs)+len(s.Runs().Problems) != 0 {
+		t.Errorf("without a path: %+v", s.Runs())
+	}
 	for _, paths := range [][]string{
-		nil,
 		{dir},
 		{filepath.Join(dir, "none")},
 		{filepath.Join(dir, "x.txt")},
