@@ -335,8 +335,8 @@ func spreadOf(v []space.Value) spread {
 }
 
 // unstructured are the samples changed by noise that is as large, in each field, as what a motion does to it: noise
-// without structure for numbers, blurred for pictures and volumes, whose neighbours belong together. It is nil for
-// samples that the motion leaves as they are.
+// without structure for numbers, blurred for pictures, volumes and signals, whose neighbours belong together. It is nil
+// for samples that the motion leaves as they are.
 func (c *scanner) unstructured(f family, moved []space.Value, purpose string) (forth, back []space.Value) {
 	forth, back = make([]space.Value, len(moved)), make([]space.Value, len(moved))
 	specs := f.in.Leaves()
@@ -393,13 +393,14 @@ func noise(to []float64, like space.Value, size float64, r *rand.Rand) {
 	for i := range to {
 		to[i] = elementary.Normal(r)
 	}
-	if h, w, ok := space.Plane(like); ok && h*w > 0 && len(to)%(h*w) == 0 {
-		for from := 0; from < len(to); from += h * w {
-			blur(to[from:from+h*w], h, w)
-		}
-	} else if d, h, w, ok := space.Voxels(like); ok && d*h*w > 0 && len(to)%(d*h*w) == 0 {
-		for from := 0; from < len(to); from += d * h * w {
-			blur(to[from:from+d*h*w], d, h, w)
+	sides := space.Sides(like)
+	each := 1
+	for _, n := range sides {
+		each *= n
+	}
+	if len(sides) > 0 && each > 0 && len(to)%each == 0 {
+		for from := 0; from < len(to); from += each {
+			blur(to[from:from+each], sides...)
 		}
 	}
 	sum := 0.0

@@ -22,6 +22,18 @@ func Plane(v Value) (h, w int, ok bool) {
 	return h, w, h > 0 && w > 0
 }
 
+// Sides are the lengths of the axes along which neighbours in a value lie side by side, the last varying fastest: of
+// each picture, volume, or channel of a signal. It is nil for values whose numbers have no neighbours.
+func Sides(v Value) []int {
+	if s, ok := v.(interface{ sides() []int }); ok {
+		return s.sides()
+	}
+	if h, w, ok := Plane(v); ok {
+		return []int{h, w}
+	}
+	return nil
+}
+
 // Blank writes 0 to the places of v, numbered as in [Reread], where keep is below 0. It does nothing to values that do
 // not lie on pixels.
 func Blank(v Value, keep []int) {

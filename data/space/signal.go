@@ -134,6 +134,8 @@ func (s *Signal) Column(i int) int { return i / max(s.T, 1) }
 // Lines is C: a channel is a line. Numbers stand line by line.
 func (s *Signal) Lines() int { return s.C }
 
+func (s *Signal) sides() []int { return []int{s.T} }
+
 // Length is T.
 func (s *Signal) Length() int { return s.T }
 

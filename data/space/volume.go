@@ -32,13 +32,7 @@ func NewVolume(c, d, h, w int) *Volume {
 	return &Volume{C: c, D: d, H: h, W: w, Val: make([]float64, c*d*h*w)}
 }
 
-// Voxels is the number of slices, rows and columns of a value that lies on voxels; false for others.
-func Voxels(v Value) (d, h, w int, ok bool) {
-	if x, ok := v.(*Volume); ok {
-		return x.D, x.H, x.W, true
-	}
-	return 0, 0, 0, false
-}
+func (v *Volume) sides() []int { return []int{v.D, v.H, v.W} }
 
 // Kind is [KindVolume].
 func (*Volume) Kind() Kind { return KindVolume }
