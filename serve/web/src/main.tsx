@@ -133,4 +133,5 @@ if (root && report) {
   report.tell = (t) => s.tasks.notify('info', t);
   if (report.notice) s.tasks.notify('info', report.notice);
   if (!s.data.runID.value) s.show(report.directory.run);
+  if (report.sheets) void s.data.list(); // the head leads to them
 } else if (root) start(new ServerSource(location.href), root, historyOf(document));

@@ -307,6 +307,11 @@ export class ReportSource implements Source {
     return this.directory.brief;
   }
 
+  /** Whether what other commands found is in the file. */
+  get sheets(): boolean {
+    return this.directory.blocks.some((b) => b.name.startsWith('sheets/'));
+  }
+
   listen(): () => void {
     return () => undefined;
   }
@@ -352,6 +357,7 @@ export class ReportSource implements Source {
     const [kind, id, what, item, last] = parts;
     if (method === 'GET' && kind === 'runs' && parts.length === 1) return { doc: await this.json('runs') };
     if (method === 'GET' && kind === 'audits' && parts.length === 2) return { doc: await this.json(`audits/${id}`, 'this audit') };
+    if (method === 'GET' && kind === 'sheets' && parts.length === 2) return { doc: await this.json(`sheets/${id}`, 'this page') };
     if (kind === 'runs' && id !== undefined && id !== this.directory.run) throw new Failure(404, 'unknown', `The run ${id} is not in this file, which holds ${this.directory.run}.`, 'Ask whoever made the report, or use nero serve.');
     if (kind === 'runs' && parts.length === 2 && method === 'GET') return { doc: await this.run() };
     if (kind === 'runs' && parts.length === 3) {

@@ -5,11 +5,16 @@ import type * as api from '../core/api';
 import { copy, save } from '../core/export';
 import { Slot } from '../core/slot';
 import type { State } from '../core/state';
-import { Card, Command, Scroll } from './sheets';
+import { Card, Command, Scroll, SheetPage } from './sheets';
 import { answered, answersOf, fileOf, join, progress, split, sureness } from './questions';
 
-/** The page of the questionnaire. The answers stand in the address; those of a file are where it begins. */
+/** The page of the questionnaire; of a report, what followed from the answers that were given. */
 export function IdentifyPage({ s }: { s: State }) {
+  return s.client.live ? <Asking s={s} /> : <SheetPage s={s} kind="identify" none="A report asks nothing: nero serve has the questions, and nero identify asks in a terminal." draw={(a) => <Given s={s} r={a.document as api.Concluded} />} />;
+}
+
+/** The questions. The answers stand in the address; those of a file are where it begins. */
+function Asking({ s }: { s: State }) {
   const slot = useMemo(() => new Slot<api.Identified>(), []), [ready, setReady] = useState(!s.place.sheet.peek());
   const id = s.place.sheet.value, detail = s.place.detail.value, answers = answersOf(detail), text = JSON.stringify(detail);
   useEffect(() => {
@@ -23,7 +28,6 @@ export function IdentifyPage({ s }: { s: State }) {
     void slot.load((cut) => s.client.identify(body, cut), true);
   }, [ready, text]);
   const { value, error } = slot.state.value;
-  if (!s.client.live) return <div class="findings found"><p class="empty">A report has no questionnaire: nero serve shows it, and nero identify asks in a terminal.</p></div>;
   const set = (key: string, to: string) => { s.place.detail.value = answered(s.place.detail.peek(), key, to); };
   return (
     <div class="findings found identify">
@@ -63,20 +67,42 @@ function Ask({ q, n, now, wrong, set }: { q: api.Question; n: number; now: strin
   );
 }
 
+/** What followed from answers that were given elsewhere. */
+function Given({ s, r }: { s: State; r: api.Concluded }) {
+  return (
+    <>
+      <section class="card summary" aria-labelledby="identify-title">
+        <h2 id="identify-title">Which symmetries should the problem have?</h2>
+        <p class="answer">{r.sentence}</p>
+        <p class="note">Nothing was measured: rules read these answers, and what follows is a hypothesis.</p>
+        <dl class="facts">{Object.entries(r.answers).map(([k, v]) => <div key={k}><dt>{k}</dt><dd>{v}</dd></div>)}</dl>
+      </section>
+      <Conclusion r={r} />
+      {r.commands.length > 0 && <Card id="next" title="What to type then">{r.commands.map((c) => <Command key={c} s={s} text={c} />)}</Card>}
+    </>
+  );
+}
+
+function Conclusion({ r }: { r: api.Concluded }) {
+  return (
+    <Card id="follows" title="What follows">
+      {r.factors.length === 0 ? <p class="note">No symmetry follows yet.</p> : (
+        <Scroll label="Symmetries">
+          <table><thead><tr><th scope="col">group</th><th scope="col" class="words">how sure</th><th scope="col" class="words">why</th><th scope="col" class="words">rule</th></tr></thead>
+            <tbody>{r.factors.map((f, k) => <tr key={k}><th scope="row">{f.group}</th><td class="words"><span class={`verdict ${sureness(f.sureness).kind}`}><span aria-hidden="true">{sureness(f.sureness).sign}</span> {f.sureness}</span></td><td class="words wrap">{f.why}</td><td class="words">{f.rule}</td></tr>)}</tbody></table>
+        </Scroll>
+      )}
+      {r.not.length > 0 && <><h3>No symmetries</h3><ul>{r.not.map((x) => <li key={x.what}><b>{x.what}</b>: {x.why} <span class="note">({x.rule})</span></li>)}</ul></>}
+      {r.warnings.length > 0 && <><h3>Take care</h3><ul>{r.warnings.map((x) => <li key={x.text}>{x.text} <span class="note">({x.rule})</span></li>)}</ul></>}
+    </Card>
+  );
+}
+
 function Follows({ s, v, set, detail }: { s: State; v: api.Identified; set: (key: string, text: string) => void; detail: Readonly<Record<string, string>> }) {
   const r = v.result!, [name, setName] = useState(''), file = fileOf(v.files, name);
   return (
     <>
-      <Card id="follows" title="What follows">
-        {r.factors.length === 0 ? <p class="note">No symmetry follows yet.</p> : (
-          <Scroll label="Symmetries">
-            <table><thead><tr><th scope="col">group</th><th scope="col" class="words">how sure</th><th scope="col" class="words">why</th><th scope="col" class="words">rule</th></tr></thead>
-              <tbody>{r.factors.map((f, k) => <tr key={k}><th scope="row">{f.group}</th><td class="words"><span class={`verdict ${sureness(f.sureness).kind}`}><span aria-hidden="true">{sureness(f.sureness).sign}</span> {f.sureness}</span></td><td class="words wrap">{f.why}</td><td class="words">{f.rule}</td></tr>)}</tbody></table>
-          </Scroll>
-        )}
-        {r.not.length > 0 && <><h3>No symmetries</h3><ul>{r.not.map((x) => <li key={x.what}><b>{x.what}</b>: {x.why} <span class="note">({x.rule})</span></li>)}</ul></>}
-        {r.warnings.length > 0 && <><h3>Take care</h3><ul>{r.warnings.map((x) => <li key={x.text}>{x.text} <span class="note">({x.rule})</span></li>)}</ul></>}
-      </Card>
+      <Conclusion r={r} />
       <Card id="files" title="Files to keep" sub={`${v.files.length}`}>
         <div class="bar">
           <label class="field">Model <input type="text" value={detail['model_file'] ?? ''} placeholder="model.onnx" maxLength={500} onChange={(e) => set('model_file', e.currentTarget.value.trim())} /></label>

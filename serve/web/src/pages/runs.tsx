@@ -53,7 +53,7 @@ export function Runs({ s }: { s: State }) {
       {list.runs.length === 0 && list.sheets.length + list.planned.length > 0 ? null : list.runs.length === 0 ? (
         <div class="runs-empty">
           <p>There is no run here yet.</p>
-          <p>Make one with <code>nero demo</code>, or show one with <code>nero serve RUN</code>.</p>
+          <p>Make one with <code>nero demo</code>, or show one with <code>nero serve RUN</code>. For the questions below nothing is needed.</p>
         </div>
       ) : (
         <ul class="runs-list">
