@@ -63,8 +63,11 @@ type Serving struct {
 	LeftOut, Waiting     []string
 }
 
-// Serve shows the runs and audits at the paths in a browser until ctx ends or Stop is closed. It needs
-// a clock ([App.Now]).
+// questions is where the page of the questionnaire is.
+const questions = "#/identify"
+
+// Serve shows the runs and audits at the paths in a browser until ctx ends or Stop is closed, without a path the
+// questions of package identify. It needs a clock ([App.Now]).
 func (a *App) Serve(ctx context.Context, paths []string, so ServeOptions) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -121,6 +124,11 @@ func (a *App) Serve(ctx context.Context, paths []string, so ServeOptions) error 
 	if so.Ready != nil {
 		all := o.Shelf.Runs()
 		ready := &Serving{URLs: door.URLs(), Runs: len(all.Runs), Audits: len(all.Audits), Sheets: len(all.Sheets)}
+		for i := range ready.URLs {
+			if len(paths) == 0 {
+				ready.URLs[i] += questions
+			}
+		}
 		for _, p := range all.Problems {
 			ready.LeftOut = append(ready.LeftOut, p.Name+" is not shown: "+sentence(p.Detail, p.Remedy))
 		}

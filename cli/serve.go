@@ -34,24 +34,26 @@ const tokenVariable = "NERO_TOKEN"
 func (a *App) serve() *cobra.Command {
 	var f serveFlags
 	c := &cobra.Command{
-		Use:   "serve DIR...",
+		Use:   "serve [DIR...]",
 		Short: "Show runs, audits and what other commands found in a browser",
 		Long: `serve shows runs and audits in a browser: aggregate curves, samples laid out by the shape of their orbit, single orbits, and
 the input as it moves, with the models' answers at any element while you drag. A DIR is the folder of a run, of an audit, or one that
 holds such folders, like the one that nero demo writes. Runs that are not finished fill in as they are computed; of a planned audit
 (nero plan --audit) it is said how far it is and what has it made, and it is shown as soon as it is. What nero repair,
 discover, data and identify wrote (repair.json, discovery.json, data.json, answers.yaml) has pages, too, given by itself or beside a run.
+Without a DIR it asks the questions of nero identify in the browser, for which nothing has to be there.
 
 The address is printed first. Without --host only this machine can reach it; with it, visitors need the token in the printed
 address. What is shown runs no model but for live answers, which come from the model files of the runs themselves, or from endpoints on
 this machine. Nothing is sent anywhere else without --endpoints, and no program is run without --allow-program. See docs/SERVE.md.`,
 		Example: "  nero serve nero-demo\n" +
+			"  nero serve\n" +
 			"  nero serve repaired/repair.json\n" +
 			"  nero serve run-of-may run-of-june --port 8080 --no-open\n" +
 			"  nero serve copied/run --root /data/models\n" +
 			"  nero serve runs --host 0.0.0.0 --cert cert.pem --key key.pem\n" +
 			"  nero serve runs --base-path /user/me/proxy/6376/ --allowed-host hub.example.org --no-open",
-		Args: someFolder,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Guard.PortSet = cmd.Flags().Changed("port")
 			return a.serveRuns(cmd.Context(), args, f)
@@ -152,7 +154,12 @@ func (a *App) serveRuns(ctx context.Context, paths []string, f serveFlags) error
 		if s.Sheets > 0 {
 			found += ", " + words.Plural(s.Sheets, "other report", "other reports")
 		}
-		a.say("%s and %s; Ctrl-C ends", found, words.Plural(s.Audits, "audit", "audits"))
+		if len(paths) == 0 {
+			a.say("no folder is given: the page asks which symmetries a problem should have, as nero identify does; to " +
+				"show runs and audits, name their folder: nero serve FOLDER. Ctrl-C ends")
+		} else {
+			a.say("%s and %s; Ctrl-C ends", found, words.Plural(s.Audits, "audit", "audits"))
+		}
 		if f.open || !f.noOpen && screen(a.Out) {
 			if err := browse(ctx, s.URLs[0]); err != nil {
 				a.say("note: no browser was opened (%v); open the address above", err)
