@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -29,12 +30,29 @@ func numbers(seed uint64, shape ...int) tensor.Tensor {
 	return tensor.FromFloat32(v, shape...)
 }
 
+// ellipses are a·u² + 2b·uv + c·v² = const, u to the right of a middle and v below it, in pixels from the middle of the
+// picture.
+type ellipses struct{ a, b, c, right, down float64 }
+
+// tilt is upright in no frame, and its middle is not that of the picture.
+var tilt = ellipses{a: 1, b: 0.4, c: 1.3, right: 1.5, down: -1}
+
+// from is a place from the middle of the ellipses.
+func (e ellipses) from(right, down float64) (u, v float64) { return right - e.right, down - e.down }
+
+// flow is along which way a place moves on its ellipse, at which area stays what it is.
+func (e ellipses) flow(right, down float64) (x, y float64) {
+	u, v := e.from(right, down)
+	return e.b*u + e.c*v, -e.a*u - e.b*v
+}
+
 // model writes a small ONNX model over grey pictures of size x size:
 //
 //	scores  three scores that depend on where each pixel is
 //	image   a picture of the same size, by a kernel that is symmetric
 //	crooked a picture of the same size, by a kernel that is not
 //	mask    two channels, the larger of which is the class of a pixel
+//	tilted  four scores that stay where a picture flows along the ellipses of [tilt]
 func model(t *testing.T, file, kind string, size int, seed uint64) string {
 	t.Helper()
 	b := onnx.NewBuilder(19)
@@ -60,6 +78,19 @@ func model(t *testing.T, file, kind string, size int, seed uint64) string {
 			"batch", 1, size, size)
 	case "mask":
 		b.Output(b.Op("Identity", []string{conv(numbers(seed, 2, 1, 3, 3))}), tensor.Float32, "batch", 2, size, size)
+	case "tilted":
+		w := make([]float32, 0, 4*size*size)
+		for i := range size * size {
+			u, v := tilt.from(float64(i%size)-float64(size-1)/2, float64(i/size)-float64(size-1)/2)
+			q := tilt.a*u*u + 2*tilt.b*u*v + tilt.c*v*v
+			for k := range 4 {
+				s := 2.5 + 0.5*float64(k)
+				w = append(w, float32(math.Exp(-q/(2*s*s))/(s*s)))
+			}
+		}
+		flat := b.Op("Flatten", []string{b.Op("Mul", []string{x, x})})
+		y := b.Op("MatMul", []string{flat, b.Const(tensor.FromFloat32(w, size*size, 4))})
+		b.Output(b.Op("Identity", []string{y}), tensor.Float32, "batch", 4)
 	default:
 		t.Fatalf("kind %q", kind)
 	}

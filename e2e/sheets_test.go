@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -113,6 +114,27 @@ func TestRepairPage(t *testing.T) {
 	p.click(`#bill tbody tr:first-child td a`)
 	p.visible(".findings .summary .verdict")
 	p.until(`location.hash.startsWith('#/findings/')`)
+
+	// In a report, too, with what follows from answers that lie beside it.
+	if err := os.WriteFile(filepath.Join(dir, "answers.yaml"), []byte("data: \"picture\"\nturn: \"any\"\n"),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	command(t, dir, "report", "-q", ".", "--no-live", "-o", "all.html")
+	q := open(t, fromDisk(filepath.Join(dir, "all.html")), desktop)
+	q.ready()
+	q.press("header nav", "Repair")
+	q.visible("#costs svg")
+	q.until(`document.querySelectorAll('#bill tbody tr').length === 4`)
+	q.until(`document.querySelector('#orbits svg') !== null`)
+	q.axe("repair in a report")
+	q.press("header nav", "Identify")
+	q.until(`document.querySelector('#follows tbody th')?.textContent === 'SO(2)'`)
+	q.keep("identify-report")
+	q.axe("identify in a report")
+	q.press("header nav", "Run")
+	q.ready()
+	q.quiet()
 }
 
 // TestDataPage reads a report on data: curves, labels and the rose by mouse and by keys.
@@ -198,6 +220,61 @@ func TestDiscoveryPage(t *testing.T) {
 		eval[string](calm, `document.querySelector('.arrows .arrow-of').getAttribute('d')`))
 }
 
+// TestPictureArrows draws the family of a model of pictures on a digit: every arrow lies along the ellipses on which the
+// model does not see that it moved, all the same way around, and the picture moves with them.
+func TestPictureArrows(t *testing.T) {
+	chromium(t)
+	dir := t.TempDir()
+	model(t, filepath.Join(dir, "tilted.onnx"), "tilted", 28, 0)
+	digits := filepath.Join(filepath.Dir(studyFile(t, "digits")), "data", "digits1000-images-idx3-ubyte.gz")
+	if err := os.WriteFile(filepath.Join(dir, "study.yaml"), []byte(`version: 1
+models: tilted.onnx
+data: {format: idx, images: '`+digits+`', labels: none, limit: 64}
+input: {space: image, scale: 255}
+output: {space: scores, action: invariant}
+group: {name: C4}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found(t, dir, "discover", "study.yaml", "--what", "generators", "-o", "found")
+	command(t, dir, "run", "-q", "study.yaml", "--limit", "2", "-o", "run")
+	p := open(t, at(serve(t, dir), "/runs"), desktop)
+	p.press("main", "Symmetries that were found")
+	p.until(`document.querySelector('.arrows')?.getAttribute('aria-label').includes('a picture of the run beside it')`)
+	p.until(`document.querySelector('.arrows image')?.getAttribute('href').startsWith('data:image/png')`)
+	type arrow struct{ X, Y, DX, DY float64 }
+	arrows := eval[[]arrow](p, `[...document.querySelector('.arrows').querySelectorAll('.arrow-of')].map((a) => {
+		const [x, y, ex, ey] = a.getAttribute('d').match(/-?[\d.]+(?:e-?\d+)?/g).map(Number);
+		return {X: x, Y: y, DX: ex - x, DY: ey - y};
+	})`)
+	if len(arrows) < 60 {
+		t.Errorf("%d arrows", len(arrows))
+	}
+	const half = 14. / 100 // pixels of the drawing's unit
+	way := 0.
+	for _, a := range arrows {
+		x, y := tilt.flow(a.X*half, a.Y*half)
+		along, across := a.DX*x+a.DY*y, a.DX*y-a.DY*x
+		if way == 0 {
+			way = along
+		}
+		if size := math.Hypot(a.DX, a.DY) * math.Hypot(x, y); !(math.Abs(across) <= 0.03*size) || along*way < 0 {
+			t.Errorf("the arrow at %.1f, %.1f pixels goes %.1f, %.1f; its ellipse %.2f, %.2f", a.X*half, a.Y*half, a.DX,
+				a.DY, x, y)
+		}
+	}
+	p.narrow()
+	p.keep("discovery-picture")
+	p.axe("the discovery of a model of pictures")
+	turned := func() string {
+		return eval[string](p, `document.querySelector('.arrows image').getAttribute('transform')`)
+	}
+	still := turned()
+	p.focus(`.moves input[type=range]`)
+	p.keys(kb.ArrowRight)
+	p.until(`document.querySelector('.arrows image').getAttribute('transform') !== ` + quote(still))
+}
+
 // TestIdentifyPage answers the questions by mouse and by keys, and keeps a study that the program reads.
 func TestIdentifyPage(t *testing.T) {
 	t.Parallel()
@@ -234,6 +311,18 @@ func TestIdentifyPage(t *testing.T) {
 	p.press("#files", "symmetry.md")
 	p.until(`document.querySelector('#files pre').textContent.includes('SO(2)')`)
 	p.elsewhere("identify", "#follows")
+
+	// Who has nothing to show is asked at once.
+	nothing := serve(t)
+	if !strings.HasSuffix(nothing, "#/identify") {
+		t.Errorf("without a folder the address is %s", nothing)
+	}
+	n := open(t, at(nothing, "/identify"), desktop)
+	n.visible("#ask-data")
+	n.press("header", "Runs")
+	n.visible(".runs-empty")
+	n.press("main", "Answer some questions")
+	n.visible("#ask-data")
 
 	// A folder of answers opens with them.
 	dir := t.TempDir()
