@@ -122,6 +122,46 @@ func TestSymmetricData(t *testing.T) {
 	}
 }
 
+// Of 200 data sets that have the symmetry, the test of the whole group with all its statistics finds something in no
+// more than one of twenty, up to three deviations of chance; of as many whose samples lie on one side, in all.
+func TestLevelOfTheWholeGroup(t *testing.T) {
+	t.Parallel()
+	const seeds, objects, level = 200, 24, 0.05
+	for name, anywhere := range map[string]bool{"symmetric": true, "posed": false} {
+		found, energy := 0, 0
+		for seed := range uint64(seeds) {
+			s := drawn(t, "C4", objects, nil, func(i int, _ *rand.Rand) (space.Value, int, space.Value) {
+				r := rand.New(rand.NewPCG(seed, uint64(i)))
+				if anywhere {
+					return somewhere(i, r)
+				}
+				return blob(4*r.Float64()-2, 1+2*r.Float64(), 1, 1, 0, 0), -1, nil
+			})
+			s.Seed = seed
+			k, err := newTaker(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var r Report
+			if k.exact(&r); len(r.Exact.Tests) < 2 {
+				t.Fatalf("%+v", r.Exact)
+			}
+			if float64(r.Exact.P) <= level {
+				found++
+			}
+			if float64(r.Exact.Tests[0].P) <= level {
+				energy++
+			}
+		}
+		t.Logf("%s: %d of %d, by the energy distance alone %d", name, found, seeds, energy)
+		most := seeds*level + 3*math.Sqrt(seeds*level*(1-level))
+		if anywhere && !(float64(max(found, energy)) <= most && energy > 0) || !anywhere && found < seeds {
+			t.Errorf("%s: in %d of %d data sets something is found, by the energy distance alone in %d", name, found,
+				seeds, energy)
+		}
+	}
+}
+
 // Blobs near the top have a pose, which their sizes do not depend on.
 func TestPosedData(t *testing.T) {
 	r := take(t, drawn(t, "C4", 600, nil, func(i int, r *rand.Rand) (space.Value, int, space.Value) {

@@ -128,7 +128,8 @@ func TestStretchedBasis(t *testing.T) {
 
 // Functions without symmetry are not said to have one: neither wide ones nor those of a single number.
 func TestFalseDiscoveries(t *testing.T) {
-	const seeds, alpha = 60, 0.05
+	t.Parallel()
+	const seeds, alpha = 200, 0.05
 	found := 0
 	for seed := range uint64(seeds) {
 		r := rand.New(rand.NewPCG(seed, 7))
