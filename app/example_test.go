@@ -205,6 +205,23 @@ func ExampleApp_Inspect() {
 	// 48706 parameters
 }
 
+// Of a checkpoint and its canonical form, whose numbers differ, it is said that they are the same model.
+func ExampleApp_Weights() {
+	dir, done := scratch()
+	defer done()
+	file, moved := quarter(dir).Models[0].ONNX, filepath.Join(dir, "canonical.onnx")
+	ctx, o := context.Background(), app.WeightsOptions{Engine: wasm(), Workers: 1, Seed: 7}
+
+	var a app.App
+	write := o
+	write.Canonical, write.Out = true, moved
+	must(a.Weights(ctx, []string{file}, write))
+	r := must(a.Weights(ctx, []string{file, moved}, o))
+	fmt.Println(r.Report.Verdict)
+	// Output:
+	// same up to symmetries
+}
+
 // Checks that judge decide about the verdict; the others say where an error comes from, and why.
 func ExampleApp_Checks() {
 	for _, c := range must(new(app.App).Checks("lattice", "layers")) {

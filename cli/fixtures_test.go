@@ -34,6 +34,7 @@ var fixtures = map[string]func(*testscript.TestScript, bool, []string){
 	"idx":      fixture(writeIDX),
 	"npy":      fixture(writeNPY),
 	"foreign":  fixture(writeForeign),
+	"units":    fixture(writeUnits),
 }
 
 func fixture(write func(string, *options) error) func(*testscript.TestScript, bool, []string) {

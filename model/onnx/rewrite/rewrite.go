@@ -83,6 +83,29 @@ func (s *Shell) Replace(name string, t tensor.Tensor, nodes ...int) {
 	s.tidy()
 }
 
+// With is a copy of a model with other numbers of the same types and shapes in the place of stored ones, by name, for
+// all that reads them.
+func With(m *onnx.Model, numbers map[string]tensor.Tensor) (*onnx.Model, error) {
+	b := m.Edit()
+	g := b.Graph()
+	for i, t := range g.GetInitializer() {
+		if x, ok := numbers[t.GetName()]; ok {
+			g.Initializer[i] = onnx.Stored(t.GetName(), x)
+		}
+	}
+	for _, n := range g.GetNode() {
+		if n.GetOpType() != "Constant" || len(n.GetOutput()) != 1 {
+			continue
+		}
+		if x, ok := numbers[n.GetOutput()[0]]; ok {
+			if a := onnx.Attr(n, "value"); a.GetT() != nil {
+				a.T = onnx.Stored(a.GetT().GetName(), x)
+			}
+		}
+	}
+	return b.Model()
+}
+
 // Around walks over the nodes in order: put adds nodes that come before node i, and may change it.
 func (s *Shell) Around(put func(i int, n *onnxpb.NodeProto)) {
 	g := s.Graph()

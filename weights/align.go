@@ -1,0 +1,939 @@
+package weights
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+
+	"google.golang.org/protobuf/proto"
+
+	"nero/data/tensor"
+	"nero/model/onnx"
+	"nero/model/onnx/onnxpb"
+	"nero/model/onnx/units"
+	"nero/present/words"
+)
+
+// Verdict says what two checkpoints are to each other.
+type Verdict string
+
+// Verdicts, the closest first.
+const (
+	SameFile     Verdict = "same file"
+	SameUpTo     Verdict = "same up to symmetries"
+	SameFunction Verdict = "same function, other weights"
+	Different    Verdict = "different"
+)
+
+// Aligned is the comparison of two checkpoints: the units of the second are put where those of the first are, scaled as
+// they are, and then the numbers are compared.
+type Aligned struct {
+	// Digests says that the files are the same, Numbers that the weights are, Canonical that their canonical forms are.
+	Digests   bool `json:"digests_equal"`
+	Numbers   bool `json:"numbers_equal"`
+	Canonical bool `json:"canonical_equal"`
+	// Function is how far the answers of the two are apart, and Moved how far those of the second are from its own after
+	// its units were moved: what moving costs by rounding.
+	Function Apart `json:"function"`
+	Moved    Apart `json:"moved"`
+	// Before and After are ‖A − B‖/‖A‖ over all numbers, as stored and aligned.
+	Before Number  `json:"before"`
+	After  Number  `json:"after"`
+	Layers []Layer `json:"layers"`
+	// Axes say how the units were paired.
+	Axes []AlignedAxis `json:"axes"`
+	// Rounds is how many times the pairs were looked at by weights, after activations had paired them.
+	Rounds int `json:"rounds"`
+	// Path is what happens on the straight line between the two.
+	Path []Point `json:"path"`
+	// Loss says what the loss on the path is; "" where the probes have no labels.
+	Loss string `json:"loss,omitempty"`
+	// Statistics says that batch norms with stored statistics are among what is averaged.
+	Statistics bool `json:"batch_norm_statistics"`
+}
+
+// Layer is a stored tensor.
+type Layer struct {
+	Tensor string `json:"tensor"`
+	Shape  []int  `json:"shape"`
+	// ‖A − B‖/‖A‖ as stored and aligned
+	Before Number `json:"before"`
+	After  Number `json:"after"`
+}
+
+// AlignedAxis says how the units of a class were paired.
+type AlignedAxis struct {
+	Axis   int    `json:"axis"`
+	Name   string `json:"name"`
+	Units  int    `json:"units"`
+	Blocks int    `json:"blocks"`
+	// Moved have another place in the second model.
+	Moved int `json:"moved"`
+	// Correlation is the mean of those of the pairs, at the probes.
+	Correlation Number `json:"correlation"`
+	// Unmatched are units whose partner has a correlation below one half.
+	Unmatched int `json:"unmatched"`
+	// Ties are units of the first model that another one answers as they do, so that either may be the partner.
+	Ties int `json:"ties"`
+	// Refined are units that have another partner after the weights were looked at.
+	Refined int `json:"refined"`
+}
+
+// Point is a model on the line between two: t parts of the second and 1 − t of the first.
+type Point struct {
+	T Number `json:"t"`
+	// Stored is the line to the second model as it is stored, and Aligned the one to it with its units moved.
+	Stored  OnPath `json:"stored"`
+	Aligned OnPath `json:"aligned"`
+}
+
+// OnPath is what a model in between answers.
+type OnPath struct {
+	// ToFirst and ToSecond are how far its answers are from those of the ends.
+	ToFirst  Number `json:"to_first"`
+	ToSecond Number `json:"to_second"`
+	// Loss is the mean cross-entropy at probes with labels, NaN without.
+	Loss Number `json:"loss"`
+}
+
+// OtherError says that two files are no two checkpoints of one architecture.
+type OtherError struct{ Why string }
+
+// Error says where they differ.
+func (e *OtherError) Error() string {
+	return e.Why + ": the two are of different architectures, whose weights cannot be compared; name two files that " +
+		"were exported in the same way"
+}
+
+// onto are the numbers of b under the names of a.
+func onto(a, b *Network) (Numbers, error) {
+	x, y := a.Model.Proto().GetGraph(), b.Model.Proto().GetGraph()
+	other := func(format string, args ...any) error {
+		return &OtherError{fmt.Sprintf("%s and %s: ", a.Name, b.Name) + fmt.Sprintf(format, args...)}
+	}
+	if n, m := len(x.GetNode()), len(y.GetNode()); n != m {
+		return nil, other("%s and %s", words.Plural(n, "node", "nodes"), words.Plural(m, "node", "nodes"))
+	}
+	name := map[string]string{} // in b, of what is in a
+	back := map[string]string{}
+	bind := func(p, q string) bool {
+		if (p == "") != (q == "") {
+			return false
+		}
+		to, known := name[p]
+		from, taken := back[q]
+		if known || taken {
+			return to == q && from == p
+		}
+		name[p], back[q] = q, p
+		return true
+	}
+	s, t := a.Model.Signature(), b.Model.Signature()
+	if len(s.Inputs) != len(t.Inputs) || len(s.Outputs) != len(t.Outputs) {
+		return nil, other("%d and %d inputs, %d and %d outputs", len(s.Inputs), len(t.Inputs), len(s.Outputs),
+			len(t.Outputs))
+	}
+	for i := range s.Inputs {
+		if !bind(s.Inputs[i].Name, t.Inputs[i].Name) || s.Inputs[i].DType != t.Inputs[i].DType ||
+			s.Inputs[i].ShapeString() != t.Inputs[i].ShapeString() && !slices.Equal(s.Inputs[i].Sizes(),
+				t.Inputs[i].Sizes()) {
+			return nil, other("they read %s and %s", s.Inputs[i], t.Inputs[i])
+		}
+	}
+	for i, n := range x.GetNode() {
+		m := y.GetNode()[i]
+		where := fmt.Sprintf("node %d is %s in the one and %s in the other", i, onnx.Describe(n), onnx.Describe(m))
+		if n.GetOpType() != m.GetOpType() || n.GetDomain() != m.GetDomain() ||
+			len(n.GetInput()) != len(m.GetInput()) || len(n.GetOutput()) != len(m.GetOutput()) {
+			return nil, other("%s", where)
+		}
+		for k := range n.GetInput() {
+			if !bind(n.GetInput()[k], m.GetInput()[k]) {
+				return nil, other("%s, and reads another value as input %d", where, k)
+			}
+		}
+		if !sameAttributes(n, m) {
+			return nil, other("%s, with other attributes", where)
+		}
+		for k := range n.GetOutput() {
+			if !bind(n.GetOutput()[k], m.GetOutput()[k]) {
+				return nil, other("%s", where)
+			}
+		}
+	}
+	for i := range s.Outputs {
+		if !bind(s.Outputs[i].Name, t.Outputs[i].Name) {
+			return nil, other("they answer %s and %s", s.Outputs[i], t.Outputs[i])
+		}
+	}
+	return renumbered(a, b, name, other)
+}
+
+// renumbered are the stored tensors of b by the names of a. What is no floating-point number has to be the same.
+func renumbered(a, b *Network, name map[string]string, other func(string, ...any) error) (Numbers, error) {
+	out := Numbers{}
+	for _, p := range a.Units.Stored() {
+		t, ok := b.Facts.Stored(name[p])
+		if u := a.numbers[p]; !ok || t.DType != u.DType || !slices.Equal(t.Shape, u.Shape) {
+			return nil, other("the stored tensor %q is %s%v in the one, and %q is %s%v in the other", p, u.DType,
+				u.Shape, name[p], t.DType, t.Shape)
+		}
+		out[p] = t
+	}
+	for _, v := range a.Model.Proto().GetGraph().GetInitializer() {
+		if _, ok := out[v.GetName()]; ok || name[v.GetName()] == "" {
+			continue
+		}
+		t, ok := a.Facts.Stored(v.GetName())
+		u, too := b.Facts.Stored(name[v.GetName()])
+		if ok != too || ok && (t.DType != u.DType || !slices.Equal(t.Raw, u.Raw)) {
+			return nil, other("the constant %q is another one", v.GetName())
+		}
+	}
+	return out, nil
+}
+
+// sameAttributes compares the attributes of two nodes. Stored tensors of floating-point numbers may differ.
+func sameAttributes(n, m *onnxpb.NodeProto) bool {
+	if len(n.GetAttribute()) != len(m.GetAttribute()) {
+		return false
+	}
+	for _, x := range n.GetAttribute() {
+		y := onnx.Attr(m, x.GetName())
+		if y == nil {
+			return false
+		}
+		if t, u := x.GetT(), y.GetT(); t != nil && u != nil && n.GetOpType() == "Constant" &&
+			isFloat(tensor.DType(t.GetDataType())) {
+			continue // compared with the numbers
+		}
+		if x.GetG() != nil || len(x.GetGraphs()) > 0 {
+			x, y = proto.CloneOf(x), proto.CloneOf(y)
+		}
+		if !proto.Equal(x, y) {
+			return false
+		}
+	}
+	return true
+}
+
+// CompareOptions say how two checkpoints are compared.
+type CompareOptions struct {
+	Seed uint64
+	// Workers is how many goroutines compute, at least 1. No number depends on it.
+	Workers int
+	// Labels are the classes of the probes, -1 for none; nil without any.
+	Labels []int
+	// Digests are those of the files.
+	Digests [2]string
+	// Step is told what is done next; nil for nobody.
+	Step func(what string)
+}
+
+// mostPairing is how many multiply-adds pairing by weights may take.
+const mostPairing = 1 << 35
+
+// What counts as the same numbers.
+const (
+	// mostApart is the largest ‖A − B‖/‖A‖ of aligned weights that are the same, over all of them; one tensor may be
+	// ten times as far.
+	mostApart = 1e-5
+	// paired is the least correlation of units that are partners.
+	paired = 0.5
+)
+
+// aligner pairs the units of two models.
+type aligner struct {
+	a        *Network
+	b, moved Numbers
+	body     *Body
+	o        CompareOptions
+	places   map[*units.Class][]int32
+	// those that activations found
+	found map[*units.Class][]int32
+	out   *Aligned
+	axes  map[*units.Class]*AlignedAxis
+	spent int
+}
+
+// Compare says what two checkpoints are to each other.
+func Compare(ctx context.Context, a, b *Network, body *Body, o CompareOptions) (*Report, error) {
+	if o.Step == nil {
+		o.Step = func(string) {}
+	}
+	r := &Report{Format: FormatNumber, Seed: o.Seed, Probes: len(body.Probes), Gaps: a.Units.Gaps, Axes: axesOf(a)}
+	r.Models = []File{a.File(o.Digests[0]), b.File(o.Digests[1])}
+	other, err := onto(a, b)
+	if err != nil {
+		return nil, err
+	}
+	x := &aligner{
+		a: a, b: other, moved: other, body: body, o: o, places: map[*units.Class][]int32{},
+		axes: map[*units.Class]*AlignedAxis{},
+		out: &Aligned{Digests: o.Digests[0] != "" && o.Digests[0] == o.Digests[1], Numbers: other.equal(a.numbers),
+			Layers: []Layer{}, Axes: []AlignedAxis{}, Path: []Point{}},
+	}
+	r.Aligned = x.out
+	for _, n := range a.Model.Proto().GetGraph().GetNode() {
+		x.out.Statistics = x.out.Statistics || n.GetOpType() == "BatchNormalization"
+	}
+	if err := x.compare(ctx, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (x *aligner) compare(ctx context.Context, r *Report) error {
+	x.o.Step("answers")
+	first, err := x.answers(ctx, x.a.numbers)
+	if err != nil {
+		return err
+	}
+	second, err := x.answers(ctx, x.b)
+	if err != nil {
+		return err
+	}
+	for i, n := range []*answers{first, second} {
+		if n.bad != "" {
+			r.Bad, r.Verdict = fmt.Sprintf("%s: %s", r.Models[i].Name, n.bad), Different
+			return nil
+		}
+	}
+	x.out.Function = first.from(second.of)
+	if x.out.Numbers {
+		x.out.Canonical, x.out.Moved = true, Apart{Equal: true}
+		if r.Verdict = SameUpTo; x.out.Digests {
+			r.Verdict = SameFile
+		}
+		x.layers()
+		return nil
+	}
+	x.o.Step("canonical forms")
+	if x.out.Canonical, err = x.canonical(ctx); err != nil {
+		return err
+	}
+	x.o.Step("pairs of units")
+	if err := x.pair(ctx); err != nil {
+		return err
+	}
+	x.layers()
+	x.o.Step("answers after moving")
+	after, err := x.answers(ctx, x.moved)
+	if err != nil {
+		return err
+	}
+	x.out.Moved = second.from(after.of)
+	x.o.Step("the line between")
+	if err := x.path(ctx, first, second, after.of); err != nil {
+		return err
+	}
+	r.Verdict = x.verdict()
+	return nil
+}
+
+func (x *aligner) answers(ctx context.Context, n Numbers) (*answers, error) {
+	m, err := n.Into(x.a.Model)
+	if err != nil {
+		return nil, err
+	}
+	of, err := x.body.run(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	return answersOf(of)
+}
+
+// canonical tells whether both have one canonical form.
+func (x *aligner) canonical(ctx context.Context) (bool, error) {
+	p, _, err := Canonicalise(ctx, x.a, x.body)
+	if err != nil {
+		return false, err
+	}
+	q, _, err := Canonicalise(ctx, x.second(), x.body)
+	if err != nil {
+		return false, err
+	}
+	return p.equal(q), nil
+}
+
+// holding is a network with other numbers.
+func (n *Network) holding(numbers Numbers) *Network {
+	out := *n
+	out.numbers = numbers
+	return &out
+}
+
+// second is the second model under the names of the first.
+func (x *aligner) second() *Network { return x.a.holding(x.b) }
+
+// verdict weighs what was found.
+func (x *aligner) verdict() Verdict {
+	same := x.out.Canonical || float64(x.out.After) <= mostApart
+	if !x.out.Canonical {
+		for _, l := range x.out.Layers {
+			same = same && float64(l.After) <= 10*mostApart
+		}
+	}
+	function := x.out.Function.Bad == "" && float64(x.out.Function.Error) <= mostError
+	switch {
+	case same && function:
+		return SameUpTo
+	case function:
+		return SameFunction
+	}
+	return Different
+}
+
+// layers measures how far stored tensors are apart.
+func (x *aligner) layers() {
+	var sum [3]float64
+	for _, name := range x.a.Units.Stored() {
+		p, err := x.a.numbers[name].Float64s(nil)
+		if err != nil {
+			continue // it was read before
+		}
+		size := product(p, p)
+		l := Layer{Tensor: name, Shape: x.a.numbers[name].Shape}
+		for k, n := range []Numbers{x.b, x.moved} {
+			q, err := n[name].Float64s(nil)
+			if err != nil {
+				continue
+			}
+			d := 0.0
+			for i := range p {
+				v := p[i] - q[i]
+				d += float64(v * v)
+			}
+			sum[k] += d
+			e := ratio(d, size)
+			if k == 0 {
+				l.Before = e
+			} else {
+				l.After = e
+			}
+		}
+		sum[2] += size
+		if l.Before != 0 || l.After != 0 {
+			x.out.Layers = append(x.out.Layers, l)
+		}
+	}
+	x.out.Before, x.out.After = ratio(sum[0], sum[2]), ratio(sum[1], sum[2])
+}
+
+// ratio is the root of a quotient of squares; 0 for none of nothing.
+func ratio(d, size float64) Number {
+	if d == 0 {
+		return 0
+	}
+	if size == 0 {
+		return Number(math.NaN())
+	}
+	return Number(math.Sqrt(d / size))
+}
+
+// pair finds the partner of each unit.
+func (x *aligner) pair(ctx context.Context) error {
+	n := x.a.Units
+	for _, cl := range n.Classes {
+		if cl.Fixed == "" {
+			x.axes[cl] = &AlignedAxis{Axis: cl.Index, Name: cl.Label(), Units: cl.Units, Blocks: cl.Blocks}
+			x.places[cl] = identity(cl)
+		}
+	}
+	if err := x.byActivations(ctx); err != nil {
+		return err
+	}
+	x.found = maps.Clone(x.places)
+	if err := x.fit(); err != nil {
+		return err
+	}
+	if err := x.byWeights(ctx); err != nil {
+		return err
+	}
+	for _, cl := range n.Classes {
+		a := x.axes[cl]
+		if a == nil {
+			continue
+		}
+		for u, at := range x.places[cl] {
+			if int(at) != u%cl.Units {
+				a.Moved++
+			}
+			if at != x.found[cl][u] {
+				a.Refined++
+			}
+		}
+		x.out.Axes = append(x.out.Axes, *a)
+	}
+	return nil
+}
+
+// move puts the units of a class of the second model into another order, after those that it has.
+func (x *aligner) move(cl *units.Class, to []int32) error {
+	e := newElement(x.a.Units)
+	e.places[cl] = to
+	moved, err := e.Apply(x.moved)
+	if err != nil {
+		return err
+	}
+	x.moved = moved.over(x.moved)
+	x.places[cl] = after(cl, x.places[cl], to)
+	return nil
+}
+
+// seen are the activations of a class in both models, by value.
+type seen struct {
+	values []string
+	a, b   [][][]float64
+}
+
+// byActivations pairs units by how their values go along with each other at the probes: first blocks, then what is in
+// them.
+func (x *aligner) byActivations(ctx context.Context) error {
+	var asked []request
+	known := map[*units.Class]*seen{}
+	for _, cl := range x.a.Units.Classes {
+		if list := x.carriers(cl); cl.Fixed == "" && len(list) > 0 {
+			known[cl] = &seen{values: list}
+			for _, v := range list {
+				asked = append(asked, request{cl, v})
+			}
+		}
+	}
+	for k, n := range []Numbers{x.a.numbers, x.b} {
+		m, err := n.Into(x.a.Model)
+		if err != nil {
+			return err
+		}
+		rows, err := x.body.activations(ctx, m, x.a.Units, asked, samples)
+		if err != nil {
+			return err
+		}
+		for i, r := range asked {
+			if s := known[r.class]; k == 0 {
+				s.a = append(s.a, rows[i])
+			} else {
+				s.b = append(s.b, rows[i])
+			}
+		}
+	}
+	done := map[*units.Class]bool{}
+	e := newElement(x.a.Units)
+	for _, cl := range x.a.Units.Classes {
+		x.pairClass(cl, known, done, e)
+	}
+	moved, err := e.Apply(x.moved)
+	if err != nil {
+		return err
+	}
+	x.moved = moved.over(x.moved)
+	for cl, to := range e.places {
+		x.places[cl] = to
+	}
+	return nil
+}
+
+// pairClass pairs the units of one class, after those that its blocks are.
+func (x *aligner) pairClass(cl *units.Class, known map[*units.Class]*seen, done map[*units.Class]bool, e *Element) {
+	s := known[cl]
+	if done[cl] || s == nil {
+		return
+	}
+	done[cl] = true
+	for _, outer := range cl.Within {
+		x.pairClass(outer, known, done, e)
+	}
+	x.o.Step("pairs at " + cl.Label())
+	a := x.axes[cl]
+	a.Ties = ties(s.a[0])
+	signed := slices.ContainsFunc(x.a.Units.Moves, func(m *units.Move) bool {
+		return m.Class == cl && m.Kind != units.Positive
+	})
+	take := func(to []int, gain func(i, j int) float64) {
+		for i, j := range to {
+			e.places[cl] = append(e.places[cl], int32(j))
+			a.Correlation += Number(gain(i, j) / float64(cl.Units*cl.Blocks))
+			if !(gain(i, j) >= paired) {
+				a.Unmatched++
+			}
+		}
+	}
+	for _, inner := range x.inside(cl) {
+		if known[inner] != nil && x.has(s.values[0], inner) {
+			gain := x.blocks(cl, inner, known[inner])
+			take(assign(cl.Units, gain), gain)
+			return
+		}
+	}
+	for b := range cl.Blocks {
+		from := e.block(cl, b)
+		c := x.together(s, b*cl.Units, from*cl.Units, cl.Units, signed)
+		gain := func(i, j int) float64 { return c[i][j] }
+		take(assign(cl.Units, gain), gain)
+	}
+}
+
+// block is which block comes to the place of another.
+func (e *Element) block(cl *units.Class, b int) int {
+	at := make([]int, len(cl.Within))
+	for k := len(cl.Within) - 1; k >= 0; k-- {
+		n := cl.Within[k].Units
+		at[k] = b % n
+		b /= n
+	}
+	out := 0
+	for k, w := range cl.Within {
+		if to := e.places[w]; len(to) == w.Units {
+			at[k] = int(to[at[k]])
+		}
+		out = out*w.Units + at[k]
+	}
+	return out
+}
+
+// carriers are the values by which units of a class are told apart: the first and the last that have it, without what
+// is in each of them if there are such.
+func (x *aligner) carriers(cl *units.Class) []string {
+	inner := x.inside(cl)
+	values := x.a.seen(cl)
+	if len(values) == 0 {
+		return nil
+	}
+	var own []string
+	for _, v := range values {
+		if !slices.ContainsFunc(inner, func(c *units.Class) bool { return x.has(v, c) }) {
+			own = append(own, v)
+		}
+	}
+	if len(own) == 0 {
+		return values[len(values)-1:]
+	}
+	return []string{own[0], own[len(own)-1]}
+}
+
+// inside are the classes whose units are in each of those of another.
+func (x *aligner) inside(cl *units.Class) []*units.Class {
+	var out []*units.Class
+	for _, c := range x.a.Units.Classes {
+		if c.Fixed == "" && len(c.Within) == 1 && c.Within[0] == cl {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (x *aligner) has(value string, cl *units.Class) bool {
+	return slices.ContainsFunc(cl.Values, func(p units.Place) bool { return p.Value == value })
+}
+
+// samples is at how many numbers of a unit correlations are taken at most.
+const samples = 1 << 11
+
+// blocks is how well what is in two blocks can be paired.
+func (x *aligner) blocks(cl, inner *units.Class, s *seen) func(i, j int) float64 {
+	n := inner.Units
+	gain := make([][]float64, cl.Units)
+	for i := range gain {
+		gain[i] = make([]float64, cl.Units)
+		for j := range gain[i] {
+			c := x.together(s, i*n, j*n, n, true)
+			for k, l := range assign(n, func(k, l int) float64 { return c[k][l] }) {
+				gain[i][j] += c[k][l] / float64(n)
+			}
+		}
+	}
+	return func(i, j int) float64 { return gain[i][j] }
+}
+
+// together is how much n units of the first model, from one on, go along with n of the second, from another on: the
+// mean of their correlations in all values in which neither is constant; 0 where one is constant everywhere. Without
+// signs the absolute value counts.
+func (x *aligner) together(s *seen, from, to, n int, unsigned bool) [][]float64 {
+	out := make([][]float64, n)
+	for i := range out {
+		out[i] = make([]float64, n)
+	}
+	values := make([]struct{ p, q [][]float64 }, len(s.values))
+	for k := range values {
+		values[k].p, values[k].q = standard(s.a[k][from:from+n]), standard(s.b[k][to:to+n])
+	}
+	parallel(x.o.Workers, n, func(i int) {
+		for j := range n {
+			sum, count := 0.0, 0
+			for _, v := range values {
+				if v.p[i] == nil || v.q[j] == nil {
+					continue
+				}
+				c := product(v.p[i], v.q[j])
+				if unsigned {
+					c = math.Abs(c)
+				}
+				sum, count = sum+c, count+1
+			}
+			if count > 0 {
+				out[i][j] = sum / float64(count)
+			}
+		}
+	})
+	return out
+}
+
+// standard are rows less their mean, of norm 1; nil for those that are constant.
+func standard(rows [][]float64) [][]float64 {
+	out := make([][]float64, len(rows))
+	for i, r := range rows {
+		mean := 0.0
+		for _, v := range r {
+			mean += v / float64(len(r))
+		}
+		out[i] = make([]float64, len(r))
+		for j, v := range r {
+			out[i][j] = v - mean
+		}
+		size := math.Sqrt(product(out[i], out[i]))
+		if !(size > floor*floor*math.Sqrt(product(r, r))) || math.IsInf(size, 0) {
+			out[i] = nil
+		}
+		for j := range out[i] {
+			out[i][j] /= size
+		}
+	}
+	return out
+}
+
+// parallel calls f for each number below n, on several goroutines.
+func parallel(workers, n int, f func(i int)) {
+	next := make(chan int)
+	var group sync.WaitGroup
+	for range max(min(workers, n), 1) {
+		group.Go(func() {
+			for i := range next {
+				f(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	group.Wait()
+}
+
+// ties are how many rows another one goes along with so closely that nothing tells them apart.
+func ties(rows [][]float64) int {
+	x := standard(rows)
+	n := 0
+	for i := range x {
+		if x[i] == nil {
+			continue
+		}
+		for j := range x {
+			if i != j && x[j] != nil && product(x[i], x[j]) > 1-floor {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+// fit scales the units of the second model as those of the first are, and gives them their signs.
+func (x *aligner) fit() error {
+	g := x.a.Units
+	for _, m := range g.Moves {
+		p, ok := reference(g, m)
+		if !ok {
+			continue
+		}
+		a, err := rowsOf(g, m.Class, p.Tensor, x.a.numbers[p.Tensor])
+		if err != nil {
+			return err
+		}
+		b, err := rowsOf(g, m.Class, p.Tensor, x.moved[p.Tensor])
+		if err != nil {
+			return err
+		}
+		by := make([]float64, len(a))
+		for u := range by {
+			by[u] = 1
+			if m.Kind != units.Sign && m.Kind != units.Rotation {
+				r := math.Sqrt(product(a[u], a[u]) / product(b[u], b[u]))
+				if p.Exp < 0 {
+					r = 1 / r
+				}
+				if r > 0 && !math.IsInf(r, 0) {
+					by[u] = r
+				}
+			}
+			if m.Kind != units.Positive && product(a[u], b[u]) < 0 {
+				by[u] = -by[u]
+			}
+		}
+		e := newElement(g)
+		e.scale(m, by)
+		moved, err := e.Apply(x.moved)
+		if err != nil {
+			return err
+		}
+		x.moved = moved.over(x.moved)
+	}
+	return x.fitNorms()
+}
+
+// fitNorms scales weights before normalisers whose statistics come from the data.
+func (x *aligner) fitNorms() error {
+	c := &checker{Network: x.a.holding(x.moved)}
+	for _, m := range x.a.Units.Norms {
+		if m.Stored {
+			continue
+		}
+		n := 1
+		for _, u := range m.Unit {
+			n *= u.Units
+		}
+		size := [2][]float64{make([]float64, n), make([]float64, n)}
+		for k, of := range []Numbers{x.a.numbers, x.moved} {
+			for _, name := range m.On {
+				val, err := of[name].Float64s(nil)
+				if err != nil {
+					return err
+				}
+				each := c.unitAt(name, m.Unit)
+				for i, v := range val {
+					if u := each(i); u >= 0 {
+						size[k][u] += float64(v * v)
+					}
+				}
+			}
+		}
+		out := Numbers{}
+		for _, name := range m.On {
+			t := x.moved[name]
+			val, err := t.Float64s(nil)
+			if err != nil {
+				return err
+			}
+			each := c.unitAt(name, m.Unit)
+			for i := range val {
+				if u := each(i); u >= 0 && size[0][u] > 0 && size[1][u] > 0 {
+					val[i] *= math.Sqrt(size[0][u] / size[1][u])
+				}
+			}
+			if out[name], err = rounded(t.DType, val, t.Shape); err != nil {
+				return err
+			}
+		}
+		x.moved = out.over(x.moved)
+		c.numbers = x.moved
+	}
+	return nil
+}
+
+// byWeights looks at one class after the other and pairs its units so that the weights agree most, with all others as
+// they are, as long as that gets better and there is time. It starts from pairs that activations found: by itself it
+// ends in the next best order.
+func (x *aligner) byWeights(ctx context.Context) error {
+	const most = 10
+	for range most {
+		if x.close() {
+			return nil
+		}
+		changed := false
+		for _, cl := range x.a.Units.Classes {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if x.axes[cl] == nil || len(x.inside(cl)) > 0 || x.spent > mostPairing {
+				continue
+			}
+			x.o.Step("pairs by weights at " + cl.Label())
+			better, err := x.agree(cl)
+			if err != nil {
+				return err
+			}
+			changed = changed || better
+		}
+		x.out.Rounds++
+		if err := x.fit(); err != nil {
+			return err
+		}
+		if !changed || x.spent > mostPairing {
+			return nil
+		}
+	}
+	return nil
+}
+
+// close tells whether the numbers are the same already.
+func (x *aligner) close() bool {
+	var d, size float64
+	for _, name := range x.a.Units.Stored() {
+		p, err := x.a.numbers[name].Float64s(nil)
+		if err != nil {
+			return false
+		}
+		q, err := x.moved[name].Float64s(nil)
+		if err != nil {
+			return false
+		}
+		for i := range p {
+			v := p[i] - q[i]
+			d += float64(v * v)
+		}
+		size += product(p, p)
+	}
+	return float64(ratio(d, size)) <= mostApart
+}
+
+// agree pairs the units of one class by weights, and tells whether that is better than before.
+func (x *aligner) agree(cl *units.Class) (bool, error) {
+	n := cl.Units
+	gain := make([][]float64, n*cl.Blocks)
+	for i := range gain {
+		gain[i] = make([]float64, n)
+	}
+	seen := map[string]bool{}
+	for _, p := range cl.Stored {
+		if seen[p.Value] {
+			continue
+		}
+		seen[p.Value] = true
+		a, err := rowsOf(x.a.Units, cl, p.Value, x.a.numbers[p.Value])
+		if err != nil {
+			return false, err
+		}
+		b, err := rowsOf(x.a.Units, cl, p.Value, x.moved[p.Value])
+		if err != nil {
+			return false, err
+		}
+		parallel(x.o.Workers, len(a), func(i int) {
+			for j := range n {
+				gain[i][j] += product(a[i], b[i/n*n+j])
+			}
+		})
+		if len(a) > 0 {
+			x.spent += len(a) * n * len(a[0])
+		}
+	}
+	to := make([]int32, 0, len(gain))
+	var was, is, size float64
+	changed := 0
+	for b := range cl.Blocks {
+		at := b * n
+		for i, j := range assign(n, func(i, j int) float64 { return gain[at+i][j] }) {
+			to = append(to, int32(j))
+			was, is = was+gain[at+i][i], is+gain[at+i][j]
+			size += math.Abs(gain[at+i][i])
+			if i != j {
+				changed++
+			}
+		}
+	}
+	if !(is > was+1e-9*size) || changed == 0 {
+		return false, nil
+	}
+	return true, x.move(cl, to)
+}

@@ -1,0 +1,203 @@
+package weights
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"nero/data/tensor"
+	"nero/internal/elementary"
+	"nero/present/words"
+)
+
+// steps is how many parts the line between two models has.
+const steps = 10
+
+// path asks the models on the straight lines between the first and the second, as it is stored and with its units moved.
+// after are the answers of the second after that.
+func (x *aligner) path(ctx context.Context, first, second *answers, after [][]tensor.Named) error {
+	if x.o.Labels != nil {
+		x.out.Loss = "mean cross-entropy of " + strconv.Quote(x.a.Model.Signature().Outputs[0].Name)
+	}
+	for k := range steps + 1 {
+		t := float64(k) / steps
+		p := Point{T: Number(t)}
+		for _, line := range []struct {
+			to  Numbers
+			end [][]tensor.Named
+			out *OnPath
+		}{{x.b, second.of, &p.Stored}, {x.moved, after, &p.Aligned}} {
+			of := first.of
+			switch {
+			case k == steps:
+				of = line.end
+			case k > 0:
+				mixed, err := between(x.a.numbers, line.to, t)
+				if err != nil {
+					return err
+				}
+				m, err := mixed.Into(x.a.Model)
+				if err != nil {
+					return err
+				}
+				if of, err = x.body.run(ctx, m); err != nil {
+					return err
+				}
+			}
+			line.out.ToFirst, line.out.ToSecond = first.from(of).Error, second.from(of).Error
+			line.out.Loss = x.loss(of)
+		}
+		x.out.Path = append(x.out.Path, p)
+	}
+	return nil
+}
+
+// between are t parts of the second numbers and 1 − t of the first.
+func between(a, b Numbers, t float64) (Numbers, error) {
+	out := Numbers{}
+	for name, p := range a {
+		x, err := p.Float64s(nil)
+		if err != nil {
+			return nil, err
+		}
+		y, err := b[name].Float64s(nil)
+		if err != nil {
+			return nil, err
+		}
+		for i := range x {
+			x[i] = float64((1-t)*x[i]) + float64(t*y[i])
+		}
+		if out[name], err = rounded(p.DType, x, p.Shape); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// loss is the mean cross-entropy of the first output at probes with labels; NaN without.
+func (x *aligner) loss(of [][]tensor.Named) Number {
+	sum, n := 0.0, 0
+	for i, l := range x.o.Labels {
+		if l < 0 || i >= len(of) {
+			continue
+		}
+		z, err := of[i][0].Float64s(nil)
+		if err != nil || l >= len(z) {
+			return Number(math.NaN())
+		}
+		top := z[0]
+		for _, v := range z {
+			top = max(top, v)
+		}
+		total := 0.0
+		for _, v := range z {
+			total += elementary.Exp(v - top)
+		}
+		sum += elementary.Log(total) - (z[l] - top)
+		n++
+	}
+	if n == 0 {
+		return Number(math.NaN())
+	}
+	return Number(sum / float64(n))
+}
+
+// sentence is the answer about two models.
+func (a *Aligned) sentence(v Verdict) string {
+	switch v {
+	case SameFile:
+		return "Same file: the two are the same byte for byte."
+	case SameUpTo:
+		if a.Numbers {
+			return "Same up to symmetries: the weights are the same bit for bit; the files differ in names or notes " +
+				"alone."
+		}
+		moved := 0
+		for _, x := range a.Axes {
+			moved += x.Moved
+		}
+		return fmt.Sprintf("Same up to symmetries: with %s put into the order of the first model, and scaled as they "+
+			"are there, the weights are %s apart, where they were %s apart as stored; the answers are %s s apart.",
+			words.Plural(moved, "unit", "units"), words.Figures(float64(a.After)), words.Figures(float64(a.Before)),
+			words.Figures(float64(a.Function.Error)))
+	case SameFunction:
+		return fmt.Sprintf("Same function, other weights: the answers are %s s apart at the probes, and the weights "+
+			"%s apart as well as their units can be paired.", words.Figures(float64(a.Function.Error)),
+			words.Figures(float64(a.After)))
+	case Different:
+	}
+	return fmt.Sprintf("Different: the answers are %s s apart at the probes, and the weights %s apart with their units "+
+		"paired, %s as stored.", words.Figures(float64(a.Function.Error)), words.Figures(float64(a.After)),
+		words.Figures(float64(a.Before)))
+}
+
+// parts are what people read of it.
+func (a *Aligned) parts() []part {
+	yes := func(b bool) string {
+		if b {
+			return "yes"
+		}
+		return "no"
+	}
+	all := []part{{title: "Two checkpoints", table: [][]string{
+		{"question", "answer"},
+		{"same file", yes(a.Digests)},
+		{"same weights", yes(a.Numbers)},
+		{"same canonical form", yes(a.Canonical)},
+		{"answers apart, over s", a.Function.text()},
+		{"weights apart as stored", words.Figures(float64(a.Before))},
+		{"weights apart with units paired", words.Figures(float64(a.After))},
+		{"answers of the second after its units were moved", a.Moved.text()},
+	}}}
+	if len(a.Axes) > 0 {
+		p := part{title: "Pairs of units", text: []string{fmt.Sprintf("Paired by what they answer at the probes, then "+
+			"by weights in %s. A tie is a unit that another one answers as it does: either may be the partner.",
+			words.Plural(a.Rounds, "round", "rounds"))},
+			table: [][]string{{"first at", "units", "moved", "correlation", "unmatched", "ties", "by weights"}}}
+		for _, x := range a.Axes {
+			p.table = append(p.table, []string{
+				x.Name, words.Count(x.Units * x.Blocks), words.Count(x.Moved), words.Figures(float64(x.Correlation)),
+				words.Count(x.Unmatched), words.Count(x.Ties), words.Count(x.Refined),
+			})
+		}
+		all = append(all, p)
+	}
+	if len(a.Layers) > 0 {
+		p := part{title: "Layers", text: []string{"‖A − B‖/‖A‖; tensors that are equal are left out."},
+			table: [][]string{{"tensor", "as stored", "paired"}}}
+		for _, l := range a.Layers {
+			p.table = append(p.table, []string{l.Tensor, words.Figures(float64(l.Before)),
+				words.Figures(float64(l.After))})
+		}
+		all = append(all, p)
+	}
+	if len(a.Path) > 0 {
+		all = append(all, a.line())
+	}
+	return all
+}
+
+// line is the part on the straight line.
+func (a *Aligned) line() part {
+	p := part{title: "On the straight line", table: [][]string{{"t", "to A", "to B", "paired: to A", "to B"}}}
+	if a.Loss != "" {
+		p.text = append(p.text, "Loss: "+a.Loss+".")
+		p.table[0] = append(p.table[0], "loss", "paired: loss")
+	}
+	if a.Statistics {
+		p.text = append(p.text, "The statistics of batch norms are averaged as the weights are, and not measured again: "+
+			"a barrier in between may be theirs.")
+	}
+	for _, x := range a.Path {
+		row := []string{strconv.FormatFloat(float64(x.T), 'g', 2, 64)}
+		for _, v := range []Number{x.Stored.ToFirst, x.Stored.ToSecond, x.Aligned.ToFirst, x.Aligned.ToSecond} {
+			row = append(row, words.Figures(float64(v)))
+		}
+		if a.Loss != "" {
+			row = append(row, words.Figures(float64(x.Stored.Loss)), words.Figures(float64(x.Aligned.Loss)))
+		}
+		p.table = append(p.table, row)
+	}
+	return p
+}
