@@ -171,7 +171,8 @@ func (a *App) thrifty(w *workload.Workload) func() {
 	return func() {}
 }
 
-// thrift is how many audits of large models there are at once: the first and the last of them set what is of the whole
+// thrift is how many audits, or the like, of large models there are at once: the first and the last of them set what is
+// of the whole
 // process.
 type thrift struct {
 	mu             sync.Mutex

@@ -104,7 +104,8 @@ func (o *WeightsOptions) check(a *App, files []string) error {
 	ext := strings.ToLower(filepath.Ext(o.Out))
 	switch {
 	case o.Canonical && len(files) > 1:
-		return fmt.Errorf("%s writes one model, and %d are named: name the one that is to be written", a.option("canonical"),
+		return fmt.Errorf("%s writes one model, and %d are named: name the one that is to be written",
+			a.option("canonical"),
 			len(files))
 	case o.Canonical && o.Out == "":
 		return fmt.Errorf("%s: nothing says where to write the model: name a file with %s", a.option("canonical"),
@@ -114,7 +115,8 @@ func (o *WeightsOptions) check(a *App, files []string) error {
 	case o.Out == "":
 		return nil
 	case !o.Canonical && ext == ".onnx":
-		return fmt.Errorf("%s: a report is no model: name a file that ends in .json, .txt or .md, or ask for the model "+
+		return fmt.Errorf("%s: a report is no model: name a file that ends in .json, .txt or .md, or ask for the " +
+			"model "+
 			"with %s", o.Out, a.option("canonical"))
 	case !o.Canonical && weightsEndings[ext] == "":
 		return fmt.Errorf("%s: the ending says the form: want .json, .txt or .md", o.Out)
@@ -154,6 +156,10 @@ func (a *App) Weights(ctx context.Context, files []string, o WeightsOptions) (*W
 		sum := sha256.Sum256(b)
 		read[i], digests[i] = m, hex.EncodeToString(sum[:])
 	}
+	if slices.ContainsFunc(read, func(m *onnx.Model) bool { return m.Size() >= large }) && os.Getenv("GOGC") == "" {
+		a.thrift.begin() // what is thrown away is as large as the models
+		defer a.thrift.end()
+	}
 	w := weighing{app: a, o: o, digests: digests}
 	defer w.close()
 	if err := w.open(ctx, files, read); err != nil {
@@ -164,7 +170,8 @@ func (a *App) Weights(ctx context.Context, files []string, o WeightsOptions) (*W
 	w.stage = func(what string) { step.stage(what) }
 	r, err := w.report(ctx)
 	if p, ok := errors.AsType[*weights.ProbeError](err); ok && o.Study == "" {
-		return nil, fmt.Errorf("%s: %w; noise is not what it reads: name a study with samples with %s, or another shape "+
+		return nil, fmt.Errorf("%s: %w; noise is not what it reads: name a study with samples with %s, or another " +
+			"shape "+
 			"with %s", files[0], p, a.option("study"), a.option("shape"))
 	}
 	if err != nil {
@@ -261,7 +268,6 @@ func (w *weighing) open(ctx context.Context, files []string, read []*onnx.Model)
 		probes, w.from = weights.Noise(runs[0], shapes, n, w.o.Seed), "normal noise"
 	}
 	w.body = &weights.Body{Probes: probes, Open: func(ctx context.Context, b []byte) (engine.Session, error) {
-		const large = 16 << 20
 		return e.Open(ctx, b, engine.Options{Threads: 1, Lean: len(b) >= large})
 	}}
 	return nil
@@ -271,7 +277,8 @@ func (w *weighing) open(ctx context.Context, files []string, read []*onnx.Model)
 func (w *weighing) shapes(m *onnx.Model) (map[string][]int, error) {
 	shapes, err := weights.Shapes(m, w.o.Shape)
 	if err != nil {
-		return nil, fmt.Errorf("%w; say the shape of the first input with %s, or name a study with samples with %s", err,
+		return nil, fmt.Errorf("%w; say the shape of the first input with %s, or name a study with samples with %s",
+			err,
 			w.app.speech().Option(Option{Name: "shape", Value: "1,3,224,224"}), w.app.option("study"))
 	}
 	return shapes, nil
@@ -341,7 +348,8 @@ func (w *weighing) samples(ctx context.Context, files []string) ([][]tensor.Name
 			return nil, fmt.Errorf("sample %s: %w", x.ID, err)
 		}
 		if len(out) > 0 && !sameShapes(out[0], in) {
-			return nil, fmt.Errorf("sample %s has another size than the first one, and units are followed for one size: "+
+			return nil, fmt.Errorf("sample %s has another size than the first one, and units are followed for one " +
+				"size: "+
 				"leave out %s, so that noise is taken", x.ID, w.app.option("study"))
 		}
 		out, w.labels = append(out, in), append(w.labels, x.Label)

@@ -136,7 +136,8 @@ func (a *App) schema() *cobra.Command {
 					"weights": a.app.WeightsSchema,
 				}[args[0]]
 				if !ok {
-					return fmt.Errorf("no schema %q: want repair, watch or weights, or nothing for that of studies", args[0])
+					return fmt.Errorf("no schema %q: want repair, watch or weights, or nothing for that of studies",
+						args[0])
 				}
 				var err error
 				if b, err = schema(); err != nil {

@@ -46,8 +46,10 @@ func (c *Canonical) Good() bool { return c.Bad == "" && float64(c.Error) <= most
 // Canonicalise brings the numbers of a network into canonical form.
 //
 // Each unit is scaled by a power of two, so that the first tensor that goes into it has a norm in [√½, √2), and what
-// comes after it is divided: nothing is rounded. Signs make the sum of the cubes of that tensor positive. Then units are
-// ordered by their values at the probes, rounded to 1e-4 s, as words are by their letters: by the first, and by the next
+// comes after it is divided: nothing is rounded. Signs make the sum of the cubes of that tensor positive. Then units
+// are
+// ordered by their values at the probes, rounded to 1e-4 s, as words are by their letters: by the first, and by the
+// next
 // where those are equal. Units that are 0 at all probes come last.
 func Canonicalise(ctx context.Context, n *Network, b *Body) (Numbers, *Canonical, error) {
 	c := &canoniser{
@@ -129,7 +131,8 @@ func reference(g *units.Graph, m *units.Move) (p units.Power, ok bool) {
 	return units.Power{}, false
 }
 
-// scale brings the sizes and signs of units into canonical form. Each is measured by the first tensor that goes into it,
+// scale brings the sizes and signs of units into canonical form. Each is measured by the first tensor that goes into
+// it,
 // whose other units come earlier: one pass is enough.
 func (c *canoniser) scale() error {
 	moves := slices.Clone(c.Units.Moves)

@@ -2,8 +2,11 @@ package weights
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -115,6 +118,16 @@ func (n Numbers) equal(other Numbers) bool {
 		}
 	}
 	return true
+}
+
+// digest is the SHA-256 of names, types, shapes and numbers.
+func (n Numbers) digest() string {
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(n)) {
+		fmt.Fprintf(h, "%q %d %v\n", name, n[name].DType, n[name].Shape)
+		h.Write(n[name].Raw)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // checker asks a model about its symmetries.

@@ -12,6 +12,7 @@ import (
 	"nero/model/decode"
 	"nero/model/onnx"
 	"nero/model/onnx/facts"
+	"nero/model/onnx/onnxpb"
 	"nero/model/onnx/rewrite"
 	"nero/model/onnx/units"
 )
@@ -19,13 +20,33 @@ import (
 // Numbers are stored tensors by name.
 type Numbers map[string]tensor.Tensor
 
-// numbersOf are the stored tensors of a model that have axes.
+// numbersOf are the stored tensors of a model that have axes. They share memory with the model where that holds them as
+// they are read: nobody changes them.
 func numbersOf(f *facts.Facts, g *units.Graph) (Numbers, error) {
+	stored := map[string]*onnxpb.TensorProto{}
+	graph := f.Model().Proto().GetGraph()
+	for _, t := range graph.GetInitializer() {
+		stored[t.GetName()] = t
+	}
+	for _, n := range graph.GetNode() {
+		if t := onnx.Attr(n, "value").GetT(); t != nil && n.GetOpType() == "Constant" {
+			stored[n.GetOutput()[0]] = t
+		}
+	}
 	out := Numbers{}
 	for _, name := range g.Stored() {
-		t, ok := f.Stored(name)
-		if !ok {
-			return nil, fmt.Errorf("%s: the numbers of %q cannot be read", f.Model().Name(), name)
+		p := stored[name]
+		if raw := p.GetRawData(); len(raw) > 0 {
+			shape, err := onnx.StoredShape(p)
+			if err != nil {
+				return nil, fmt.Errorf("%q: %w", name, err)
+			}
+			out[name] = tensor.Tensor{DType: tensor.DType(p.GetDataType()), Shape: shape, Raw: raw}
+			continue
+		}
+		t, err := onnx.Value(p)
+		if err != nil {
+			return nil, err
 		}
 		out[name] = t
 	}
@@ -309,8 +330,16 @@ const (
 	forLosses
 )
 
-// shuffled draws places for the units of a class.
+// shuffled draws places for the units of a class, some of them other ones.
 func shuffled(c *units.Class, r *rand.Rand) []int32 {
+	out := shuffledOnce(c, r)
+	for c.Units > 1 && slices.Equal(out, identity(c)) {
+		out = shuffledOnce(c, r)
+	}
+	return out
+}
+
+func shuffledOnce(c *units.Class, r *rand.Rand) []int32 {
 	out := make([]int32, 0, c.Blocks*c.Units)
 	for range c.Blocks {
 		for _, i := range r.Perm(c.Units) {
@@ -330,10 +359,16 @@ func (e *Element) draw(m *units.Move, r *rand.Rand) {
 		for i := range by {
 			by[i] = math.Ldexp(1, r.IntN(2*steps+1)-steps)
 		}
+		if !slices.ContainsFunc(by, func(x float64) bool { return x != 1 }) {
+			by[0] = 2
+		}
 		e.scale(m, by)
 	case units.Sign:
 		for i := range by {
 			by[i] = float64(1 - 2*r.IntN(2))
+		}
+		if !slices.Contains(by, -1) {
+			by[0] = -1
 		}
 		e.scale(m, by)
 	default:

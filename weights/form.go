@@ -93,7 +93,8 @@ func (r *Report) parts() []part {
 
 func (r *Report) symmetries() part {
 	p := part{
-		title: "Symmetries", text: []string{"Each was applied with a random element; the error is the largest change of " +
+		title: "Symmetries", text: []string{"Each was applied with a random element; the error is the largest change " +
+			"of " +
 			"an answer over the centred scale s of the output."},
 		table: [][]string{{"what", "where", "units", "error", "state"}},
 	}

@@ -14,7 +14,8 @@ import (
 // steps is how many parts the line between two models has.
 const steps = 10
 
-// path asks the models on the straight lines between the first and the second, as it is stored and with its units moved.
+// path asks the models on the straight lines between the first and the second, as it is stored and with its units
+// moved.
 // after are the answers of the second after that.
 func (x *aligner) path(ctx context.Context, first, second *answers, after [][]tensor.Named) error {
 	if x.o.Labels != nil {
@@ -127,7 +128,8 @@ func (a *Aligned) sentence(v Verdict) string {
 			words.Figures(float64(a.After)))
 	case Different:
 	}
-	return fmt.Sprintf("Different: the answers are %s s apart at the probes, and the weights %s apart with their units "+
+	return fmt.Sprintf("Different: the answers are %s s apart at the probes, and the weights %s apart with their " +
+		"units "+
 		"paired, %s as stored.", words.Figures(float64(a.Function.Error)), words.Figures(float64(a.After)),
 		words.Figures(float64(a.Before)))
 }
@@ -186,7 +188,8 @@ func (a *Aligned) line() part {
 		p.table[0] = append(p.table[0], "loss", "paired: loss")
 	}
 	if a.Statistics {
-		p.text = append(p.text, "The statistics of batch norms are averaged as the weights are, and not measured again: "+
+		p.text = append(p.text, "The statistics of batch norms are averaged as the weights are, and not measured " +
+			"again: "+
 			"a barrier in between may be theirs.")
 	}
 	for _, x := range a.Path {

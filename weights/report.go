@@ -2,7 +2,8 @@
 // normalisers, put into another order, scaled from one layer to the next. It brings a model into a form in which such
 // choices are made once, and tells two checkpoints that are the same up to them from two that are different models.
 //
-// What may be moved follows from the graph (package units). Nothing is believed: every symmetry is applied with a random
+// What may be moved follows from the graph (package units). Nothing is believed: every symmetry is applied with a
+// random
 // element, and the answers of the model to the same probes are compared.
 package weights
 
@@ -114,7 +115,8 @@ type Symmetry struct {
 	Steps []Step `json:"steps,omitempty"`
 	// Alone is what a scale by 4 does without the stored statistics.
 	Alone *Apart `json:"alone,omitempty"`
-	// Radial is the cosine between weights and gradient, 0 where their size does not matter; NoRadial why there is none.
+	// Radial is the cosine between weights and gradient, 0 where their size does not matter; NoRadial why there is
+	// none.
 	Radial   *Number `json:"radial,omitempty"`
 	NoRadial string  `json:"no_radial,omitempty"`
 }

@@ -232,7 +232,8 @@ func planted(t *testing.T, n *Network, seed uint64, half bool) *onnx.Model {
 	return m
 }
 
-// A network and its planted twin have one canonical form, bit for bit; it is its own canonical form; and its answers are
+// A network and its planted twin have one canonical form, bit for bit; it is its own canonical form; and its answers
+// are
 // those of the network.
 func TestCanonicalForm(t *testing.T) {
 	for name, build := range fixtures() {
@@ -285,7 +286,8 @@ func verdict(t *testing.T, a, b *onnx.Model) *Report {
 	return r
 }
 
-// A planted twin is found to be the same, with each unit paired, whatever its factors are; the straight line to it as it
+// A planted twin is found to be the same, with each unit paired, whatever its factors are; the straight line to it as
+// it
 // is stored leads through other models, and that to it aligned does not.
 func TestPlantedTwins(t *testing.T) {
 	for name, build := range fixtures() {

@@ -84,13 +84,13 @@ func (s *Shell) Replace(name string, t tensor.Tensor, nodes ...int) {
 }
 
 // With is a copy of a model with other numbers of the same types and shapes in the place of stored ones, by name, for
-// all that reads them.
+// all that reads them. The numbers are shared, and not to be changed any more.
 func With(m *onnx.Model, numbers map[string]tensor.Tensor) (*onnx.Model, error) {
 	b := m.Edit()
 	g := b.Graph()
 	for i, t := range g.GetInitializer() {
 		if x, ok := numbers[t.GetName()]; ok {
-			g.Initializer[i] = onnx.Stored(t.GetName(), x)
+			g.Initializer[i] = shared(t.GetName(), x)
 		}
 	}
 	for _, n := range g.GetNode() {
@@ -99,11 +99,20 @@ func With(m *onnx.Model, numbers map[string]tensor.Tensor) (*onnx.Model, error) 
 		}
 		if x, ok := numbers[n.GetOutput()[0]]; ok {
 			if a := onnx.Attr(n, "value"); a.GetT() != nil {
-				a.T = onnx.Stored(a.GetT().GetName(), x)
+				a.T = shared(a.GetT().GetName(), x)
 			}
 		}
 	}
 	return b.Model()
+}
+
+// shared is a stored tensor that keeps its numbers where they are.
+func shared(name string, t tensor.Tensor) *onnxpb.TensorProto {
+	raw := t.Raw
+	t.Raw = nil
+	out := onnx.Stored(name, t)
+	out.RawData = raw
+	return out
 }
 
 // Around walks over the nodes in order: put adds nodes that come before node i, and may change it.

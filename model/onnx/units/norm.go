@@ -8,7 +8,8 @@ import (
 )
 
 // Norm is a layer of weights that nothing but constants and other shapes part from a normaliser: what it makes is
-// divided by its own size there, so that the size of the weights does not matter, but for what is added to the variance.
+// divided by its own size there, so that the size of the weights does not matter, but for what is added to the
+// variance.
 type Norm struct {
 	// Weights are the layer and Normaliser what follows it, by their nodes.
 	Weights, Normaliser string
