@@ -126,8 +126,21 @@ func (s *Shell) Around(put func(i int, n *onnxpb.NodeProto)) {
 	}
 }
 
-// tidy drops stored tensors that nothing reads any more. Old files declare them as inputs, too: those stay.
-func (s *Shell) tidy() {
+// Prune drops nodes of which nothing is read, and then what only they read.
+func (s *Shell) Prune() {
+	g := s.Graph()
+	for before := -1; before != len(g.GetNode()); {
+		before = len(g.GetNode())
+		read := s.read()
+		g.Node = slices.DeleteFunc(g.Node, func(n *onnxpb.NodeProto) bool {
+			return !slices.ContainsFunc(n.GetOutput(), func(o string) bool { return read[o] })
+		})
+	}
+	s.tidy()
+}
+
+// read are the values that nodes read or that the model answers, and its inputs.
+func (s *Shell) read() map[string]bool {
 	g := s.Graph()
 	read := map[string]bool{}
 	for _, n := range g.GetNode() {
@@ -138,6 +151,12 @@ func (s *Shell) tidy() {
 	for _, v := range slices.Concat(g.GetInput(), g.GetOutput()) {
 		read[v.GetName()] = true
 	}
+	return read
+}
+
+// tidy drops stored tensors that nothing reads any more. Old files declare them as inputs, too: those stay.
+func (s *Shell) tidy() {
+	g, read := s.Graph(), s.read()
 	g.Initializer = slices.DeleteFunc(g.Initializer, func(t *onnxpb.TensorProto) bool { return !read[t.GetName()] })
 	g.Node = slices.DeleteFunc(g.Node, func(n *onnxpb.NodeProto) bool {
 		return n.GetOpType() == "Constant" && !read[n.GetOutput()[0]]

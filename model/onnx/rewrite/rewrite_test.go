@@ -6,6 +6,7 @@ import (
 
 	"nero/data/tensor"
 	"nero/model/onnx"
+	"nero/model/onnx/onnxpb"
 	"nero/model/onnx/rewrite"
 )
 
@@ -66,6 +67,43 @@ func TestReplace(t *testing.T) {
 			if w := want[n.GetOpType()]; w != nil && !slices.Equal(values[n.GetInput()[1]], w) {
 				t.Errorf("%s in %v: %s reads %v, want %v", c.name, c.nodes, n.GetOpType(), values[n.GetInput()[1]], w)
 			}
+		}
+	}
+}
+
+// What nobody reads goes, and what only that read; what is answered, and what inner graphs read, stays.
+func TestPrune(t *testing.T) {
+	b := onnx.NewBuilder(13)
+	x := b.Input("x", tensor.Float32, 2)
+	c := b.Const(tensor.FromFloat32([]float32{1, 2}, 2))
+	dead := b.Op("Add", []string{x, c})
+	b.Op("Neg", []string{dead})
+	captured := b.Op("Abs", []string{x})
+	branch := onnx.NewBuilder(13)
+	branch.Output(branch.Op("Identity", []string{captured}), tensor.Float32, 2)
+	yes := b.Op("Greater", []string{b.Op("ReduceSum", []string{x}, onnx.AttrInt("keepdims", 0)),
+		b.Const(tensor.FromFloat32([]float32{0}))})
+	body := func(name string) *onnxpb.AttributeProto {
+		return &onnxpb.AttributeProto{Name: &name, Type: onnxpb.AttributeProto_GRAPH.Enum(), G: branch.Graph()}
+	}
+	y := b.Op("If", []string{yes}, body("then_branch"), body("else_branch"))
+	b.Output(y, tensor.Float32, 2)
+	m, err := b.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := rewrite.Keep(m)
+	s.Prune()
+	var ops []string
+	for _, n := range s.Graph().GetNode() {
+		ops = append(ops, n.GetOpType())
+	}
+	if want := []string{"Abs", "ReduceSum", "Greater", "If"}; !slices.Equal(ops, want) {
+		t.Errorf("%v are left, want %v", ops, want)
+	}
+	for _, i := range s.Graph().GetInitializer() {
+		if i.GetName() == c {
+			t.Errorf("%s is stored, and nobody reads it", c)
 		}
 	}
 }
