@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -42,8 +43,8 @@ type billing struct {
 	endless error
 	one     bool
 
-	// by what they are for, at most repairSamples of each
-	sets split.Sets
+	// by what they are for, all of them and at most repairSamples of each
+	all, sets split.Sets
 	// to learn from
 	fit []space.Value
 	// to choose by, and to report on
@@ -68,6 +69,7 @@ func (b *billing) read() error {
 	if err := b.sets.Need(split.Choose, split.Confirm); err != nil {
 		return err
 	}
+	b.all = maps.Clone(b.sets)
 	for side, all := range b.sets {
 		some, err := dataset.Select(nil, len(all), min(repairSamples, len(all)), false, b.w.Study.Seed)
 		if err != nil {
@@ -265,6 +267,10 @@ func (b *billing) model(ctx context.Context, m *eval.Model, methods []repair.Ask
 		Sample: b.confirm.samples[0].Value, Answer: answer[0], Elements: b.elements, Fit: b.fit,
 		Single:        b.o.Single || m.Fixed,
 		Probabilities: b.w.Study.Output.Decode == "probabilities", Endless: b.endless, Most: b.o.most(),
+		Sides: map[split.Side]int{}, Inside: b.inside(ctx, m.Name),
+	}
+	for side, all := range b.all {
+		from.source.Sides[side] = len(all)
 	}
 	if slices.ContainsFunc(methods, repair.Asked.Averages) {
 		if err := b.residuals(ctx, m, &from, out); err != nil {
@@ -280,6 +286,63 @@ func (b *billing) model(ctx context.Context, m *eval.Model, methods []repair.Ask
 	}
 	out.Recommend(b.o.Loss)
 	return out, nil
+}
+
+// lookedAt is how many samples a model is looked into for at once.
+const lookedAt = 64
+
+// inside asks a model for values of its graph, as [repair.Source] wants it.
+func (b *billing) inside(ctx context.Context, model string) func(split.Side, int, []string,
+	func(string, [][]float64, int) error) error {
+	return func(side split.Side, most int, values []string, each func(string, [][]float64, int) error) (err error) {
+		all := b.all[side]
+		if len(all) == 0 {
+			return nil
+		}
+		some, err := dataset.Select(nil, len(all), min(most, len(all)), false, b.w.Study.Seed)
+		if err != nil {
+			return err
+		}
+		x, err := b.w.Interior(model, b.w.EngineOf(model), b.o.Workers)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, x.Close()) }()
+		rest := b.w.Group().Identity()
+		for part := range slices.Chunk(some, lookedAt) {
+			var samples []dataset.Sample
+			var read []space.Value
+			for _, k := range part {
+				s, err := b.w.Eval.At(all[k])
+				if err != nil {
+					return err
+				}
+				v, err := b.w.Eval.Plan.In.Apply(rest, s.Value)
+				if err != nil {
+					return fmt.Errorf("%s: %w", s.ID, err)
+				}
+				samples, read = append(samples, s), append(read, v)
+			}
+			in, err := x.Arrays(ctx, read)
+			if err != nil {
+				return err
+			}
+			out, err := x.Values(ctx, in, values)
+			if err != nil {
+				return err
+			}
+			for i, s := range samples {
+				numbers := make([][]float64, len(values))
+				for k, a := range out[i] {
+					numbers[k] = a.Val
+				}
+				if err := each(s.ID, numbers, s.Label); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
 }
 
 // usualTurns is the grid of a circle whose study names none, mostCurves of how many samples curves are taken.
@@ -329,6 +392,9 @@ func (b *billing) residuals(ctx context.Context, m *eval.Model, from *original, 
 // try writes one repaired model, and its bill.
 func (b *billing) try(ctx context.Context, from *original, method repair.Asked) (_ *repair.Bill, err error) {
 	made, err := repair.Build(from.source, method)
+	if ctx.Err() != nil { // some methods learn from samples
+		return nil, ctx.Err()
+	}
 	if err != nil {
 		return &repair.Bill{State: repair.Refused, Method: method.String(), Refused: err.Error()}, nil
 	}
@@ -371,7 +437,7 @@ func (b *billing) try(ctx context.Context, from *original, method repair.Asked) 
 	}
 	bill := after.Bill(from.confirm, classes(b.confirm))
 	bill.State, bill.Method, bill.File, bill.Form = repair.Written, method.String(), name, method.Form(from.source)
-	bill.Done = repair.Done(made)
+	bill.Done, bill.Refitted = repair.Done(made), method.Refits()
 	bill.Chosen = chosen.Choice(from.choose, classes(b.choose))
 	b.infinite(&bill, after)
 	if bill.Near, err = method.Near(from.source, values(b.confirm), from.confirm); err != nil {

@@ -71,6 +71,9 @@ type Bill struct {
 	Refused string `json:"refused,omitempty"`
 	// Done is what the file says of itself: what was done to it, over what.
 	Done string `json:"done,omitempty"`
+	// Refitted says that a layer of the file was learned anew from samples to learn from, as Done tells: it is another
+	// model in part.
+	Refitted bool `json:"refitted,omitempty"`
 	// Verdict is that of the whole audit, at the batch of the study, Single that of what judges at one sample a call;
 	// empty where the model reads a fixed number.
 	Verdict string   `json:"verdict,omitempty"`

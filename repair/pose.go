@@ -323,16 +323,12 @@ func pictureOf(s Source) (*picture, error) {
 	p := &picture{c: d[0], h: d[1], w: d[2], scale: make([]float64, d[0]), offset: make([]float64, d[0])}
 	p.port, _ = s.Model.Signature().Input(ports[0].Name)
 	area := p.h * p.w
-	first, last := true, true
 	for k, at := range places {
-		first = first && at.at == k
-		last = last && at.at == k%area*p.c+k/area
 		p.scale[k/area], p.offset[k/area] = at.scale, at.offset
 	}
-	if !first && !last {
-		return nil, errors.New("the model reads channels or pixels of a picture in an order that is not known")
+	if p.last, err = lastOf(places, p.c, area); err != nil {
+		return nil, err
 	}
-	p.last = !first
 	fit := s.Fit
 	if len(fit) == 0 {
 		fit = []space.Value{s.Sample}

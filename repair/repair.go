@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"nero/data/space"
+	"nero/data/split"
 	"nero/model/decode"
 	"nero/model/onnx"
 	"nero/model/onnx/onnxpb"
@@ -34,6 +35,11 @@ type Source struct {
 	// Fit are the samples to learn from, where a method learns. What is learned from them is never reported on them:
 	// nothing of the samples that methods are chosen by and reported on (package split) is here.
 	Fit []space.Value
+	// Sides are how many samples there are to learn from, to choose by and to report on, and Inside hands on, for at
+	// most so many of a side, drawn by a seed and in order, the numbers of values of the model's graph, by their names,
+	// and the class of the sample, -1 where nobody knows it. Inside is nil where the model cannot be looked into.
+	Sides  map[split.Side]int
+	Inside func(side split.Side, most int, values []string, each func(id string, v [][]float64, label int) error) error
 	// Probabilities says that the model answers scores that sum to 1.
 	Probabilities bool
 	// Elements are those that the answers are taken at, the identity first; for methods that need all of the group.
@@ -69,6 +75,8 @@ type Method struct {
 	crossings func(s Source, options map[string]string, samples []space.Value) ([][2]space.Value, error)
 	// averages says that the method takes a mean over all elements.
 	averages bool
+	// refits says that weights are learned anew from samples, so that the file is another model in part.
+	refits bool
 	// forces says what becomes of forces, beside the energy of which they are the gradient; "" for methods that keep
 	// that.
 	forces string
@@ -101,7 +109,9 @@ func (o Option) admits(value string) bool {
 }
 
 // Methods are all that the program is built with.
-func Methods() []Method { return []Method{average, selection, frame, pose, symmetrize, padding, size} }
+func Methods() []Method {
+	return []Method{average, selection, frame, pose, symmetrize, padding, size, moments}
+}
 
 // askable are the methods that may be asked for: those that are tried, and names that others have for them.
 func askable() []Method { return append(Methods(), mds) }
@@ -215,6 +225,9 @@ func (a Asked) Crossings(s Source, samples []space.Value) ([][2]space.Value, err
 
 // Averages tells whether the method takes a mean over all elements.
 func (a Asked) Averages() bool { return a.Method.averages }
+
+// Refits tells whether the method learns weights anew from samples.
+func (a Asked) Refits() bool { return a.Method.refits }
 
 // Forces says what the method does to forces that are the gradient of an energy; "" if it keeps them that.
 func (a Asked) Forces() string { return a.Method.forces }

@@ -97,7 +97,7 @@ var columns = []string{
 func (m *Of) rows() [][]string {
 	var out [][]string
 	for _, b := range append([]Bill{m.Before}, m.ranked()...) {
-		name := cmp.Or(b.Method, "as it is")
+		name := b.called()
 		if b.Refused != "" {
 			out = append(out, []string{name, "refused: " + words.Line(b.Refused)})
 			continue
@@ -112,6 +112,15 @@ func (m *Of) rows() [][]string {
 		})
 	}
 	return out
+}
+
+// called is the method, with a word where it made another model of a part of the file.
+func (b *Bill) called() string {
+	name := cmp.Or(b.Method, "as it is")
+	if b.Refitted {
+		name += " (refitted)"
+	}
+	return name
 }
 
 // ranked are the bills from the cheapest on, of equally cheap ones the most exact first, refused ones last.
@@ -182,6 +191,10 @@ func (b *Bill) details(before *Bill) []string {
 	}
 	if b.Done != "" {
 		add("done: %s", words.Line(b.Done))
+	}
+	if b.Refitted {
+		add("refitted: a layer was learned anew from samples to learn from (fit), so that this is another model " +
+			"in part")
 	}
 	add("%s, %s, version %d of the operators, %s more than before, %s", b.Form, words.Plural(b.Nodes, "node", "nodes"),
 		b.Opset, words.Count(b.Added), words.Plural(int(b.Bytes), "byte", "bytes"))
@@ -289,7 +302,7 @@ func (r *Report) writeText(to io.Writer) error {
 			}
 			for k, line := range x.details(&m.Before) {
 				if k == 0 {
-					fmt.Fprintf(&b, "  %s:\n", cmp.Or(x.Method, "as it is"))
+					fmt.Fprintf(&b, "  %s:\n", x.called())
 				}
 				fmt.Fprintf(&b, "    %s\n", line)
 			}
@@ -331,7 +344,7 @@ func (r *Report) writeMarkdown(to io.Writer) error {
 			if x.Refused != "" {
 				continue
 			}
-			fmt.Fprintf(&b, "\n**%s**\n\n", words.Markdown(cmp.Or(x.Method, "as it is")))
+			fmt.Fprintf(&b, "\n**%s**\n\n", words.Markdown(x.called()))
 			for _, d := range x.details(&m.Before) {
 				fmt.Fprintf(&b, "- %s\n", words.Markdown(d))
 			}
@@ -402,7 +415,7 @@ func (r *Report) writeHTML(to io.Writer) error {
 		}
 		for _, b := range append([]Bill{m.Before}, m.ranked()...) {
 			if b.Refused == "" {
-				x.Bills = append(x.Bills, bill{cmp.Or(b.Method, "as it is"), b.Compared, b.details(&m.Before)})
+				x.Bills = append(x.Bills, bill{b.called(), b.Compared, b.details(&m.Before)})
 			}
 		}
 		data.Models = append(data.Models, x)
