@@ -46,6 +46,8 @@ export interface Bill {
   refused?: string;
   /** Done is what the file says of itself: what was done to it, over what. */
   done?: string;
+  /** Refitted says that a layer of the file was learned anew from samples to learn from, as Done tells: it is another model in part. */
+  refitted?: boolean;
   /** Verdict is that of the whole audit, at the batch of the study, Single that of what judges at one sample a call; empty where the model reads a fixed number. */
   verdict?: string;
   verdict_at_batch_1?: string;

@@ -135,6 +135,7 @@ export function facts(b: Bill, before: Bill): [string, string][] {
   add('why', b.verdict !== 'PASS' ? b.reasons?.[0] : '');
   if (!b.method) return out;
   add('done', b.done);
+  add('refitted', b.refitted ? 'a layer was learned anew from samples to learn from (fit): this is another model in part' : '');
   add('file', b.file);
   add('SHA-256', b.digest);
   const form = ({ once: 'runs the model once', batch: 'runs it at all elements at once, along the batch', copies: 'runs it at all elements, in copies that share their weights' } as Record<string, string>)[b.form ?? ''];

@@ -189,7 +189,7 @@ function Rows({ a, m, rows, now, pick }: { a: api.OpenSheet; m: Of; rows: readon
             const on = b === now, id = a.audits[b.audit ?? ''];
             return (
               <tr key={nameOf(b)} class={on ? 'now' : ''}>
-                <th scope="row"><button class="link" aria-pressed={on} onClick={() => pick(b)}>{nameOf(b)}</button>{b.method && b.method === m.recommended ? ' (recommended)' : ''}</th>
+                <th scope="row"><button class="link" aria-pressed={on} onClick={() => pick(b)}>{nameOf(b)}</button>{b.refitted ? ' (refitted)' : ''}{b.method && b.method === m.recommended ? ' (recommended)' : ''}</th>
                 {b.refused ? <td class="words refused" colSpan={labels ? 10 : 8}>refused: {b.refused}</td> : (
                   <>
                     <td class="words">{id ? <a href={`#/findings/${encodeURIComponent(id)}`}><VerdictBadge verdict={verdict(b)} /></a> : <VerdictBadge verdict={verdict(b)} />}{b.verdict_at_batch_1 && b.verdict_at_batch_1 !== b.verdict ? `, at batch 1 ${b.verdict_at_batch_1}` : ''}</td>
