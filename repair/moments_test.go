@@ -18,6 +18,7 @@ import (
 	"nero/model/decode"
 	"nero/model/engine"
 	"nero/model/onnx"
+	"nero/model/onnx/lint"
 	"nero/model/oracle"
 	"nero/symmetry/action"
 )
@@ -104,7 +105,7 @@ func TestMagnitudesStay(t *testing.T) {
 			t.Errorf("%s changes magnitudes by %g", name, d)
 		}
 	}
-	if d := off(x, phantom(side, math.Pi/6)); !(d <= 1e-4) {
+	if d := off(x, phantom(side, math.Pi/6)); !(d <= 3.7e-5) {
 		t.Errorf("30 degrees in closed form change magnitudes by %g", d)
 	}
 	a, err := action.NewImage(named(t, "SO(2)"), space.Spec{Name: "x", Kind: space.KindImage,
@@ -116,7 +117,7 @@ func TestMagnitudesStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := off(x, y.Numbers()); !(d >= 1e-4 && d <= 0.05) {
+	if d := off(x, y.Numbers()); !(d >= 1e-4 && d <= 0.031) {
 		t.Errorf("30 degrees of pixels change magnitudes by %g", d)
 	}
 	if d := off(x, moved(func(i, j int) int { return i*side + (j+3)%side })); !(d >= 0.05) {
@@ -595,5 +596,29 @@ func TestMomentsOfWhatIsNotFinite(t *testing.T) {
 	}
 	if _, err := Build(s, a); err == nil || !strings.Contains(err.Error(), "not finite for sample 7 (fit)") {
 		t.Errorf("%v", err)
+	}
+}
+
+// The lint knows of weights that permute channels, and moments turn into each other in pairs: of a file with these it
+// says that it does not know, and names no node of it.
+func TestLintOfMoments(t *testing.T) {
+	s := picturesOf(t, flats()[1].model(t), "D4", "NCHW", 1, 9, 9)
+	lookedInto(t, &s, 330)
+	p, _, err := s.lint(repaired(t, s, "moments:degree=6"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.WeightsKnown || !slices.Contains(p.Undecided, lint.Turn90) || !p.StructureKnown || p.Structure != lint.Whole {
+		t.Errorf("weights known: %t, undecided %v, structure %v", p.WeightsKnown, p.Undecided, p.Structure)
+	}
+	for _, l := range p.Losses {
+		if l.Level == lint.LevelWeights || l.Level == lint.LevelStructure {
+			t.Errorf("%s (%s) is said to lose %v: %s", l.Node, l.Op, l.Elements, l.Reason)
+		}
+	}
+	if !slices.ContainsFunc(p.Unknown, func(u lint.Unknown) bool {
+		return u.Node == "repair: moments:degree=6 of D4" && u.Level == lint.LevelWeights
+	}) {
+		t.Errorf("unknown: %+v", p.Unknown)
 	}
 }

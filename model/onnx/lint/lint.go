@@ -291,6 +291,7 @@ func (p *Prediction) gather(w *rewrite.Wrapper) {
 	if w == nil {
 		return
 	}
+	p.doubt(w)
 	losses := func(all []Loss) []Loss {
 		out := []Loss{}
 		at := map[string]int{} // by level, of the wrapper
@@ -334,6 +335,33 @@ func (p *Prediction) gather(w *rewrite.Wrapper) {
 		}
 	}
 	p.Nodes = slices.DeleteFunc(p.Nodes, func(n Node) bool { return w.Has(n.Name) })
+}
+
+// doubt takes back what weights of a wrapper are said to lose. Nobody trained them, and they need not permute channels:
+// moments of a map turn into each other in pairs, of which the lengths stay.
+func (p *Prediction) doubt(w *rewrite.Wrapper) {
+	at := ""
+	p.Losses = slices.DeleteFunc(p.Losses, func(x Loss) bool {
+		if x.Level != LevelWeights || !w.Has(x.Node) {
+			return false
+		}
+		for _, e := range Whole.Elements() {
+			if slices.Contains(x.Elements, e.String()) && !slices.Contains(p.Undecided, e) {
+				p.Undecided = append(p.Undecided, e)
+			}
+		}
+		at = x.Node
+		return true
+	})
+	if at == "" {
+		return
+	}
+	slices.Sort(p.Undecided)
+	p.WeightsKnown = false
+	p.Unknown = append(p.Unknown, Unknown{
+		Node: at, Op: "repair", Level: LevelWeights,
+		Reason: "what a repair put there may turn values into each other that are no channels which change places",
+	})
 }
 
 // linter makes one prediction.
