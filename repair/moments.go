@@ -421,8 +421,8 @@ func (r *refit) says(to string) string {
 	what := map[string]string{"answers": "what it answered", "labels": "labels"}[to]
 	channels := words.Plural(r.of.channels, "channel", "channels")
 	return fmt.Sprintf("on %d magnitudes of moments of each of %s, to %s, of %s (fit), with the penalty %g, which "+
-		"leaves %.2g of its variance open on %s (choose)", len(r.z.n), channels, what, words.Plural(r.samples, "sample", "samples"), r.penalty, r.open,
-		words.Plural(r.chosen, "sample", "samples"))
+		"leaves %.2g of its variance open on %s (choose)", len(r.z.n), channels, what,
+		words.Plural(r.samples, "sample", "samples"), r.penalty, r.open, words.Plural(r.chosen, "sample", "samples"))
 }
 
 // penalties are tried from the smallest on.
@@ -658,8 +658,8 @@ func (s Source) earlier(f *facts.Facts, d *denseLayer) string {
 	for _, l := range p.Losses {
 		if (l.Level == lint.LevelStructure || l.Level == lint.LevelWeights) &&
 			slices.ContainsFunc(wanted.Names(), func(e string) bool { return slices.Contains(l.Elements, e) }) {
-			return fmt.Sprintf("; before it, at %s (%s), the map loses the symmetry already, which moments do not bring "+
-				"back", l.Node, l.Op)
+			return fmt.Sprintf("; before it, at %s (%s), the map loses the symmetry already, which moments do not "+
+				"bring back", l.Node, l.Op)
 		}
 	}
 	return ""
