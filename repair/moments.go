@@ -493,9 +493,9 @@ func oneOf(label, classes int) []float64 {
 func (s Source) read(d *denseLayer, z *zernike, side split.Side, most int,
 	use func(x, y, offset []float64, label int),
 ) error {
-	values := []string{d.from, d.to}
-	if d.last != "" {
-		values = append(values, d.last)
+	values, last := []string{d.from, d.to}, 1
+	if d.last != "" && d.last != d.to {
+		values, last = append(values, d.last), 2
 	}
 	area := d.side * d.side
 	return s.Inside(side, most, values, func(id string, v [][]float64, label int) error {
@@ -513,9 +513,9 @@ func (s Source) read(d *denseLayer, z *zernike, side split.Side, most int,
 			if label < 0 || label >= len(y) {
 				return fmt.Errorf("sample %s has no label among %d classes: leave out to=labels", id, len(y))
 			}
-			y, offset = v[2], make([]float64, len(y))
+			y, offset = v[last], make([]float64, len(y))
 			for k := range offset {
-				offset[k] = v[2][k] - v[1][k]
+				offset[k] = v[last][k] - v[1][k]
 			}
 		}
 		for _, all := range [][]float64{x, y} {

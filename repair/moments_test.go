@@ -2,6 +2,7 @@ package repair
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -290,6 +291,9 @@ func lookedInto(t *testing.T, s *Source, samples int) {
 	s.Sides = map[split.Side]int{split.Fit: samples, split.Choose: samples / 2}
 	d := s.Sample.Dims()
 	s.Inside = func(side split.Side, most int, values []string, each func(string, [][]float64, int) error) error {
+		if len(slices.Compact(slices.Sorted(slices.Values(values)))) < len(values) {
+			return errors.New("a value is listed twice")
+		}
 		inner := slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "x" })
 		raw, added, err := s.Model.Expose(inner...)
 		if err != nil {
