@@ -263,6 +263,10 @@ group: {name: C4}
 				a.DY, x, y)
 		}
 	}
+	p.until(`(() => {
+		const tip = document.querySelector('.arrows .tip-of'), line = document.querySelector('.arrows .arrow-of');
+		return tip !== null && getComputedStyle(tip).fill === getComputedStyle(line).stroke;
+	})()`)
 	p.narrow()
 	p.keep("discovery-picture")
 	p.axe("the discovery of a model of pictures")
