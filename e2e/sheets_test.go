@@ -220,8 +220,8 @@ func TestDiscoveryPage(t *testing.T) {
 		eval[string](calm, `document.querySelector('.arrows .arrow-of').getAttribute('d')`))
 }
 
-// TestPictureArrows draws the family of a model of pictures on a digit: every arrow lies along the ellipses on which the
-// model does not see that it moved, all the same way around, and the picture moves with them.
+// TestPictureArrows draws the family of a model of pictures on a digit: every arrow lies along the ellipses on which
+// the model does not see that it moved, all the same way around, and the picture moves with them.
 func TestPictureArrows(t *testing.T) {
 	chromium(t)
 	dir := t.TempDir()

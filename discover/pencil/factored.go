@@ -50,7 +50,8 @@ func newFactored(e *equations) *factored {
 		_, c := p.right.Dims()
 		rows := f.objects * f.keep
 		t := factors{
-			from: from, rows: k, columns: c, slopes: mat.NewDense(rows, k, nil), places: mat.NewDense(f.objects, c, nil),
+			from: from, rows: k, columns: c, slopes: mat.NewDense(rows, k, nil),
+			places: mat.NewDense(f.objects, c, nil),
 			turned: mat.NewDense(c, f.objects, nil), seen: mat.NewDense(f.objects, k, nil),
 			back: mat.NewDense(k, f.objects, nil),
 		}

@@ -18,8 +18,8 @@ const (
 	mostInAll = 1600
 	// The chance that a direction below the limit was missed.
 	missed = 1e-12
-	// How far a matrix times a direction may be from a multiple of that direction: as a share of the mean eigenvalue for
-	// those that are zero, and of the eigenvalue for others below the limit and beyond it.
+	// How far a matrix times a direction may be from a multiple of that: as a share of the mean eigenvalue for those
+	// that are zero, and of the eigenvalue for others below the limit and beyond it.
 	exact, within, roughly = 1e-9, 1e-3, 0.1
 	// How many beyond the limit are wanted as well as that.
 	wanted = 4

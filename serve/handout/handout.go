@@ -1151,8 +1151,8 @@ func (b *builder) tell() {
 		say("Audits of the run were left out.")
 	}
 	if len(b.apart) > 0 {
-		say("What other commands found did not fit: %s. nero serve shows it, and a report with a larger budget holds it.",
-			strings.Join(b.apart, ", "))
+		say("What other commands found did not fit: %s. nero serve shows it, and a report with a larger budget holds "+
+			"it.", strings.Join(b.apart, ", "))
 	}
 	b.sum.LeftOut = out
 }

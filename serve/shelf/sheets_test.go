@@ -130,7 +130,8 @@ func TestSheets(t *testing.T) {
 		var with []string
 		for _, o := range s.SheetsWith(run(t, s, id)) {
 			with = append(with, o.Sheet.Kind)
-			if of := o.Sheet.Kind == "repair" || o.Sheet.Kind == "discovery"; of != slices.Equal(o.Sheet.Runs, []string{id}) {
+			of := o.Sheet.Kind == "repair" || o.Sheet.Kind == "discovery"
+			if of != slices.Equal(o.Sheet.Runs, []string{id}) {
 				t.Errorf("%s is of %q", o.Sheet.Kind, o.Sheet.Runs)
 			}
 		}

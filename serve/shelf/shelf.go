@@ -107,8 +107,8 @@ type fault struct {
 // folder
 // that holds such folders, like the one that nero demo writes. Beside a run or an audit its sheets are shown, too. What
 // is damaged is listed among the problems, and the others are
-// shown; the error is for nothing to show at all at any of the paths. Without a path the shelf is empty. Close the shelf
-// when done. The context ends what runs in the
+// shown; the error is for nothing to show at all at any of the paths. Without a path the shelf is empty. Close the
+// shelf when done. The context ends what runs in the
 // background.
 func Open(ctx context.Context, paths []string, o Options) (*Shelf, error) {
 	if o.CacheBytes <= 0 {
