@@ -155,8 +155,8 @@ func (a *App) serveRuns(ctx context.Context, paths []string, f serveFlags) error
 			found += ", " + words.Plural(s.Sheets, "other report", "other reports")
 		}
 		if len(paths) == 0 {
-			a.say("no folder is given: the page asks which symmetries a problem should have, as nero identify does; to " +
-				"show runs and audits, name their folder: nero serve FOLDER. Ctrl-C ends")
+			a.say("no folder is given: the page asks which symmetries a problem should have, as nero identify does; " +
+				"to show runs and audits, name their folder: nero serve FOLDER. Ctrl-C ends")
 		} else {
 			a.say("%s and %s; Ctrl-C ends", found, words.Plural(s.Audits, "audit", "audits"))
 		}
