@@ -235,7 +235,7 @@ type CompareOptions struct {
 }
 
 // mostPairing is how many multiply-adds pairing by weights may take.
-const mostPairing = 1 << 35
+const mostPairing = 1 << 34
 
 // What counts as the same numbers.
 const (
