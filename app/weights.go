@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"nero/data/dataset"
@@ -115,7 +116,7 @@ func (o *WeightsOptions) check(a *App, files []string) error {
 	case o.Out == "":
 		return nil
 	case !o.Canonical && ext == ".onnx":
-		return fmt.Errorf("%s: a report is no model: name a file that ends in .json, .txt or .md, or ask for the " +
+		return fmt.Errorf("%s: a report is no model: name a file that ends in .json, .txt or .md, or ask for the "+
 			"model "+
 			"with %s", o.Out, a.option("canonical"))
 	case !o.Canonical && weightsEndings[ext] == "":
@@ -170,7 +171,7 @@ func (a *App) Weights(ctx context.Context, files []string, o WeightsOptions) (*W
 	w.stage = func(what string) { step.stage(what) }
 	r, err := w.report(ctx)
 	if p, ok := errors.AsType[*weights.ProbeError](err); ok && o.Study == "" {
-		return nil, fmt.Errorf("%s: %w; noise is not what it reads: name a study with samples with %s, or another " +
+		return nil, fmt.Errorf("%s: %w; noise is not what it reads: name a study with samples with %s, or another "+
 			"shape "+
 			"with %s", files[0], p, a.option("study"), a.option("shape"))
 	}
@@ -277,11 +278,36 @@ func (w *weighing) open(ctx context.Context, files []string, read []*onnx.Model)
 func (w *weighing) shapes(m *onnx.Model) (map[string][]int, error) {
 	shapes, err := weights.Shapes(m, w.o.Shape)
 	if err != nil {
-		return nil, fmt.Errorf("%w; say the shape of the first input with %s, or name a study with samples with %s",
-			err,
-			w.app.speech().Option(Option{Name: "shape", Value: "1,3,224,224"}), w.app.option("study"))
+		remedy := "name a study with samples with " + w.app.option("study")
+		if say := exampleShape(m); say != "" {
+			remedy = "say the shape of the first input with " +
+				w.app.speech().Option(Option{Name: "shape", Value: say}) + ", or " + remedy
+		}
+		return nil, fmt.Errorf("%w; %s", err, remedy)
 	}
 	return shapes, nil
+}
+
+// exampleShape is a shape of the first input, where that is all that is missing; else "".
+func exampleShape(m *onnx.Model) string {
+	const some = 32
+	var out []string
+	for i, p := range m.Signature().Inputs {
+		for k, d := range p.Shape {
+			switch {
+			case i > 0 && k > 0 && d.Free():
+				return "" // another input leaves an axis free, too
+			case i > 0:
+			case k == 0 && d.Free():
+				out = append(out, "1")
+			case d.Free():
+				out = append(out, strconv.Itoa(some))
+			default:
+				out = append(out, d.String())
+			}
+		}
+	}
+	return strings.Join(out, ",")
 }
 
 // takes is the model as an engine takes it.
@@ -348,7 +374,7 @@ func (w *weighing) samples(ctx context.Context, files []string) ([][]tensor.Name
 			return nil, fmt.Errorf("sample %s: %w", x.ID, err)
 		}
 		if len(out) > 0 && !sameShapes(out[0], in) {
-			return nil, fmt.Errorf("sample %s has another size than the first one, and units are followed for one " +
+			return nil, fmt.Errorf("sample %s has another size than the first one, and units are followed for one "+
 				"size: "+
 				"leave out %s, so that noise is taken", x.ID, w.app.option("study"))
 		}

@@ -18,16 +18,16 @@ func (a *App) weights() *cobra.Command {
 		Long: "weights finds in the graph of a model which stored numbers may be moved while the model computes what " +
 			"it\n" +
 			"did: units that may change places, scales that pass from one layer to the next, layers whose size does " +
-				"not\n" +
+			"not\n" +
 			"matter because a normaliser follows. Each is applied with a random element, and the answers are " +
-				"compared.\n" +
+			"compared.\n" +
 			"With --canonical the model is written in a form in which no such choice is left.\n\n" +
 			"Of two models it says whether they are the same file, the same up to such moves, the same function " +
-				"with\n" +
+			"with\n" +
 			"other weights, or different. Units are paired by what they answer, then by their weights. See\n" +
 			"docs/WEIGHTS.md.\n\n" +
 			"Exit code: 0 all that the graph promises holds, or the two compute the same; 1 not so; 2 it could not " +
-				"run.",
+			"run.",
 		Example: "  nero weights model.onnx\n" +
 			"  nero weights model.onnx --canonical -o canonical.onnx\n" +
 			"  nero weights epoch9.onnx epoch10.onnx --study study.yaml -f markdown",

@@ -274,8 +274,10 @@ func Compare(ctx context.Context, a, b *Network, body *Body, o CompareOptions) (
 	x := &aligner{
 		a: a, b: other, moved: other, body: body, o: o, places: map[*units.Class][]int32{},
 		axes: map[*units.Class]*AlignedAxis{},
-		out: &Aligned{Digests: o.Digests[0] != "" && o.Digests[0] == o.Digests[1], Numbers: other.equal(a.numbers),
-			Layers: []Layer{}, Axes: []AlignedAxis{}, Path: []Point{}},
+		out: &Aligned{
+			Digests: o.Digests[0] != "" && o.Digests[0] == o.Digests[1], Numbers: other.equal(a.numbers),
+			Layers: []Layer{}, Axes: []AlignedAxis{}, Path: []Point{},
+		},
 	}
 	r.Aligned = x.out
 	for _, n := range a.Model.Proto().GetGraph().GetNode() {
@@ -528,9 +530,7 @@ func (x *aligner) byActivations(ctx context.Context) error {
 		return err
 	}
 	x.moved = moved.over(x.moved)
-	for cl, to := range e.places {
-		x.places[cl] = to
-	}
+	maps.Copy(x.places, e.places)
 	return nil
 }
 

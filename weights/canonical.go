@@ -428,8 +428,10 @@ func (b *Body) activations(ctx context.Context, m *onnx.Model, g *units.Graph, a
 
 // part is what people read of it.
 func (c *Canonical) part() part {
-	p := part{title: "Canonical form", table: [][]string{{"first at", "units", "scaled", "turned", "moved", "ties",
-		"dead"}}}
+	p := part{title: "Canonical form", table: [][]string{{
+		"first at", "units", "scaled", "turned", "moved", "ties",
+		"dead",
+	}}}
 	switch {
 	case c.Bad != "":
 		p.text = append(p.text, "The answers cannot be compared: "+c.Bad+".")

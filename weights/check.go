@@ -100,15 +100,6 @@ func quantised(m *onnx.Model) string {
 	return ""
 }
 
-// pick are the named tensors.
-func (n Numbers) pick(names []string) Numbers {
-	out := Numbers{}
-	for _, name := range names {
-		out[name] = n[name]
-	}
-	return out
-}
-
 // equal tells whether the tensors are the same in the others, bit for bit.
 func (n Numbers) equal(other Numbers) bool {
 	for name, t := range n {
@@ -124,7 +115,7 @@ func (n Numbers) equal(other Numbers) bool {
 func (n Numbers) digest() string {
 	h := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(n)) {
-		fmt.Fprintf(h, "%q %d %v\n", name, n[name].DType, n[name].Shape)
+		_, _ = fmt.Fprintf(h, "%q %d %v\n", name, n[name].DType, n[name].Shape) // a hash takes all
 		h.Write(n[name].Raw)
 	}
 	return hex.EncodeToString(h.Sum(nil))
@@ -210,9 +201,7 @@ func (c *checker) try(ctx context.Context, e *Element, s *Symmetry) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range e.touched() {
-		s.Tensors = append(s.Tensors, name)
-	}
+	s.Tensors = append(s.Tensors, e.touched()...)
 	if moved.equal(c.numbers) {
 		s.State, s.Why = Untested, "the element that was drawn changes no stored number"
 		return nil

@@ -58,13 +58,8 @@ func (n Numbers) Into(m *onnx.Model) (*onnx.Model, error) { return rewrite.With(
 
 // over are these numbers where there are some, and else those below.
 func (n Numbers) over(below Numbers) Numbers {
-	out := Numbers{}
-	for name, t := range below {
-		out[name] = t
-	}
-	for name, t := range n {
-		out[name] = t
-	}
+	out := maps.Clone(below)
+	maps.Copy(out, n)
 	return out
 }
 
@@ -87,10 +82,10 @@ type scaling struct {
 
 // turning multiplies stored tensors by a matrix for each block, or by the transposed inverse.
 type turning struct {
-	class           *units.Class
-	on              []units.Power
-	by, transposed  [][]float64
-	dimension, each int
+	class          *units.Class
+	on             []units.Power
+	by, transposed [][]float64
+	dimension      int
 }
 
 func newElement(g *units.Graph) *Element {

@@ -81,8 +81,10 @@ func (r *Report) parts() []part {
 	}
 	all = append(all, r.axes())
 	if len(r.Gaps) > 0 {
-		p := part{title: "Not looked into", text: []string{"What these nodes read and make is taken to stay as it is."},
-			table: [][]string{{"node", "operator", "why"}}}
+		p := part{
+			title: "Not looked into", text: []string{"What these nodes read and make is taken to stay as it is."},
+			table: [][]string{{"node", "operator", "why"}},
+		}
 		for _, g := range r.Gaps {
 			p.table = append(p.table, []string{g.Node, g.Op, g.Why})
 		}
@@ -105,9 +107,9 @@ func (r *Report) symmetries() part {
 		}
 		n := strconv.Itoa(s.Units)
 		if s.Blocks > 1 {
-			n += fmt.Sprintf(" in each of %d", s.Blocks)
+			n += " in each of " + strconv.Itoa(s.Blocks)
 		}
-		p.table = append(p.table, []string{s.Kind, where, n, s.Apart.text(), s.note()})
+		p.table = append(p.table, []string{s.Kind, where, n, s.text(), s.note()})
 	}
 	return p
 }
@@ -127,13 +129,13 @@ func (a Apart) text() string {
 func (s *Symmetry) note() string {
 	text := string(s.State)
 	if s.UpTo == "epsilon" {
-		text += fmt.Sprintf(", up to epsilon %s", words.Figures(float64(s.Epsilon)))
+		text += ", up to epsilon " + words.Figures(float64(s.Epsilon))
 	}
 	if s.Radial != nil {
-		text += fmt.Sprintf(", gradient along the weights %s", words.Figures(float64(*s.Radial)))
+		text += ", gradient along the weights " + words.Figures(float64(*s.Radial))
 	}
 	if s.Alone != nil {
-		text += fmt.Sprintf("; the weights alone: %s", s.Alone.text())
+		text += "; the weights alone: " + s.Alone.text()
 	}
 	if s.Why != "" {
 		text += " (" + s.Why + ")"

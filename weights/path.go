@@ -128,7 +128,7 @@ func (a *Aligned) sentence(v Verdict) string {
 			words.Figures(float64(a.After)))
 	case Different:
 	}
-	return fmt.Sprintf("Different: the answers are %s s apart at the probes, and the weights %s apart with their " +
+	return fmt.Sprintf("Different: the answers are %s s apart at the probes, and the weights %s apart with their "+
 		"units "+
 		"paired, %s as stored.", words.Figures(float64(a.Function.Error)), words.Figures(float64(a.After)),
 		words.Figures(float64(a.Before)))
@@ -153,10 +153,12 @@ func (a *Aligned) parts() []part {
 		{"answers of the second after its units were moved", a.Moved.text()},
 	}}}
 	if len(a.Axes) > 0 {
-		p := part{title: "Pairs of units", text: []string{fmt.Sprintf("Paired by what they answer at the probes, then "+
-			"by weights in %s. A tie is a unit that another one answers as it does: either may be the partner.",
-			words.Plural(a.Rounds, "round", "rounds"))},
-			table: [][]string{{"first at", "units", "moved", "correlation", "unmatched", "ties", "by weights"}}}
+		p := part{
+			title: "Pairs of units", text: []string{fmt.Sprintf("Paired by what they answer at the probes, then "+
+				"by weights in %s. A tie is a unit that another one answers as it does: either may be the partner.",
+				words.Plural(a.Rounds, "round", "rounds"))},
+			table: [][]string{{"first at", "units", "moved", "correlation", "unmatched", "ties", "by weights"}},
+		}
 		for _, x := range a.Axes {
 			p.table = append(p.table, []string{
 				x.Name, words.Count(x.Units * x.Blocks), words.Count(x.Moved), words.Figures(float64(x.Correlation)),
@@ -166,11 +168,15 @@ func (a *Aligned) parts() []part {
 		all = append(all, p)
 	}
 	if len(a.Layers) > 0 {
-		p := part{title: "Layers", text: []string{"‖A − B‖/‖A‖; tensors that are equal are left out."},
-			table: [][]string{{"tensor", "as stored", "paired"}}}
+		p := part{
+			title: "Layers", text: []string{"‖A − B‖/‖A‖; tensors that are equal are left out."},
+			table: [][]string{{"tensor", "as stored", "paired"}},
+		}
 		for _, l := range a.Layers {
-			p.table = append(p.table, []string{l.Tensor, words.Figures(float64(l.Before)),
-				words.Figures(float64(l.After))})
+			p.table = append(p.table, []string{
+				l.Tensor, words.Figures(float64(l.Before)),
+				words.Figures(float64(l.After)),
+			})
 		}
 		all = append(all, p)
 	}
@@ -188,7 +194,7 @@ func (a *Aligned) line() part {
 		p.table[0] = append(p.table[0], "loss", "paired: loss")
 	}
 	if a.Statistics {
-		p.text = append(p.text, "The statistics of batch norms are averaged as the weights are, and not measured " +
+		p.text = append(p.text, "The statistics of batch norms are averaged as the weights are, and not measured "+
 			"again: "+
 			"a barrier in between may be theirs.")
 	}

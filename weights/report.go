@@ -234,7 +234,7 @@ func (r *Report) sentence() string {
 			words.Figures(worst))
 	}
 	if len(bad) > 0 {
-		text += fmt.Sprintf(". Not shown: %s", strings.Join(bad, "; "))
+		text += ". Not shown: " + strings.Join(bad, "; ")
 	}
 	return text + "."
 }

@@ -1,5 +1,7 @@
 package units
 
+import "slices"
+
 // Spot is where the units of a class lie on an axis of a value.
 type Spot struct {
 	Class *Class
@@ -39,8 +41,7 @@ func (a Axis) spots() []spot {
 	parts := a.parts()
 	var out []spot
 	inner := 1
-	for k := len(parts) - 1; k >= 0; k-- {
-		p := parts[k]
+	for _, p := range slices.Backward(parts) {
 		if p.sum == nil {
 			s := spot{p, make([]int32, n), make([]int32, n)}
 			for i := range n {

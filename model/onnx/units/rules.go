@@ -11,7 +11,7 @@ import (
 // step ties the factors of what a node reads to those of what it makes.
 func (t *ties) step(n *onnxpb.NodeProto) {
 	op, in := n.GetOpType(), n.GetInput()
-	if d := n.GetDomain(); d != "" && d != "ai.onnx" && !(d == "com.microsoft" && contributed[op]) {
+	if !looked(n) {
 		t.stay(n)
 		return
 	}
@@ -88,10 +88,11 @@ func (t *ties) handOn(n *onnxpb.NodeProto, inputs int, ks ...Kind) {
 			}
 		}
 	}
+	cut := n.GetOpType() == "Slice" || n.GetOpType() == "Split"
 	for _, v := range in {
+		inner := t.listed(v) // parts that are cut off are no matter of what is left
 		for _, l := range t.leaves(v) {
-			if !slices.ContainsFunc(n.GetOutput(), func(o string) bool { return t.has(o, l) }) &&
-				!slices.Contains([]string{"Slice", "Split", "Gather"}, n.GetOpType()) {
+			if !slices.ContainsFunc(n.GetOutput(), func(o string) bool { return t.has(o, l) }) && !(cut && inner[l]) {
 				t.pin(v, l, all()...)
 			}
 		}

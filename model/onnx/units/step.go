@@ -41,7 +41,7 @@ func (c *step) stay(why string) ([][]Axis, string) {
 // follow are the axes of the outputs. The text says why the node was not looked into.
 func (c *step) follow() ([][]Axis, string) {
 	op := c.GetOpType()
-	if d := c.GetDomain(); d != "" && d != "ai.onnx" && !(d == "com.microsoft" && contributed[op]) {
+	if !looked(c.NodeProto) {
 		return c.stay(fmt.Sprintf("the operator %s is not looked into", onnx.OpLabel(c.NodeProto)))
 	}
 	f, ok := followers[op]
@@ -66,8 +66,21 @@ func (c *step) follow() ([][]Axis, string) {
 }
 
 // contributed are operators of another domain that are read as those of the standard.
-var contributed = map[string]bool{"SimplifiedLayerNormalization": true, "Gelu": true, "FastGelu": true,
-	"QuickGelu": true}
+var contributed = map[string]bool{
+	"SimplifiedLayerNormalization": true, "Gelu": true, "FastGelu": true,
+	"QuickGelu": true,
+}
+
+// looked tells whether a node is of the standard operators, or read as one.
+func looked(n *onnxpb.NodeProto) bool {
+	switch n.GetDomain() {
+	case "", "ai.onnx":
+		return true
+	case "com.microsoft":
+		return contributed[n.GetOpType()]
+	}
+	return false
+}
 
 type follower func(c *step) ([][]Axis, string)
 
@@ -86,12 +99,16 @@ func follow() map[string]follower {
 		"Concat": concat, "Split": split, "Slice": slice, "Gather": gather, "Expand": expand, "Pad": pad,
 		"Shape": fresh, "Size": fresh, "Constant": constant, "ConstantOfShape": constant, "Range": fresh,
 	}
-	for _, op := range []string{"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2",
-		"ReduceProd", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp"} {
+	for _, op := range []string{
+		"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2",
+		"ReduceProd", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp",
+	} {
 		out[op] = reduce
 	}
-	for _, op := range slices.Concat(elementwise, homogeneous, odd, linear, []string{"Add", "Sub", "Mul", "Div",
-		"Abs", "Where", "PRelu", "Pow", "Max", "Min", "Sum", "Mean"}) {
+	for _, op := range slices.Concat(elementwise, homogeneous, odd, linear, []string{
+		"Add", "Sub", "Mul", "Div",
+		"Abs", "Where", "PRelu", "Pow", "Max", "Min", "Sum", "Mean",
+	}) {
 		out[op] = pointwise
 	}
 	return out
@@ -106,8 +123,10 @@ var (
 		"Xor", "IsNaN", "IsInf", "Mod",
 	}
 	homogeneous = []string{"Relu", "LeakyRelu"}
-	odd         = []string{"Tanh", "Erf", "Sin", "Tan", "Atan", "Asin", "Sinh", "Asinh", "Atanh", "Softsign", "Sign",
-		"Shrink"}
+	odd         = []string{
+		"Tanh", "Erf", "Sin", "Tan", "Atan", "Asin", "Sinh", "Asinh", "Atanh", "Softsign", "Sign",
+		"Shrink",
+	}
 	linear = []string{"Identity", "Neg", "Cast", "CastLike", "Dropout"}
 )
 

@@ -3,6 +3,7 @@ package units_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -38,7 +39,7 @@ func summary(g *units.Graph) string {
 		if c.Fixed != "" {
 			continue
 		}
-		text := fmt.Sprint(c.Units)
+		text := strconv.Itoa(c.Units)
 		if c.Blocks > 1 {
 			text += fmt.Sprintf("x%d", c.Blocks)
 		}
@@ -204,5 +205,16 @@ func TestSharedWeights(t *testing.T) {
 	}
 	if got := summary(graph(t, n.Done(n.Dense(h, 5, 2), "N", 2))); got != " | " {
 		t.Errorf("%s: the weight reads the input, so that its units are those of the input", got)
+	}
+}
+
+// Units that are chosen by their number have a factor that nothing takes out again.
+func TestChosenUnits(t *testing.T) {
+	n := unitstest.New(1)
+	x := n.Input("x", tensor.Float32, "N", 4)
+	h := n.Act("Tanh", n.Dense(x, 4, 6))
+	y := n.Op("Gather", []string{h, n.Ints(0, 2)}, onnx.AttrInt("axis", 1))
+	if got := summary(graph(t, n.Done(n.Dense(y, 2, 2), "N", 2))); got != " | " {
+		t.Errorf("%s, want nothing", got)
 	}
 }
