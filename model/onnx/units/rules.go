@@ -92,9 +92,11 @@ func (t *ties) handOn(n *onnxpb.NodeProto, inputs int, ks ...Kind) {
 	for _, v := range in {
 		inner := t.listed(v) // parts that are cut off are no matter of what is left
 		for _, l := range t.leaves(v) {
-			if !slices.ContainsFunc(n.GetOutput(), func(o string) bool { return t.has(o, l) }) && !(cut && inner[l]) {
-				t.pin(v, l, all()...)
+			kept := slices.ContainsFunc(n.GetOutput(), func(o string) bool { return t.has(o, l) })
+			if kept || cut && inner[l] {
+				continue
 			}
+			t.pin(v, l, all()...)
 		}
 	}
 }
