@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"nero/data/space"
 	"nero/data/split"
@@ -60,9 +61,9 @@ var moments = Method{
 		if err != nil {
 			return nil, "", err
 		}
-		said := s.Group.Name() + ", refitted: "
+		var said []string
 		learned := map[int]*refit{}
-		for i, d := range layers {
+		for _, d := range layers {
 			if err := s.enough(d, degree); err != nil {
 				return nil, "", err
 			}
@@ -76,10 +77,7 @@ var moments = Method{
 				return nil, "", fmt.Errorf("%s (%s): %w", d.name, d.op, err)
 			}
 			learned[d.node] = r
-			if i > 0 {
-				said += "; "
-			}
-			said += d.name + " (" + d.op + ") " + r.says(options["to"]) + s.earlier(f, d)
+			said = append(said, d.name+" ("+d.op+") "+r.says(options["to"])+s.earlier(f, d))
 		}
 		shell := rewrite.Keep(s.Model)
 		shell.Under("moments")
@@ -92,7 +90,7 @@ var moments = Method{
 			return nil, "", err
 		}
 		shell.Prune()
-		return shell, said, nil
+		return shell, s.Group.Name() + ", refitted: " + strings.Join(said, "; "), nil
 	},
 }
 

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -109,8 +110,10 @@ func TestMagnitudesStay(t *testing.T) {
 	if d := off(x, phantom(side, math.Pi/6)); !(d <= 3.7e-5) {
 		t.Errorf("30 degrees in closed form change magnitudes by %g", d)
 	}
-	a, err := action.NewImage(named(t, "SO(2)"), space.Spec{Name: "x", Kind: space.KindImage,
-		Shape: []int{1, side, side}}, action.Options{})
+	a, err := action.NewImage(named(t, "SO(2)"), space.Spec{
+		Name: "x", Kind: space.KindImage,
+		Shape: []int{1, side, side},
+	}, action.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,34 +228,45 @@ func flats() []flat {
 	}
 	first := []any{"n", 1, side, side}
 	return []flat{
-		{"Flatten and Gemm", 11, "NCHW", tensor.Float32, first,
+		{
+			"Flatten and Gemm", 11, "NCHW", tensor.Float32, first,
 			func(b *onnx.Builder, x string, dense func(in, out int) string) string {
 				return b.Op("Gemm", []string{b.Op("Flatten", []string{x}), dense(4, all)}, onnx.AttrInt("transB", 1),
 					onnx.AttrFloat("alpha", 2))
-			}},
-		{"Reshape, MatMul and Add", 13, "NCHW", tensor.Float32, first,
+			},
+		},
+		{
+			"Reshape, MatMul and Add", 13, "NCHW", tensor.Float32, first,
 			func(b *onnx.Builder, x string, dense func(in, out int) string) string {
 				y := b.Op("Reshape", []string{even(b, x), b.Ints(0, -1)})
 				y = b.Op("MatMul", []string{b.Op("Dropout", []string{y}), dense(2*all, 4)})
 				return b.Op("Add", []string{y, b.Const(tensor.FromFloat32([]float32{1, 2, 3, 4}, 4))})
-			}},
-		{"channels last", 18, "NHWC", tensor.Float32, []any{"n", side, side, 1},
+			},
+		},
+		{
+			"channels last", 18, "NHWC", tensor.Float32,
+			[]any{"n", side, side, 1},
 			func(b *onnx.Builder, x string, dense func(in, out int) string) string {
 				y := even(b, b.Op("Transpose", []string{x}, onnx.AttrInts("perm", 0, 3, 1, 2)))
 				y = b.Op("Transpose", []string{y}, onnx.AttrInts("perm", 0, 2, 3, 1))
 				y = b.Op("Reshape", []string{b.Op("Tanh", []string{y}), b.Ints(-1, 2*all)})
 				return b.Op("MatMul", []string{y, dense(2*all, 4)})
-			}},
-		{"a layer behind it", 13, "NCHW", tensor.Float32, first,
+			},
+		},
+		{
+			"a layer behind it", 13, "NCHW", tensor.Float32, first,
 			func(b *onnx.Builder, x string, dense func(in, out int) string) string {
 				y := b.Op("Gemm", []string{b.Op("Flatten", []string{even(b, x)}), dense(2*all, 6)})
 				return b.Op("Gemm", []string{b.Op("Relu", []string{y}), dense(6, 4)})
-			}},
-		{"float64", 13, "NCHW", tensor.Float64, first,
+			},
+		},
+		{
+			"float64", 13, "NCHW", tensor.Float64, first,
 			func(b *onnx.Builder, x string, dense func(in, out int) string) string {
 				return b.Op("Softmax", []string{b.Op("Gemm", []string{b.Op("Flatten", []string{x}), dense(all, 4)})},
 					onnx.AttrInt("axis", 1))
-			}},
+			},
+		},
 	}
 }
 
@@ -328,7 +342,7 @@ func lookedInto(t *testing.T, s *Source, samples int) {
 			if y := floats(t, out[0].Tensor); y[1] > y[0] {
 				label = 1
 			}
-			if err := each(fmt.Sprint(i), v, label); err != nil {
+			if err := each(strconv.Itoa(i), v, label); err != nil {
 				return err
 			}
 		}
@@ -492,26 +506,38 @@ func tensorOf(s Source, c flat, v []float64) (tensor.Named, error) {
 // What moments do not fit is refused, with what would do; a remedy that is named works.
 func TestMomentsRefuse(t *testing.T) {
 	all := flats()
-	single := flat{"one place", 13, "NCHW", tensor.Float32, []any{"n", 1, 9, 9},
+	single := flat{
+		"one place", 13, "NCHW", tensor.Float32,
+		[]any{"n", 1, 9, 9},
 		func(b *onnx.Builder, x string, dense func(in, out int) string) string {
 			y := b.Op("Flatten", []string{b.Op("GlobalAveragePool", []string{x})})
 			return b.Op("Gemm", []string{y, dense(1, 4)})
-		}}
-	oblong := flat{"not a square", 13, "NCHW", tensor.Float32, []any{"n", 1, 9, 9},
+		},
+	}
+	oblong := flat{
+		"not a square", 13, "NCHW", tensor.Float32,
+		[]any{"n", 1, 9, 9},
 		func(b *onnx.Builder, x string, dense func(in, out int) string) string {
 			y := b.Op("MaxPool", []string{x}, onnx.AttrInts("kernel_shape", 1, 3), onnx.AttrInts("strides", 1, 3))
 			return b.Op("Gemm", []string{b.Op("Flatten", []string{y}), dense(27, 4)})
-		}}
-	none := flat{"no flattened map", 13, "NCHW", tensor.Float32, []any{"n", 1, 9, 9},
+		},
+	}
+	none := flat{
+		"no flattened map", 13, "NCHW", tensor.Float32,
+		[]any{"n", 1, 9, 9},
 		func(b *onnx.Builder, x string, _ func(in, out int) string) string {
 			return b.Op("Flatten", []string{b.Op("AveragePool", []string{x}, onnx.AttrInts("kernel_shape", 5, 5),
 				onnx.AttrInts("strides", 4, 4))})
-		}}
-	odd := flat{"unknown axes", 13, "NCHW", tensor.Float32, []any{"n", 1, 9, 9},
+		},
+	}
+	odd := flat{
+		"unknown axes", 13, "NCHW", tensor.Float32,
+		[]any{"n", 1, 9, 9},
 		func(b *onnx.Builder, x string, dense func(in, out int) string) string {
 			y := b.Op("Reshape", []string{x, b.Ints(-1, 9, 1, 9)})
 			return b.Op("Gemm", []string{b.Op("Flatten", []string{y}), dense(81, 4)})
-		}}
+		},
+	}
 	for _, c := range []struct {
 		of            flat
 		claim, method string
@@ -565,12 +591,15 @@ func TestMomentsRefuse(t *testing.T) {
 
 // Where the map itself does not turn with the picture, the file says so: no layer behind it can mend that.
 func TestMomentsSayWhatIsLostBefore(t *testing.T) {
-	uneven := flat{"uneven", 13, "NCHW", tensor.Float32, []any{"n", 1, 9, 9},
+	uneven := flat{
+		"uneven", 13, "NCHW", tensor.Float32,
+		[]any{"n", 1, 9, 9},
 		func(b *onnx.Builder, x string, dense func(in, out int) string) string {
 			k := tensor.FromFloat32([]float32{1, 2, 3, 4, 5, 6, 7, 8, 9}, 1, 1, 3, 3)
 			y := b.Op("Relu", []string{b.Op("Conv", []string{x, b.Const(k)}, onnx.AttrInts("pads", 1, 1, 1, 1))})
 			return b.Op("Gemm", []string{b.Op("Flatten", []string{y}), dense(81, 4)})
-		}}
+		},
+	}
 	for i, c := range []flat{uneven, flats()[1]} {
 		s := picturesOf(t, c.model(t), "C4", "NCHW", 1, 9, 9)
 		lookedInto(t, &s, 200)

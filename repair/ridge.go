@@ -3,6 +3,7 @@ package repair
 import (
 	"errors"
 	"math"
+	"slices"
 )
 
 // ridge gathers sums of samples, of which a linear map from some numbers to others is learned that is as near as can be
@@ -160,13 +161,13 @@ func cholesky(a, b [][]float64) error {
 			b[i][k] = sum / a[i][i]
 		}
 	}
-	for i := len(b) - 1; i >= 0; i-- {
-		for k := range b[i] {
-			sum := b[i][k]
+	for i, row := range slices.Backward(b) {
+		for k := range row {
+			sum := row[k]
 			for j := i + 1; j < len(b); j++ {
 				sum -= float64(a[j][i] * b[j][k])
 			}
-			b[i][k] = sum / a[i][i]
+			row[k] = sum / a[i][i]
 		}
 	}
 	return nil

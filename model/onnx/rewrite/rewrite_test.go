@@ -81,8 +81,10 @@ func TestPrune(t *testing.T) {
 	captured := b.Op("Abs", []string{x})
 	branch := onnx.NewBuilder(13)
 	branch.Output(branch.Op("Identity", []string{captured}), tensor.Float32, 2)
-	yes := b.Op("Greater", []string{b.Op("ReduceSum", []string{x}, onnx.AttrInt("keepdims", 0)),
-		b.Const(tensor.FromFloat32([]float32{0}))})
+	yes := b.Op("Greater", []string{
+		b.Op("ReduceSum", []string{x}, onnx.AttrInt("keepdims", 0)),
+		b.Const(tensor.FromFloat32([]float32{0})),
+	})
 	body := func(name string) *onnxpb.AttributeProto {
 		return &onnxpb.AttributeProto{Name: &name, Type: onnxpb.AttributeProto_GRAPH.Enum(), G: branch.Graph()}
 	}
