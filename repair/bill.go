@@ -67,7 +67,7 @@ type Bill struct {
 	// File is where the repaired model lies, Digest its SHA-256.
 	File   string `json:"file,omitempty"`
 	Digest string `json:"digest,omitempty"`
-	// Refused is why the method does not fit the model; nothing else is set then.
+	// Refused is why the method does not fit the model, without its name; nothing else is set then.
 	Refused string `json:"refused,omitempty"`
 	// Done is what the file says of itself: what was done to it, over what.
 	Done string `json:"done,omitempty"`

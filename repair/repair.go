@@ -243,7 +243,8 @@ func (a Asked) Form(s Source) string {
 	return "batch"
 }
 
-// Build writes the repaired model.
+// Build writes the repaired model. The error is why the method does not fit the model; which method that is stands
+// beside it, in a bill, and not in it.
 func Build(s Source, asked Asked) (*onnx.Model, error) {
 	if done := Done(s.Model); done != "" {
 		return nil, fmt.Errorf("%s was repaired already (%s): repair the model that it was made "+
@@ -251,7 +252,7 @@ func Build(s Source, asked Asked) (*onnx.Model, error) {
 	}
 	w, over, err := asked.Method.write(s, asked.Options)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", asked.Method.Name, err)
+		return nil, err
 	}
 	h := w.Header()
 	h.MetadataProps = append(h.MetadataProps, &onnxpb.StringStringEntryProto{
