@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"nero/internal/process"
 	"nero/model/engine"
 	"nero/model/engine/choose"
 	"nero/model/engine/isolated"
@@ -103,6 +104,9 @@ func RunEngine() int { return choose.Serve() }
 
 // Itself starts this program again; see [App.Process].
 func Itself() *exec.Cmd { return isolated.Itself() }
+
+// ProcessorTime is the processor time of this process so far, over all threads.
+func ProcessorTime() time.Duration { return process.Spent() }
 
 // EngineKinds are what [Engine] may name, the preset first.
 func EngineKinds() []string { return choose.Kinds() }

@@ -26,7 +26,7 @@ type BenchOptions struct {
 	// Workers is how many goroutines evaluate at most, Samples how many samples one pass has, Rounds how many passes of
 	// each kind are made in turn; at least 1 each.
 	Workers, Samples, Rounds int
-	// CPU is the processor time of this process, over all threads.
+	// CPU is the processor time of this process, over all threads; that of an engine in a process of its own is added.
 	CPU func() time.Duration
 }
 
@@ -90,9 +90,14 @@ func (a *App) Bench(ctx context.Context, s *job.Study, o BenchOptions) (_ *Bench
 		}
 		return committer{r}, func() error { return errors.Join(r.Close(), os.RemoveAll(dir)) }, nil
 	}
+	var untold error
 	b, err := benchmark.Run(ctx, w.Eval, w.Job, o.Samples, o.Workers, o.Rounds,
-		benchmark.Clock{Now: a.Now, CPU: o.CPU}, keep)
-	if err != nil {
+		benchmark.Clock{Now: a.Now, CPU: func() time.Duration {
+			elsewhere, err := engine.Spent(ctx, w.Engine()) // the embedded engine has a process of its own
+			untold = errors.Join(untold, err)
+			return o.CPU() + elsewhere
+		}}, keep)
+	if err = errors.Join(err, untold); err != nil {
 		return nil, err
 	}
 	warp, err := warpTime(w, a.Now)

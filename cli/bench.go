@@ -33,7 +33,7 @@ the paired ratios. Without a study it takes the built-in digits.`,
 				}
 			}
 			b, err := a.app.Bench(cmd.Context(), s, app.BenchOptions{
-				Engine: rf.Engine, Workers: rf.Workers, Samples: samples, Rounds: rounds, CPU: cpuTime,
+				Engine: rf.Engine, Workers: rf.Workers, Samples: samples, Rounds: rounds, CPU: app.ProcessorTime,
 			})
 			if err != nil {
 				return err

@@ -53,7 +53,7 @@ With --once, or where nobody sits at a terminal, it ends when everything is writ
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o := app.DemoOptions{
 				Engine: rf.Engine, Workers: rf.Workers, KeepGoing: rf.KeepGoing, Limit: limit,
-				CPU: cpuTime,
+				CPU: app.ProcessorTime,
 			}
 			if len(args) > 0 {
 				o.Name = args[0]

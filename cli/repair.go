@@ -48,7 +48,7 @@ func (a *App) repair() *cobra.Command {
 			if err := kf.lay(s); err != nil {
 				return err
 			}
-			o.Methods, o.CPU = methods, cpuTime
+			o.Methods, o.CPU = methods, app.ProcessorTime
 			r, err := a.app.Repair(cmd.Context(), s, o)
 			if err != nil {
 				return err

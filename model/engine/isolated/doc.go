@@ -28,6 +28,7 @@
 //	                                   -> {"inputs": [{"name": NAME}, ...], "outputs": [{"name": NAME}, ...]}
 //	{"method": "infer", "model_name": NAME, "inputs": [...]}    -> {"outputs": [...]}
 //	{"method": "close", "model_name": NAME}                     -> {}
+//	{"method": "spent"}      -> {"spent": NANOSECONDS}, the processor time of the process so far
 //	{"method": "cancel", "call": NUMBER}: that call is to end with an error soon; no answer
 //
 // An answer may be {"error": TEXT} instead. The process ends when its standard input does, so that it never outlives

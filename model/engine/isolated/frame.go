@@ -42,7 +42,9 @@ type message struct {
 	Call      uint32             `json:"call,omitempty"`
 	Inputs    []array            `json:"inputs,omitempty"`
 	Outputs   []array            `json:"outputs,omitempty"`
-	Error     string             `json:"error,omitempty"`
+	// processor time of the process, in nanoseconds
+	Spent int64  `json:"spent,omitempty"`
+	Error string `json:"error,omitempty"`
 	// what the error is where it is one of these, and its text stands in Error
 	Fallback *provider.FallbackError `json:"fallback,omitempty"`
 }

@@ -103,6 +103,16 @@ func (e *Engine) Providers() []string { return e.now().hello.Providers }
 // Note is what the engine in the process has to say, such as that it can keep no compiled code.
 func (e *Engine) Note() string { return e.now().hello.Note }
 
+// Spent is the processor time of the process that runs. One that was started again begins anew.
+func (e *Engine) Spent(ctx context.Context) (time.Duration, error) {
+	p, err := e.process()
+	if err != nil {
+		return 0, err
+	}
+	f, _, err := wait(ctx, p, message{Method: "spent"})
+	return time.Duration(f.body.Spent), err
+}
+
 // Close ends the process.
 func (e *Engine) Close(context.Context) error {
 	e.mu.Lock()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"nero/data/tensor"
+	"nero/internal/process"
 	"nero/internal/slow"
 	"nero/model/engine"
 	"nero/model/engine/choose/choosetest"
@@ -73,7 +74,11 @@ const (
 	doObey
 	doFill
 	doPrint
+	doSpin
 )
+
+// spin is how much processor time doSpin takes at least.
+const spin = 5 * time.Millisecond
 
 type doing struct{}
 
@@ -103,6 +108,10 @@ func (doing) Run(ctx context.Context, in []tensor.Named) ([]tensor.Named, error)
 		var all [][]byte
 		for {
 			all = append(all, make([]byte, 256<<20)) //nolint:staticcheck // addresses alone: nothing touches them
+		}
+	case doSpin:
+		for begin := process.Spent(); process.Spent()-begin < spin; {
+			_ = math.Sqrt(2)
 		}
 	case doPrint:
 		fmt.Println("a line that belongs to no frame")
@@ -321,5 +330,36 @@ func TestAFaultInsideTheLibrary(t *testing.T) {
 		if _, ok := errors.AsType[*engine.CrashError](err); !ok || !strings.Contains(err.Error(), "SIGFPE") {
 			t.Fatalf("%v, want a crash that names SIGFPE", err)
 		}
+	}
+}
+
+// The engine says what its process takes: what a model took there, and nothing of what this process did.
+func TestSpent(t *testing.T) {
+	e := open(t, "faulty", 0)
+	s, err := e.Open(t.Context(), []byte("model"), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spent := func() time.Duration {
+		t.Helper()
+		d, err := engine.Spent(t.Context(), engine.On(e, provider.List{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	before := spent()
+	x := []tensor.Named{{Name: "x", Tensor: tensor.FromFloat32([]float32{doSpin, 0}, 2)}}
+	if _, err := s.Run(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	if after := spent(); before <= 0 || after-before < spin {
+		t.Errorf("%v before and %v after a call that takes %v", before, after, spin)
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Spent(t.Context()); !errors.Is(err, engine.ErrClosed) {
+		t.Errorf("a closed engine: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync"
 
+	own "nero/internal/process"
 	"nero/model/engine"
 	"nero/model/engine/provider"
 )
@@ -173,6 +174,8 @@ func (p *process) answer(ctx context.Context, f framed) (message, [][]byte) {
 			}
 		}
 		return message{}, nil
+	case "spent":
+		return message{Spent: int64(own.Spent())}, nil
 	}
 	return refuse(fmt.Errorf("the method %q is not known", f.body.Method))
 }

@@ -430,6 +430,9 @@ func (e *kept) Providers() []string {
 	return nil
 }
 
+// Spent is that of the engine.
+func (e *kept) Spent(ctx context.Context) (time.Duration, error) { return engine.Spent(ctx, e.Engine) }
+
 type session struct {
 	engine.Session
 	s     *Store

@@ -1,12 +1,12 @@
-package cli
+package process
 
 import (
 	"syscall"
 	"time"
 )
 
-// cpuTime is the processor time of this process, user and kernel, over all threads.
-func cpuTime() time.Duration {
+// Spent is the processor time of this process so far, user and kernel, over all threads.
+func Spent() time.Duration {
 	h, err := syscall.GetCurrentProcess()
 	if err != nil {
 		return 0

@@ -1,14 +1,14 @@
 //go:build unix
 
-package cli
+package process
 
 import (
 	"syscall"
 	"time"
 )
 
-// cpuTime is the processor time of this process, user and system, over all threads.
-func cpuTime() time.Duration {
+// Spent is the processor time of this process so far, user and system, over all threads.
+func Spent() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0
