@@ -123,10 +123,14 @@ func (e *Evaluation) Count() int {
 
 // At reads sample i of the run, 0 <= i < Count(), and checks it against what the models expect.
 func (e *Evaluation) At(i int) (dataset.Sample, error) {
-	k := i
 	if e.Samples != nil {
-		k = e.Samples[i]
+		i = e.Samples[i]
 	}
+	return e.Of(i)
+}
+
+// Of reads sample k of the data, which need not be one of the run, as [Evaluation.At] does.
+func (e *Evaluation) Of(k int) (dataset.Sample, error) {
 	s, err := e.Data.Sample(k)
 	if err != nil {
 		id := e.Data.IDs()[k]

@@ -31,6 +31,21 @@ func (w *Workload) Chosen() (split.Sets, error) {
 	return shares.Divide(w.Study.Split.Seed, objects), nil
 }
 
+// Divided are the samples of each side that a study which is limited to that side reads, by their places in the data:
+// limit and balance choose among those of each.
+func (w *Workload) Divided() (split.Sets, error) {
+	sets, err := w.Sets()
+	if err != nil {
+		return nil, err
+	}
+	for side, all := range sets {
+		if sets[side], _, err = w.some(all); err != nil {
+			return nil, err
+		}
+	}
+	return sets, nil
+}
+
 // OnSide tells whether a sample of the data is on the side that the study is limited to, or the study is limited to
 // none.
 func (w *Workload) OnSide(i int) bool { return w.onSide == nil || w.onSide[i] }

@@ -715,9 +715,7 @@ func metricNames(known metric.List) []string {
 
 // choose picks the samples.
 func (w *Workload) choose() error {
-	d := w.Study.Data
-	labels := w.Data.Labels()
-	if d.Balance != "" && labels == nil {
+	if w.Study.Data.Balance != "" && w.Data.Labels() == nil {
 		return w.Study.Errorf("data.balance",
 			"the data has no labels to balance by; give data.labels, or leave data.balance out")
 	}
@@ -725,27 +723,31 @@ func (w *Workload) choose() error {
 	if err != nil {
 		return err
 	}
-	if d.Limit > 0 || d.Balance != "" {
-		n := w.Data.Len()
-		if side != nil {
-			n = len(side)
-			labels = at(labels, side)
-		}
-		chosen, err := dataset.Select(labels, n, d.Limit, d.Balance == "label", d.Seed)
-		if err != nil {
-			return w.Study.Errorf("data.limit", "%v", err)
-		}
-		switch {
-		case side != nil:
-			side = at(side, chosen)
-		case len(chosen) < n || d.Balance != "":
-			w.Eval.Samples = chosen
-		}
+	chosen, all, err := w.some(side)
+	if err == nil && (side != nil || !all) {
+		w.Eval.Samples = chosen
 	}
+	return err
+}
+
+// some are those of the samples of a side, by their places in the data, that limit and balance choose among them; nil
+// for all samples. all says that nothing was left out or put into another order.
+func (w *Workload) some(side []int) (chosen []int, all bool, err error) {
+	d, n, labels := w.Study.Data, w.Data.Len(), w.Data.Labels()
 	if side != nil {
-		w.Eval.Samples = side
+		n, labels = len(side), at(labels, side)
 	}
-	return nil
+	if d.Limit == 0 && d.Balance == "" {
+		return side, true, nil
+	}
+	if chosen, err = dataset.Select(labels, n, d.Limit, d.Balance == "label", d.Seed); err != nil {
+		return nil, false, w.Study.Errorf("data.limit", "%v", err)
+	}
+	all = len(chosen) == n && d.Balance == ""
+	if side != nil {
+		chosen = at(side, chosen)
+	}
+	return chosen, all, nil
 }
 
 // numbered says which class each label is.

@@ -501,6 +501,49 @@ func TestSide(t *testing.T) {
 	}
 }
 
+// The samples of each side under a limit are those that a study which is limited to that side reads, whether or not the
+// same number of each class is asked for.
+func TestDivided(t *testing.T) {
+	dir := pictures(t, 8, "a", "b", "c")
+	for _, c := range []struct {
+		limit   int
+		balance string
+	}{{0, ""}, {1, ""}, {2, ""}, {0, "label"}} {
+		limited := func(side split.Side) *Workload {
+			t.Helper()
+			s := study(dir, "C4", model(t, "first", "n", 3))
+			s.Data.Limit, s.Data.Balance, s.Data.Side, s.Split.Seed = c.limit, c.balance, string(side), 3
+			w, err := open(t, s, &pixelwise{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return w
+		}
+		sets, err := limited("").Divided()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(sets) < 2 {
+			t.Fatalf("%v: the seed leaves sides empty", sets)
+		}
+		for side, places := range sets {
+			w := limited(side)
+			if !slices.Equal(places, w.Eval.Samples) {
+				t.Errorf("%+v, %s: %v, a study of that side reads %v", c, side, places, w.Eval.Samples)
+			}
+			for i, k := range places {
+				x, err := w.Eval.At(i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if y, err := limited("").Eval.Of(k); err != nil || x.ID != y.ID {
+					t.Errorf("%+v, %s: sample %d is %s and %s, %v", c, side, k, x.ID, y.ID, err)
+				}
+			}
+		}
+	}
+}
+
 func TestBadPicture(t *testing.T) {
 	dir := pictures(t, 8, "a")
 	s := study(dir, "C4", model(t, "first", "n", 3))
