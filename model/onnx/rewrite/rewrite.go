@@ -21,8 +21,10 @@ type Shell struct {
 	*onnx.Builder
 
 	nodes []*onnxpb.NodeProto
-	// names that mean the same in every copy: stored tensors
-	stored  map[string]bool
+	// names that mean the same in every copy: stored tensors; of a model whose nodes stay, nil
+	stored map[string]bool
+	// stored tensors of the model itself
+	had     map[string]bool
 	inputs  []string
 	outputs []string
 	bodies  int
@@ -30,7 +32,7 @@ type Shell struct {
 
 // New takes the nodes out of a copy of a model.
 func New(m *onnx.Model) *Shell {
-	s := &Shell{Builder: m.Edit(), stored: map[string]bool{}}
+	s := &Shell{Builder: m.Edit(), stored: map[string]bool{}, had: had(m)}
 	g := s.Graph()
 	s.nodes, g.Node, g.ValueInfo, g.QuantizationAnnotation = g.GetNode(), nil, nil, nil
 	for _, t := range g.GetInitializer() {
@@ -52,7 +54,7 @@ func New(m *onnx.Model) *Shell {
 // Keep starts from a copy of a model whose nodes stay where they are, for changes of what is stored. Inner values are
 // declared no longer.
 func Keep(m *onnx.Model) *Shell {
-	s := &Shell{Builder: m.Edit()}
+	s := &Shell{Builder: m.Edit(), had: had(m)}
 	g := s.Graph()
 	g.ValueInfo, g.QuantizationAnnotation = nil, nil
 	return s
@@ -163,6 +165,42 @@ func (s *Shell) tidy() {
 	})
 }
 
+// had are the names of the stored tensors of a model.
+func had(m *onnx.Model) map[string]bool {
+	out := map[string]bool{}
+	for _, t := range m.Proto().GetGraph().GetInitializer() {
+		out[t.GetName()] = true
+	}
+	return out
+}
+
+// Model is what was put together, but for nodes and stored tensors between the copies that nothing reads: a body would
+// compute them all the same, or warn of them. What the model itself does not read stays.
+func (s *Shell) Model() (*onnx.Model, error) {
+	g := s.Graph()
+	read := map[string]bool{}
+	for _, v := range g.GetOutput() {
+		read[v.GetName()] = true
+	}
+	var nodes []*onnxpb.NodeProto
+	for _, n := range slices.Backward(g.GetNode()) { // what reads a value comes behind it
+		if ownNode.MatchString(n.GetName()) &&
+			!slices.ContainsFunc(n.GetOutput(), func(o string) bool { return read[o] }) {
+			continue
+		}
+		for _, in := range slices.Concat(n.GetInput(), onnx.Captured(n)) {
+			read[in] = true
+		}
+		nodes = append(nodes, n)
+	}
+	slices.Reverse(nodes)
+	g.Node = nodes
+	g.Initializer = slices.DeleteFunc(g.Initializer, func(t *onnxpb.TensorProto) bool {
+		return !s.had[t.GetName()] && !read[t.GetName()]
+	})
+	return s.Builder.Model()
+}
+
 // Body puts a copy of the nodes in. feed has a value of the graph for every input that is not to be fed by the graph's
 // own input; the result has the value for every output. Stored tensors are shared between copies; all other names get
 // a prefix of their own.
@@ -193,6 +231,23 @@ func (s *Shell) Body(feed map[string]string) (map[string]string, error) {
 		out[name] = c.name(name)
 	}
 	return out, nil
+}
+
+// Fix declares the lengths of the axes of an input or an output behind the first that are free in the model, where what
+// was put around it is for one size: a body then refuses another, in place of reading it in parts.
+func (s *Shell) Fix(name string, lengths []int) {
+	g := s.Graph()
+	for _, v := range slices.Concat(g.GetInput(), g.GetOutput()) {
+		axes := v.GetType().GetTensorType().GetShape().GetDim()
+		if v.GetName() != name || len(axes) != len(lengths)+1 {
+			continue
+		}
+		for i, n := range lengths {
+			if _, fixed := axes[i+1].GetValue().(*onnxpb.TensorShapeProto_Dimension_DimValue); !fixed {
+				axes[i+1].Value = &onnxpb.TensorShapeProto_Dimension_DimValue{DimValue: int64(n)}
+			}
+		}
+	}
 }
 
 // Answer makes a value of the graph its output of that name.

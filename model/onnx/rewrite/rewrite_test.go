@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"google.golang.org/protobuf/proto"
+
 	"nero/data/tensor"
 	"nero/model/onnx"
 	"nero/model/onnx/onnxpb"
@@ -107,5 +109,52 @@ func TestPrune(t *testing.T) {
 		if i.GetName() == c {
 			t.Errorf("%s is stored, and nobody reads it", c)
 		}
+	}
+}
+
+// Nodes of the shell's own and numbers stored for them that nothing reads are not written, one behind another; what the
+// model itself does not read stays, as does what a branch reads from outside.
+func TestUnread(t *testing.T) {
+	b := onnx.NewBuilder(13)
+	x := b.Input("x", tensor.Float32, 2)
+	b.Const(tensor.FromFloat32([]float32{9, 9}, 2))
+	b.Op("Neg", []string{x})
+	b.Output(b.Op("Abs", []string{x}), tensor.Float32, 2)
+	m, err := b.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output := m.Signature().Outputs[0].Name
+	s := rewrite.New(m)
+	s.Under("orbit")
+	s.Const(tensor.FromFloat32([]float32{7, 7}, 2))
+	y, err := s.Body(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two := s.Const(tensor.FromFloat32([]float32{2, 2}, 2))
+	s.Op("Neg", []string{s.Op("Mul", []string{y[output], s.Const(tensor.FromFloat32([]float32{5, 5}, 2))})})
+	inner := onnx.NewBuilder(13)
+	inner.Output(inner.Op("Mul", []string{y[output], two}), tensor.Float32, 2)
+	yes := s.Const(tensor.Tensor{DType: tensor.Bool, Shape: []int{}, Raw: []byte{1}})
+	branch := func(name string) *onnxpb.AttributeProto {
+		return &onnxpb.AttributeProto{
+			Name: &name, Type: onnxpb.AttributeProto_GRAPH.Enum(), G: proto.CloneOf(inner.Graph()),
+		}
+	}
+	s.Answer(output, s.Op("If", []string{yes}, branch("then_branch"), branch("else_branch")))
+	made, err := s.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ops []string
+	for _, n := range made.Proto().GetGraph().GetNode() {
+		ops = append(ops, n.GetOpType())
+	}
+	if want := []string{"Neg", "Abs", "If", "Identity"}; !slices.Equal(ops, want) {
+		t.Errorf("nodes %v, want %v", ops, want)
+	}
+	if n := len(made.Proto().GetGraph().GetInitializer()); n != 3 {
+		t.Errorf("%d stored tensors, want that of the model, the factor and the condition", n)
 	}
 }
