@@ -35,8 +35,8 @@ var average = Method{
 		return 0
 	},
 	write: func(s Source, options map[string]string) (*rewrite.Shell, string, error) {
-		if len(decode.Outputs(s.Codec)) != 1 && s.Endless == nil {
-			return averageRows(s, options)
+		if f, err := rowByRow(s, options, "average"); f != nil || err != nil {
+			return f.orbit(err)
 		}
 		return overElements(func(w *wrapper, options map[string]string) error {
 			y, err := w.mean(w.answers, options)
@@ -48,38 +48,56 @@ var average = Method{
 	},
 }
 
-// averageRows averages over the elements of a group that turns and mirrors space: what a model reads and answers are
-// rows, as of atoms, each of which moves by itself, so that samples may have different numbers of them.
-func averageRows(s Source, options map[string]string) (*rewrite.Shell, string, error) {
-	if options["n"] != "" && options["n"] != every {
-		return nil, "", errors.New("n is of models with one output, of pictures")
+// rowByRow are the elements of a group that turns and mirrors space as poses of what a model reads and answers, where
+// that is rows, as of atoms, each of which moves by itself, so that samples may have different numbers of them. It is
+// nil for other models, and an error for those of several outputs, of which nothing else can be made.
+func rowByRow(s Source, options map[string]string, by string) (*framing, error) {
+	several := len(decode.Outputs(s.Codec)) != 1
+	turns := options["n"] != "" && options["n"] != every
+	switch {
+	case s.Endless != nil && !turns, turns && !several:
+		return nil, nil //nolint:nilnil // it is refused, or of pictures
+	case turns:
+		return nil, errors.New("n is of models with one output, of pictures")
 	}
 	motions, ok := group.AsSpatial(s.Group)
 	if !ok || motions.Dim() != 3 {
-		return nil, "", fmt.Errorf("%s answers with the outputs %q, which move row by row in space, and %s does more "+
+		if !several {
+			return nil, nil //nolint:nilnil // its numbers move some other way
+		}
+		return nil, fmt.Errorf("%s answers with the outputs %q, which move row by row in space, and %s does more "+
 			"or less than to turn and mirror that", s.Model.Name(), decode.Outputs(s.Codec), s.Group.Name())
 	}
 	feeds, err := moving(s)
 	if err != nil {
-		return nil, "", err
+		if several {
+			return nil, err
+		}
+		return nil, nil //nolint:nilnil,nilerr // they may move some other way
 	}
-	f := framing{
-		s: s, options: map[string]string{"mask": auto, "by": "average", "of": options["of"]}, turns: 1,
-		feeds: feeds,
-	}
-	f.options["exact"] = options["exact"]
+	f := &framing{s: s, turns: 1, feeds: feeds, options: map[string]string{
+		"mask": auto, "by": by, "of": options["of"], "exact": options["exact"], "score": options["score"],
+	}}
 	for _, e := range s.Elements {
 		m, t := motions.Motion(e)
 		if slices.ContainsFunc(t, func(x float64) bool { return x != 0 }) {
-			return nil, "", fmt.Errorf("%s shifts space, and shifts have no mean", s.Group.Name())
+			return nil, fmt.Errorf("%s shifts space, and shifts have no mean", s.Group.Name())
 		}
 		f.ends = append(f.ends, [9]float64(m))
+	}
+	return f, nil
+}
+
+// orbit writes a model that is asked in the poses of all elements.
+func (f *framing) orbit(err error) (*rewrite.Shell, string, error) {
+	if err != nil {
+		return nil, "", err
 	}
 	w, err := f.write("orbit")
 	if err != nil {
 		return nil, "", err
 	}
-	return w.Shell, fmt.Sprintf("%s, %d elements", s.Group.Name(), len(f.ends)), nil
+	return w.Shell, fmt.Sprintf("%s, %d elements", f.s.Group.Name(), len(f.ends)), nil
 }
 
 // mean is the mean of answers [n, samples, numbers] over the first axis.

@@ -166,6 +166,8 @@ type feed struct {
 	across bool
 	// rows of the sample, and rows that the model reads
 	rows, room int
+	// others are further inputs that move
+	others []string
 }
 
 // fields are the values of a sample with their actions.
@@ -191,6 +193,9 @@ type typed interface {
 
 // moving are the inputs whose numbers move, in the order of the fields of a sample.
 func moving(s Source) ([]feed, error) {
+	if !decode.BatchAxis(s.Codec) {
+		return nil, oneByOne(s)
+	}
 	names, values, acts, err := fields(s.Sample, s.In)
 	if err != nil {
 		return nil, err
@@ -346,45 +351,30 @@ func (w *wrapper) cast(v string, from, to tensor.DType) string {
 // valid tells, as booleans [samples, rows, 1], which rows belong to a sample; "" where all do. mask is the input that
 // says so, or auto.
 func (w *wrapper) valid(s Source, points feed, mask string) (string, error) {
-	samples := append([]space.Value{s.Sample}, s.Fit...)
-	padded := false
-	var counts []int
-	var read [][]tensor.Named
-	for _, v := range samples {
-		_, values, _, err := fields(v, s.In)
+	var all []filled
+	for _, v := range append([]space.Value{s.Sample}, s.Fit...) {
+		x, err := filledBy(s, points, v)
 		if err != nil {
 			return "", err
 		}
-		names, _, _, err := fields(s.Sample, s.In)
-		if err != nil {
-			return "", err
-		}
-		i := max(slices.Index(names, points.field), 0)
-		d := values[i].Dims()
-		if len(d) != 2 {
-			return "", fmt.Errorf("%s are %s", points.name(), values[i].Form())
-		}
-		x, err := s.Codec.Encode([]space.Value{v}, nil)
-		if err != nil {
-			return "", err
-		}
-		p := slices.IndexFunc(x, func(t tensor.Named) bool { return t.Name == points.port.Name })
-		room := tensor.Count(x[p].Shape[1:]) / points.t.width
-		padded = padded || room > d[0]
-		counts, read = append(counts, d[0]), append(read, cloned(x))
+		all = append(all, x)
 	}
-	if mask == auto && !padded {
-		return "", nil
-	}
+	short := slices.ContainsFunc(all, func(x filled) bool { return x.room > x.rows })
+	empty := slices.ContainsFunc(all, func(x filled) bool { return x.full < x.rows })
 	var fit []string
-	for _, t := range read[0] {
-		if t.Name == points.port.Name || mask != auto && t.Name != mask {
+	for _, t := range all[0].read {
+		var good bool
+		switch {
+		case t.Name == points.port.Name || mask != auto && t.Name != mask:
 			continue
-		}
-		good := true
-		for i, x := range read {
-			p := slices.IndexFunc(x, func(o tensor.Named) bool { return o.Name == t.Name })
-			good = good && p >= 0 && masks(x[p].Tensor, counts[i])
+		case mask != auto:
+			good = !slices.ContainsFunc(all, func(x filled) bool { return !x.told(t.Name) })
+		case slices.ContainsFunc(points.others, func(name string) bool { return name == t.Name }):
+			continue // what moves is no mask: it may be 0 in all rows or in some
+		case short:
+			good = !slices.ContainsFunc(all, func(x filled) bool { return !x.tells(t.Name, x.rows) })
+		default: // the data may fill up samples by themselves
+			good = empty && !slices.ContainsFunc(all, func(x filled) bool { return !x.tells(t.Name, x.full) })
 		}
 		if good {
 			fit = append(fit, t.Name)
@@ -399,8 +389,14 @@ func (w *wrapper) valid(s Source, points feed, mask string) (string, error) {
 			return "", fmt.Errorf("mask=%s: it is not a number for each row that is 0 for those that fill up a sample "+
 				"and for no other", mask)
 		}
+		if !slices.ContainsFunc(all, func(x filled) bool { return !x.reversed(mask) }) {
+			return "", fmt.Errorf("mask=%s: it is 0 in rows that hold points and not in those that fill up: feed one "+
+				"that is 0 in rows that fill up", mask)
+		}
 	}
 	switch {
+	case len(fit) == 0 && !short:
+		return "", nil
 	case len(fit) == 0:
 		return "", errors.New("samples have fewer rows than the model reads, and no input says which rows fill up: " +
 			"such rows would be moved like points; feed a mask or species that are 0 there, and name it as mask=INPUT")
@@ -409,9 +405,8 @@ func (w *wrapper) valid(s Source, points feed, mask string) (string, error) {
 			"mask="))
 	}
 	port, _ := s.Model.Signature().Input(fit[0])
-	at := slices.IndexFunc(read[0], func(t tensor.Named) bool { return t.Name == fit[0] })
 	v := port.Name
-	if len(read[0][at].Shape) == 3 {
+	if len(all[0].array(fit[0]).Shape) == 3 {
 		if port.DType != tensor.Float32 && port.DType != tensor.Float64 {
 			v = w.cast(v, port.DType, tensor.Float32)
 		}
@@ -422,22 +417,87 @@ func (w *wrapper) valid(s Source, points feed, mask string) (string, error) {
 	return w.Op("Reshape", []string{v, w.Ints(0, -1, 1)}), nil
 }
 
-// auto finds the mask among the inputs.
-const auto = "auto"
+// filled is a sample with points that the model reads in rows of which some may fill it up.
+type filled struct {
+	read []tensor.Named
+	// rows of the sample, and of the model
+	rows, room int
+	// holds tells which rows of the sample are not all 0; behind the first so many none is
+	holds []bool
+	full  int
+}
 
-// masks tells whether an input has a number for each row, or some, that are all 0 beyond the first so many rows and
-// nowhere before.
-func masks(t tensor.Tensor, rows int) bool {
-	x, err := t.Float64s(nil)
-	if err != nil || len(t.Shape) != 2 && len(t.Shape) != 3 || t.Shape[1] < rows {
-		return false
+func filledBy(s Source, points feed, v space.Value) (filled, error) {
+	names, values, _, err := fields(v, s.In)
+	if err != nil {
+		return filled{}, err
+	}
+	of := values[max(slices.Index(names, points.field), 0)]
+	d := of.Dims()
+	if len(d) != 2 {
+		return filled{}, fmt.Errorf("%s are %s", points.name(), of.Form())
+	}
+	read, err := s.Codec.Encode([]space.Value{v}, nil)
+	if err != nil {
+		return filled{}, err
+	}
+	x := filled{read: cloned(read), rows: d[0], holds: make([]bool, d[0])}
+	x.room = tensor.Count(x.array(points.port.Name).Shape[1:]) / points.t.width
+	for i, at := range of.Numbers() {
+		if k := i / d[1]; at != 0 {
+			x.holds[k], x.full = true, k+1
+		}
+	}
+	return x, nil
+}
+
+// array is what an input reads.
+func (x filled) array(name string) tensor.Tensor {
+	i := slices.IndexFunc(x.read, func(t tensor.Named) bool { return t.Name == name })
+	return x.read[i].Tensor
+}
+
+// marks are which rows an input is not 0 in; nil for one that has no number, or some, for each row.
+func (x filled) marks(name string) []bool {
+	t := x.array(name)
+	n, err := t.Float64s(nil)
+	if err != nil || len(t.Shape) != 2 && len(t.Shape) != 3 || t.Shape[1] != x.room {
+		return nil
 	}
 	each := tensor.Count(t.Shape[2:])
-	for i := range t.Shape[1] {
-		some := slices.ContainsFunc(x[i*each:(i+1)*each], func(v float64) bool { return v != 0 })
-		if some != (i < rows) {
+	out := make([]bool, x.room)
+	for i := range out {
+		out[i] = slices.ContainsFunc(n[i*each:(i+1)*each], func(v float64) bool { return v != 0 })
+	}
+	return out
+}
+
+// tells is whether an input is 0 beyond the first so many rows and nowhere before.
+func (x filled) tells(name string, rows int) bool {
+	marks := x.marks(name)
+	for i, m := range marks {
+		if m != (i < rows) {
+			return false
+		}
+	}
+	return marks != nil
+}
+
+// told is whether an input may say which rows fill up: it is 0 beyond those of the sample, and not in all of these.
+func (x filled) told(name string) bool {
+	marks := x.marks(name)
+	return marks != nil && slices.Contains(marks, true) && !slices.Contains(marks[x.rows:], true)
+}
+
+// reversed is whether an input is 0 in rows that hold points and in no row that holds none, and not 0 in others.
+func (x filled) reversed(name string) bool {
+	for i, m := range x.marks(name)[:x.rows] {
+		if m == x.holds[i] {
 			return false
 		}
 	}
 	return true
 }
+
+// auto finds the mask among the inputs.
+const auto = "auto"

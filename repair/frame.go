@@ -210,6 +210,11 @@ func (f *framing) write(word string) (*wrapper, error) {
 		return nil, errors.New("of=probabilities: the model does not answer scores of classes alone, or smooth is " +
 			"asked for as well")
 	}
+	for _, o := range outs {
+		if err := countable(o.port); err != nil && f.turns*len(f.ends) > 1 {
+			return nil, err
+		}
+	}
 	if err := f.read(); err != nil {
 		return nil, err
 	}
@@ -239,6 +244,16 @@ func (f *framing) write(word string) (*wrapper, error) {
 // read writes the mean and the axes of the points.
 func (f *framing) read() error {
 	s, w := f.s, f.w
+	if !f.claim.shifts && !f.claim.turns { // poses are known, and each row is moved by itself
+		d := tensor.Float64
+		if n := len(f.feeds); n > 0 && !slices.ContainsFunc(f.feeds, func(x feed) bool {
+			return x.port.DType != f.feeds[0].port.DType
+		}) {
+			d = f.feeds[0].port.DType
+		}
+		f.x = w.island(d)
+		return nil
+	}
 	f.points = -1
 	for i, x := range f.feeds {
 		if !x.t.positions || x.per != space.PerNode {
@@ -254,6 +269,9 @@ func (f *framing) read() error {
 		return errors.New("samples have no positions of points, of which axes could be computed")
 	}
 	p := f.feeds[f.points]
+	for _, x := range f.feeds {
+		p.others = append(p.others, x.port.Name)
+	}
 	var err error
 	if f.mask, err = w.valid(s, p, f.options["mask"]); err != nil {
 		return err
@@ -263,9 +281,6 @@ func (f *framing) read() error {
 		wide = tensor.Float32
 	}
 	f.x = w.island(wide)
-	if !f.claim.shifts && !f.claim.turns {
-		return nil // poses are known
-	}
 	x := f.x
 	rows := f.rows(p)
 	var mean string

@@ -492,9 +492,7 @@ func distance(x, y []float64) float64 {
 	}
 	d := 0.0
 	for i := range x {
-		if !(math.Abs(x[i]-y[i]) <= d) {
-			d = math.Abs(x[i] - y[i])
-		}
+		d = max(d, math.Abs(x[i]-y[i])) // NaN stays
 	}
 	return d
 }

@@ -284,6 +284,7 @@ func posePicture(s Source, options map[string]string) (*wrapper, error) {
 	}
 	w := &wrapper{Shell: rewrite.New(model), opset: model.Opset()}
 	w.Under("pose")
+	w.Fix(p.port.Name, p.shape)
 	v := p.write(w, c, options["double"] == "true")
 	var names []string
 	for _, o := range outs {
@@ -302,6 +303,7 @@ func posePicture(s Source, options map[string]string) (*wrapper, error) {
 // picture is an input that reads a picture.
 type picture struct {
 	port    onnx.Port
+	shape   []int // that it reads of one
 	c, h, w int
 	last    bool // channels
 	// number v of channel k is read as scale[k]·v + offset[k]
@@ -322,6 +324,7 @@ func pictureOf(s Source) (*picture, error) {
 	}
 	p := &picture{c: d[0], h: d[1], w: d[2], scale: make([]float64, d[0]), offset: make([]float64, d[0])}
 	p.port, _ = s.Model.Signature().Input(ports[0].Name)
+	p.shape = ports[0].Shape[1:]
 	area := p.h * p.w
 	for k, at := range places {
 		p.scale[k/area], p.offset[k/area] = at.scale, at.offset

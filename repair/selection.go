@@ -7,7 +7,9 @@ import (
 
 	"nero/data/space"
 	"nero/internal/elementary"
+	"nero/model/decode"
 	"nero/model/onnx"
+	"nero/model/onnx/rewrite"
 )
 
 // selection answers what the model says in the pose that it is surest of, moved back. It is exact on a finite group,
@@ -31,13 +33,20 @@ var selection = Method{
 		return 0
 	},
 	near: tied,
-	write: overElements(func(w *wrapper, options map[string]string) error {
-		y, err := w.surest(w.answers, options)
-		if err == nil {
-			w.answer(y)
+	write: func(s Source, options map[string]string) (*rewrite.Shell, string, error) {
+		if len(decode.Outputs(s.Codec)) == 1 {
+			if f, err := rowByRow(s, options, "select"); f != nil || err != nil {
+				return f.orbit(err)
+			}
 		}
-		return err
-	}),
+		return overElements(func(w *wrapper, options map[string]string) error {
+			y, err := w.surest(w.answers, options)
+			if err == nil {
+				w.answer(y)
+			}
+			return err
+		})(s, options)
+	},
 }
 
 // surest is the answer, of several [n, samples, classes], that the model is surest of.

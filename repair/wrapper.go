@@ -53,9 +53,15 @@ func wrap(s Source) (*wrapper, error) {
 			"class that ArgMax chose, cut that off and repair the model of the scores; else give the output %s a "+
 			"second axis", s.Model.Name(), outs[0])
 	}
+	if err := countable(port); err != nil {
+		return nil, err
+	}
 	opset := s.Model.Opset()
 	if opset < oldest {
 		return nil, tooOld(s, opset)
+	}
+	if err := oneSize(s); err != nil {
+		return nil, err
 	}
 	_, scored := s.Answer.(classed)
 	w := &wrapper{
@@ -81,6 +87,7 @@ func wrap(s Source) (*wrapper, error) {
 		}
 		y := answers[i][w.output]
 		if t != nil {
+			w.Fix(w.output, w.shape)
 			y = w.apply(y, t, w.shape, w.dtype)
 		}
 		flat[i] = w.Op("Reshape", []string{y, w.Ints(1, -1, int64(tensor.Count(w.shape)))})
@@ -89,13 +96,46 @@ func wrap(s Source) (*wrapper, error) {
 	return w, nil
 }
 
+// countable is an error for an output of which there is no mean.
+func countable(p onnx.Port) error {
+	switch p.DType { //nolint:exhaustive // the others are no numbers between which others lie
+	case tensor.Undefined, tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16:
+		return nil
+	}
+	return fmt.Errorf("the output %s is of the type %s, and there is no mean of such answers: where they are classes "+
+		"that ArgMax chose, cut that off and repair the model of the scores", p.Name, p.DType)
+}
+
+// oneSize is an error where samples differ in size, of which the motions that are written are those of one.
+func oneSize(s Source) error {
+	of := func(v space.Value) (out [][]int) {
+		_, fields := space.Fields(v)
+		if fields == nil {
+			fields = []space.Value{v}
+		}
+		for _, f := range fields {
+			out = append(out, f.Dims())
+		}
+		return out
+	}
+	want := of(s.Sample)
+	for _, v := range s.Fit {
+		if !slices.EqualFunc(want, of(v), slices.Equal[[]int]) {
+			return fmt.Errorf("samples have different sizes, %s and %s, and how %s moves them is written for one: "+
+				"give samples of one size", s.Sample.Form(), v.Form(), s.Group.Name())
+		}
+	}
+	return nil
+}
+
 func tooOld(s Source, opset int) error {
 	return fmt.Errorf("%s uses operators of version %d; repairs are written in those of %d and later; export "+
 		"the model again with opset_version=%d or more", s.Model.Name(), opset, oldest, oldest)
 }
 
 func oneByOne(s Source) error {
-	return fmt.Errorf("%s reads one sample at a time and has no axis for several: repairs need one", s.Model.Name())
+	return fmt.Errorf("%s reads one sample at a time and has no axis for several, which repairs need: export it with "+
+		"one, as points [N, n, 3] and edges [N, 2, E] of graphs", s.Model.Name())
 }
 
 // oldest is the version of the operators that is needed at least.
@@ -118,6 +158,7 @@ func (w *wrapper) moved(s Source, g []float64) (map[string]string, error) {
 			continue
 		}
 		in, _ := s.Model.Signature().Input(p.Name)
+		w.Fix(p.Name, p.Shape[1:])
 		feed[p.Name] = w.apply(p.Name, t, p.Shape[1:], in.DType)
 	}
 	return feed, nil
