@@ -24,6 +24,7 @@ import (
 	"nero/data/space"
 	"nero/data/split"
 	"nero/internal/disk"
+	"nero/model/engine"
 	"nero/model/onnx"
 	"nero/repair"
 	"nero/run/eval"
@@ -43,7 +44,8 @@ type billing struct {
 	endless error
 	one     bool
 
-	// by what they are for, all of them and at most repairSamples of each
+	// by what they are for, all of them and at most repairSamples of each, by their places in the data: of those that
+	// confirm, audits read the same
 	all, sets split.Sets
 	// to learn from
 	fit []space.Value
@@ -63,7 +65,7 @@ type asked struct {
 // read draws the samples and moves them.
 func (b *billing) read() error {
 	var err error
-	if b.sets, err = b.w.Chosen(); err != nil {
+	if b.sets, err = b.w.Divided(); err != nil {
 		return err
 	}
 	if err := b.sets.Need(split.Choose, split.Confirm); err != nil {
@@ -82,7 +84,7 @@ func (b *billing) read() error {
 		b.sets[side] = kept
 	}
 	for _, i := range b.sets[split.Fit] {
-		s, err := b.w.Eval.At(i)
+		s, err := b.w.Eval.Of(i)
 		if err != nil {
 			return err
 		}
@@ -113,7 +115,7 @@ func (b *billing) read() error {
 func (b *billing) at(side split.Side) (asked, error) {
 	var out asked
 	for _, i := range b.sets[side] {
-		s, err := b.w.Eval.At(i)
+		s, err := b.w.Eval.Of(i)
 		if err != nil {
 			return asked{}, err
 		}
@@ -313,7 +315,7 @@ func (b *billing) inside(ctx context.Context, model string) func(split.Side, int
 			var samples []dataset.Sample
 			var read []space.Value
 			for _, k := range part {
-				s, err := b.w.Eval.At(all[k])
+				s, err := b.w.Eval.Of(all[k])
 				if err != nil {
 					return err
 				}
@@ -422,6 +424,12 @@ func (b *billing) try(ctx context.Context, from *original, method repair.Asked) 
 	s.Models = []job.Model{s.Models[from.at]}
 	s.Models[0].ONNX = name
 	w, err := b.app.openAudit(ctx, &s, b.o.Engine)
+	if err != nil && ctx.Err() == nil { // others may do
+		return &repair.Bill{
+			State: repair.Refused, Method: method.String(), Refused: "the engine does not open what it writes: " +
+				err.Error(),
+		}, undo()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the repaired model %s: %w", name, err)
 	}
@@ -450,7 +458,8 @@ func (b *billing) try(ctx context.Context, from *original, method repair.Asked) 
 		return nil, err
 	}
 	bill.Cost.Predicted = document.Number(method.Predicted(from.source))
-	if err := b.cost(ctx, from.m, fixed, &bill.Cost); err != nil {
+	before := timed{m: from.m, on: b.w.EngineOf(from.m.Name)}
+	if err := b.cost(ctx, before, timed{m: fixed, on: w.EngineOf(fixed.Name)}, &bill.Cost); err != nil {
 		return nil, err
 	}
 	if err := describeFile(&bill, made, from.source.Model); err != nil {
@@ -574,55 +583,96 @@ func describeFile(b *repair.Bill, m, of *onnx.Model) error {
 	return nil
 }
 
+// timed is a model with the engine that runs it.
+type timed struct {
+	m  *eval.Model
+	on engine.Engine
+}
+
+// clock is a kind of time, by its name in a bill, and what it says now.
+type clock struct {
+	name string
+	now  func(context.Context, engine.Engine) (time.Duration, error)
+}
+
+// clock is what two models are timed by, one like the other: processor time, that of the process of an engine that has
+// one of its own included, and where models run on a device, which takes none, time by the clock. The error is why
+// there is none for both.
+func (b *billing) clock(one, other timed) (clock, error) {
+	x, y := one.on.Info(), other.on.Info()
+	x.Reason, y.Reason = "", ""
+	_, here := one.on.(engine.Apart)
+	_, there := other.on.(engine.Apart)
+	switch {
+	case x != y || here != there:
+		return clock{}, fmt.Errorf("the models ran in different engines, %s and %s", describe(one.on.Info()),
+			describe(other.on.Info()))
+	case x.Provider != "":
+		began := b.app.Now()
+		return clock{"wall", func(context.Context, engine.Engine) (time.Duration, error) {
+			return b.app.Now().Sub(began), nil
+		}}, nil
+	}
+	return clock{"processor", func(ctx context.Context, e engine.Engine) (time.Duration, error) {
+		elsewhere, err := engine.Spent(ctx, e)
+		return b.o.CPU() + elsewhere, err
+	}}, nil
+}
+
 // cost is how much longer the second model takes for one answer: the median of interleaved rounds, each of so many
-// calls that the first model is busy for a while. An engine in a process of its own takes no processor time of this
-// one; what is measured then is time by the clock.
-func (b *billing) cost(ctx context.Context, one, other *eval.Model, to *repair.Cost) error {
+// calls that the first model is busy for a while.
+func (b *billing) cost(ctx context.Context, one, other timed, to *repair.Cost) error {
 	if b.app.Now == nil || b.o.CPU == nil {
 		return nil
 	}
-	batch := b.confirm.moved[0][:min(len(b.confirm.moved[0]), max(one.Batch, other.Batch))]
-	took := func(m *eval.Model, calls int) (cpu, wall time.Duration, err error) {
-		begin, start := b.o.CPU(), b.app.Now()
+	by, err := b.clock(one, other)
+	if err != nil {
+		to.Unmeasured = err.Error()
+		return nil
+	}
+	batch := b.confirm.moved[0][:min(len(b.confirm.moved[0]), max(one.m.Batch, other.m.Batch))]
+	took := func(x timed, calls int) (time.Duration, error) {
+		begin, err := by.now(ctx, x.on)
+		if err != nil {
+			return 0, err
+		}
 		for range calls {
-			if _, err := m.Predict(ctx, batch, 1); err != nil {
-				return 0, 0, err
+			if _, err := x.m.Predict(ctx, batch, 1); err != nil {
+				return 0, err
 			}
 		}
-		return b.o.CPU() - begin, b.app.Now().Sub(start), nil
+		end, err := by.now(ctx, x.on)
+		return end - begin, err
 	}
 	const rounds, busy, most = 5, 20 * time.Millisecond, 1 << 10
 	calls := 1
-	var inside bool
 	for ; calls < most; calls *= 2 { // also warms up
-		cpu, wall, err := took(one, calls)
+		t, err := took(one, calls)
 		if err != nil {
 			return err
 		}
-		if inside = cpu >= wall/4; max(cpu, wall/4) >= busy {
+		if t >= busy {
 			break
 		}
 	}
 	var ratios []float64
 	for range rounds {
-		cpu, wall, err := took(one, calls)
+		x, err := took(one, calls)
 		if err != nil {
 			return err
 		}
-		cpu2, wall2, err := took(other, calls)
+		y, err := took(other, calls)
 		if err != nil {
 			return err
 		}
-		if !inside {
-			cpu, cpu2 = wall, wall2
+		if x <= 0 || y <= 0 { // no clock that tells, or the engine was started again in between
+			to.Unmeasured = "the system does not say how much processor time the engine took"
+			return nil
 		}
-		ratios = append(ratios, float64(cpu2)/math.Max(float64(cpu), 1))
+		ratios = append(ratios, float64(y)/float64(x))
 	}
 	slices.Sort(ratios)
-	to.Measured, to.Rounds, to.Clock = document.Number(ratios[rounds/2]), rounds, "processor"
-	if !inside {
-		to.Clock = "wall"
-	}
+	to.Measured, to.Rounds, to.Clock = document.Number(ratios[rounds/2]), rounds, by.name
 	return nil
 }
 
@@ -649,8 +699,8 @@ func (b *billing) judge(ctx context.Context, at int, file string, bill *repair.B
 		c := &m.Checks[i]
 		for _, s := range c.Sets {
 			e := repair.SetError{
-				Set: s.Name, Verdict: string(s.Verdict), Mean: s.Mean.Value, Low: s.Mean.Lo, High: s.Mean.Hi,
-				Largest: s.Relative.Max, Floor: s.Rounding,
+				Set: s.Name, Verdict: string(s.Verdict), Inputs: s.Inputs, Mean: s.Mean.Value, Low: s.Mean.Lo,
+				High: s.Mean.Hi, Largest: s.Relative.Max, Floor: s.Rounding,
 			}
 			if s.Floor != nil {
 				e.Floor = *s.Floor

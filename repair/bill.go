@@ -157,8 +157,11 @@ type Cost struct {
 	// Measured is the median of interleaved rounds; null where there is no clock.
 	Measured document.Number `json:"measured"`
 	Rounds   int             `json:"rounds,omitempty"`
-	// Clock is what was measured: processor time, or time by the clock where an engine runs in a process of its own.
+	// Clock is what was measured, of both models: processor time, that of an engine in a process of its own included,
+	// or time by the clock where models run on a device.
 	Clock string `json:"clock,omitempty" jsonschema:"enum=processor,enum=wall"`
+	// Unmeasured is why there is no measured cost though there are clocks.
+	Unmeasured string `json:"unmeasured,omitempty"`
 }
 
 // known is what it costs, measured if it was, else predicted; NaN if nobody knows.
@@ -174,8 +177,10 @@ func (c Cost) known() float64 {
 // SetError is the error on one set of elements, as the audit measured it: the mean over inputs of the root mean square,
 // with its interval, the largest, and what would be there without any violation.
 type SetError struct {
-	Set     string          `json:"set"`
-	Verdict string          `json:"verdict"`
+	Set     string `json:"set"`
+	Verdict string `json:"verdict"`
+	// Inputs are how many of the samples that confirm the audit read.
+	Inputs  int             `json:"inputs"`
 	Mean    document.Number `json:"mean"`
 	Low     document.Number `json:"low"`
 	High    document.Number `json:"high"`
@@ -288,8 +293,8 @@ func (a *Answers) Add(back []space.Value) error {
 func undiffered(y space.Value) error {
 	if names, _ := space.Fields(y); names == nil {
 		return fmt.Errorf("it answers with %s, of which there is no difference that errors could be measured in: "+
-			"where it is made of scores, such as the classes of pixels, say output: {space: tensor} in the study, "+
-			"and the scores are repaired", y.Form())
+			"where the file answers scores, of which these are the largest, say output: {space: tensor} in the study, "+
+			"and the scores are repaired; where it ends in ArgMax, cut that off first", y.Form())
 	}
 	return fmt.Errorf("it answers with %s, of which there is no one difference that errors could be measured "+
 		"in: name one of its outputs alone under output in the study, and repair that", y.Form())

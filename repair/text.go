@@ -145,7 +145,8 @@ func (r *Report) legend() []string {
 			"and "+
 			"moved together unless it says at rest", words.Plural(r.Samples, "sample", "samples"), r.Group,
 			words.Count(r.Fit), words.Count(r.Choose)),
-		"error: root mean square, worst: the largest, in units of how much answers differ between samples; cost: " +
+		"verdict: of audits on the same side, of as many inputs as stand beside each set; error: root mean square, " +
+			"worst: the largest, in units of how much answers differ between samples; cost: " +
 			"beside the model, measured (predicted); shares with intervals of 95 %; best *: no other is as cheap, as " +
 			"exact and as right",
 	}
@@ -167,8 +168,9 @@ func (b *Bill) details(before *Bill) []string {
 		add("not finite at %s", b.NotFinite)
 	}
 	for _, s := range b.Sets {
-		add("%s: %s, mean %s (%s to %s), largest %s, floor %s", s.Set, s.Verdict, number(s.Mean), number(s.Low),
-			number(s.High), number(s.Largest), number(s.Floor))
+		add("%s: %s, mean %s (%s to %s), largest %s, floor %s, of %s", s.Set, s.Verdict, number(s.Mean),
+			number(s.Low), number(s.High), number(s.Largest), number(s.Floor), words.Plural(s.Inputs, "input",
+				"inputs"))
 	}
 	for k, o := range b.Outputs {
 		unit, were := words.Line(strings.TrimSpace(number(o.Spread)+" "+o.Unit)), ""
@@ -198,6 +200,9 @@ func (b *Bill) details(before *Bill) []string {
 	}
 	add("%s, %s, version %d of the operators, %s more than before, %s", b.Form, words.Plural(b.Nodes, "node", "nodes"),
 		b.Opset, words.Count(b.Added), words.Plural(int(b.Bytes), "byte", "bytes"))
+	if b.Cost.Unmeasured != "" {
+		add("cost: as the method predicts, for it was not measured: %s", words.Line(b.Cost.Unmeasured))
+	}
 	agree := ""
 	if b.Agree != nil {
 		agree = "; the class is the same for " + b.Agree.text()

@@ -42,7 +42,7 @@ export interface Bill {
   /** File is where the repaired model lies, Digest its SHA-256. */
   file?: string;
   digest?: string;
-  /** Refused is why the method does not fit the model; nothing else is set then. */
+  /** Refused is why the method does not fit the model, without its name; nothing else is set then. */
   refused?: string;
   /** Done is what the file says of itself: what was done to it, over what. */
   done?: string;
@@ -117,6 +117,8 @@ export interface Residual {
 export interface SetError {
   set: string;
   verdict: string;
+  /** Inputs are how many of the samples that confirm the audit read. */
+  inputs: number;
   mean: Num;
   low: Num;
   high: Num;
@@ -131,8 +133,10 @@ export interface Cost {
   /** Measured is the median of interleaved rounds; null where there is no clock. */
   measured: Num;
   rounds?: number;
-  /** Clock is what was measured: processor time, or time by the clock where an engine runs in a process of its own. */
+  /** Clock is what was measured, of both models: processor time, that of an engine in a process of its own included, or time by the clock where models run on a device. */
   clock?: string;
+  /** Unmeasured is why there is no measured cost though there are clocks. */
+  unmeasured?: string;
 }
 
 /** Share is a share with its interval of 95 %, which has no finite ends for one sample. */
