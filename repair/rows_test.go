@@ -212,7 +212,9 @@ func TestWhatHasNoMean(t *testing.T) {
 	}}
 	codec, err := decode.NewRecord(graph.Signature(), decode.RecordSpec{
 		Sample: spec, Inputs: []decode.InputField{{Field: "x", Port: "x"}, {Field: "e", Port: "e"}},
-		Outputs: []decode.OutputField{{Port: graph.Signature().Outputs[0].Name, Kind: space.KindScores, Decode: "logits"}},
+		Outputs: []decode.OutputField{{
+			Port: graph.Signature().Outputs[0].Name, Kind: space.KindScores, Decode: "logits",
+		}},
 	})
 	if err != nil {
 		t.Fatal(err)
