@@ -126,6 +126,9 @@ func TestSymmetricData(t *testing.T) {
 // more than one of twenty, up to three deviations of chance; of as many whose samples lie on one side, in all.
 func TestLevelOfTheWholeGroup(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("a rate over 200 seeds")
+	}
 	const seeds, objects, level = 200, 24, 0.05
 	for name, anywhere := range map[string]bool{"symmetric": true, "posed": false} {
 		found, energy := 0, 0

@@ -129,6 +129,9 @@ func TestStretchedBasis(t *testing.T) {
 // Functions without symmetry are not said to have one: neither wide ones nor those of a single number.
 func TestFalseDiscoveries(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("a rate over 200 seeds")
+	}
 	const seeds, alpha = 200, 0.05
 	found := 0
 	for seed := range uint64(seeds) {
