@@ -73,7 +73,7 @@ func rowByRow(s Source, options map[string]string, by string) (*framing, error) 
 		if several {
 			return nil, err
 		}
-		return nil, nil //nolint:nilnil,nilerr // they may move some other way
+		return nil, nil //nolint:nilnil // they may move some other way
 	}
 	f := &framing{s: s, turns: 1, feeds: feeds, options: map[string]string{
 		"mask": auto, "by": by, "of": options["of"], "exact": options["exact"], "score": options["score"],

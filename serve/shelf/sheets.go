@@ -271,7 +271,7 @@ func (s *Shelf) SheetsWith(r *Run) []*api.OpenSheet {
 	var out []*api.OpenSheet
 	for _, a := range s.sheets {
 		o := s.openedSheet(a)
-		of := slices.ContainsFunc(r.parts, func(p part) bool { return slices.Contains(o.Sheet.Runs, p.source.id) })
+		of := slices.ContainsFunc(r.parts, func(p part) bool { return slices.Contains(o.Sheet.Runs, p.id) })
 		if !of && len(o.Sheet.Runs) > 0 {
 			continue
 		}
