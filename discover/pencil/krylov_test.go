@@ -30,6 +30,9 @@ func diagonal(values []float64, limit float64, seed uint64) *krylov {
 // be known are eigenvalues.
 func TestKrylovMissesNothing(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("large systems")
+	}
 	const n, limit = 500, 0.01
 	rapid.Check(t, func(t *rapid.T) {
 		values := make([]float64, n)

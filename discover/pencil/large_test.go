@@ -81,6 +81,9 @@ func network(seed uint64, d, turned, m int) Function {
 // any, none.
 func TestLargeSystems(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("large systems")
+	}
 	const d, objects = 34, 500 // 1,156 unknowns
 	x := normal(4, objects, d)
 	r := ask(t, network(1, d, 5, 8), x, Options{Bootstraps: 40})
@@ -224,6 +227,9 @@ func TestProducts(t *testing.T) {
 // A direction below the limit that was not found is noticed.
 func TestCertificate(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("large systems")
+	}
 	const n, limit = 60, 0.01
 	fresh := func() *large {
 		m := newSym(n)
