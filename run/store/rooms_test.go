@@ -1,3 +1,7 @@
+//go:build !race
+
+// The race detector throws pooled buffers away at random.
+
 package store_test
 
 import (
@@ -10,8 +14,7 @@ import (
 )
 
 // Completing and verifying a run of many shards takes no room of its own for each file: a merge of thousands would
-// throw
-// most of its memory away.
+// throw most of its memory away.
 func TestChecksumsShareRoom(t *testing.T) {
 	const shards, most = 64, 140 << 10
 	j := storetest.Job(2*shards, 3, 1, 1, 2)
