@@ -97,7 +97,7 @@ With --once, or where nobody sits at a terminal, it ends when everything is writ
 					d.Exact)
 			}
 			if d.Bill != "" {
-				fmt.Fprintf(a.Out, "repair: %s\n%s", d.Repaired, words.Wrap("        "+d.Bill, 110, 8))
+				fmt.Fprintf(a.Out, "repair: %s\n%s", d.Repaired, words.Wrap("        "+d.Bill, 80, 8))
 			}
 			if page == nil {
 				fmt.Fprintf(a.Out, "look:   nero serve %s\n", o.Dir)
