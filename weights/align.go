@@ -930,7 +930,7 @@ func (x *aligner) agree(cl *units.Class) (bool, error) {
 			}
 		}
 	}
-	if !(is > was+1e-9*size) || changed == 0 {
+	if !(is > was+float64(1e-9*size)) || changed == 0 {
 		return false, nil
 	}
 	return true, x.move(cl, to)
