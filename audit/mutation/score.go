@@ -116,7 +116,7 @@ func PlantedTable(results []Result, body string) string {
 tune. Six rows of the first half about float16 were changed before any of it was audited: what they rounded does not move under the group, so nothing was broken; inputs of shade
 and denominators of zoom and ratio were mended then, too. Audits of the other half led to one change, to what counts as a number of a place, before the first half was audited once.
 The places that count as right are the nodes that were planted or changed, and where a break has no node any place counts. Engine: %s. Made by `+"`go test -tags slow ./audit/mutation -run "+
-		"TestPlanted -update`"+`; the gate audits a third of it, drawn with a fixed seed.
+		"TestPlanted -update`"+`; .ci/slow --long audits a third of it, drawn with a fixed seed.
 
 | half | found | right cause first | right place too | silent on clean models |
 | --- | --- | --- | --- | --- |
