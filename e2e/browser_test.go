@@ -714,7 +714,8 @@ func (p *page) picture() ([]byte, error) {
 }
 
 // axe fails the test with what axe-core finds wrong for people who cannot see, hear or point: on the whole page, or in
-// one part of it. Without its file, which npm installs, it says so.
+// one part of it. What is faint because its successor is on the way is waited for: it is faint by intent. Without its
+// file, which npm installs, it says so.
 func (p *page) axe(where string, only ...string) {
 	p.t.Helper()
 	src, err := os.ReadFile(filepath.Join("..", "serve", "web", "node_modules", "axe-core", "axe.min.js"))
@@ -729,6 +730,7 @@ func (p *page) axe(where string, only ...string) {
 	if len(only) > 0 {
 		part = quote(only[0])
 	}
+	p.until(`document.querySelector('.stale') === null`)
 	p.do(chromedp.Evaluate[chromedp.Void](string(src)))
 	type finding struct {
 		ID    string   `json:"id"`

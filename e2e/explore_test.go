@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
+
+	"nero/internal/slow"
 )
 
 // TestExplore works the views below the table: the worst inputs, what they are taken for, all models, the worst slices,
@@ -145,6 +147,7 @@ func TestThumbnails(t *testing.T) {
 // TestSearchAlike searches for the worst slices in the terminal and on the page: the same, with the same numbers, those
 // of brightness and place among them.
 func TestSearchAlike(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	dir := own(t, "explored")
 	bin, _ := program(t)

@@ -11,11 +11,14 @@ import (
 
 	"nero/data/tensor"
 	"nero/model/onnx"
+
+	"nero/internal/slow"
 )
 
 // TestLabelsInAnotherOrder shows a run whose classes are numbered otherwise than the model numbers them: the page says
 // so before any number.
 func TestLabelsInAnotherOrder(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	work := t.TempDir()
 	b := onnx.NewBuilder(19)

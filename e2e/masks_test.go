@@ -15,6 +15,8 @@ import (
 	"nero/model/onnx"
 
 	"github.com/chromedp/chromedp/kb"
+
+	"nero/internal/slow"
 )
 
 // levels are the grey levels of road, car and person in the scenes.
@@ -127,6 +129,7 @@ const (
 // moved, with the IoU of each class, which is what was recorded; by keyboard a class alone; on every screen; and the
 // same in a report.
 func TestSegmentation(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	chromium(t)
 	dir := segmented(t)

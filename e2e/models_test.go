@@ -7,11 +7,14 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
+
+	"nero/internal/slow"
 )
 
 // TestMoreModels shows a third model beside A and B: in the curves, the tables, the table of samples and the views
 // below it, by mouse and by keyboard, and in the address.
 func TestMoreModels(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	p := open(t, at(serve(t, threeModels(t)), "/run/three?v=1"), desktop)
 	p.ready()

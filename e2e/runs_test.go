@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp/kb"
+
+	"nero/internal/slow"
 )
 
 // TestDamaged shows the runs that can be shown, and names those that cannot.
@@ -85,6 +87,7 @@ func TestPlannedAudit(t *testing.T) {
 // it: the page fills in without being loaded anew. The model answers what the test lets through, so that each of these
 // happens amid the run on any machine.
 func TestUnfinished(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	const n, elements = 150, 360
 	bin, _ := program(t)
@@ -289,6 +292,7 @@ func (p *page) masks() {
 // TestOtherOrbits shows orbits that are no circle, and models that answer with pictures: maps, marks on spokes, lines,
 // fields.
 func TestOtherOrbits(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	work := t.TempDir()
 	for kind, seed := range map[string]uint64{"scores": 1, "image": 1, "crooked": 1, "mask": 3} {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nero/internal/slow"
 )
 
 // list are the names in the list of slices, without the classes.
@@ -20,6 +22,7 @@ func (p *page) list() []string {
 // TestSlices makes, names, combines, renames and removes slices, by mouse and by keyboard, and finds them again after a
 // reload.
 func TestSlices(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	address := serve(t, own(t, "slices"))
 	p := open(t, at(address, "/run/slices?v=1"), desktop)
@@ -119,6 +122,7 @@ func TestSlices(t *testing.T) {
 // TestConflict changes the slices in two tabs of which one does not hear of the other: nothing that anybody made is
 // lost.
 func TestConflict(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	address := serve(t, own(t, "conflict"))
 	to, err := url.Parse(address)

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
+
+	"nero/internal/slow"
 )
 
 // spatial opens one of the runs in space and waits until it is drawn.
@@ -49,6 +51,7 @@ const fallback = `{const get = HTMLCanvasElement.prototype.getContext; HTMLCanva
 
 // TestDiscs goes to rotations by mouse and by keys, on a server that answers live and on one that shows what is stored.
 func TestDiscs(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	p := spatial(t, true, "clouds", "&i=2", desktop)
 	p.live()
