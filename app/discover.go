@@ -147,9 +147,10 @@ func (o *DiscoverOptions) save(r *discover.Report, name, format string) error {
 	return disk.Replace(disk.OS{}, filepath.Join(o.Out, name), disk.Bytes(b))
 }
 
-// sides are the samples by side, no more than are asked for.
+// sides are the samples by side, no more than are asked for: a limit of the study is one for each, as it is for whoever
+// audits a hypothesis on the samples that confirm.
 func (o *DiscoverOptions) sides(w *workload.Workload) (map[split.Side][]dataset.Sample, error) {
-	sets, err := w.Chosen()
+	sets, err := w.Divided()
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +174,7 @@ func (o *DiscoverOptions) sides(w *workload.Workload) (map[split.Side][]dataset.
 			return nil, err
 		}
 		for _, k := range chosen {
-			s, err := w.Eval.At(all[k])
+			s, err := w.Eval.Of(all[k])
 			if err != nil {
 				return nil, err
 			}
