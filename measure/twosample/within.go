@@ -1,0 +1,151 @@
+package twosample
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"nero/measure/aggregate"
+)
+
+// Within are answers to one object as it is and moved, several of each: whoever asks whether they come from one
+// distribution compares them within the object, for differences between objects hide everything else.
+type Within struct {
+	still, moved int
+	// distances, row by row, the answers as it is first
+	apart []float64
+}
+
+// NewWithin measures the distances between answers, of which the first are those to the object as it is. There have to
+// be two of each at least; a distance that is NaN makes all of it NaN.
+func NewWithin(still, moved int, distance func(i, j int) float64) *Within {
+	if still < 2 || moved < 2 {
+		panic("twosample: fewer than two answers")
+	}
+	n := still + moved
+	w := &Within{still: still, moved: moved, apart: make([]float64, n*n)}
+	for i := range n {
+		for j := range i {
+			d := distance(i, j)
+			w.apart[i*n+j], w.apart[j*n+i] = d, d
+		}
+	}
+	return w
+}
+
+// Excess is by how much answers to the object moved and as it is are further apart than two answers to the same:
+//
+//	mean |X-Y| - (mean |X-X'| + mean |Y-Y'|)/2
+//
+// over pairs of different answers: half the energy distance, without bias (Székely and Rizzo 2013, Energy statistics).
+// Its expectation is 0 if both have one distribution and positive if not. With the distance 0 of equal and 1 of other
+// answers it is Σ (p-q)²/2 of their probabilities.
+func (w *Within) Excess() float64 {
+	order := make([]int, w.still+w.moved)
+	for i := range order {
+		order[i] = i
+	}
+	return w.excess(order)
+}
+
+// Cross is mean |X-Y|: how far an answer to the object moved is from one to it as it is.
+func (w *Within) Cross() float64 {
+	n, sum := w.still+w.moved, 0.0
+	for i := range w.still {
+		for j := w.still; j < n; j++ {
+			sum += w.apart[i*n+j]
+		}
+	}
+	return sum / float64(w.still*w.moved)
+}
+
+// excess is that of the answers in another order.
+func (w *Within) excess(order []int) float64 {
+	n := w.still + w.moved
+	var still, moved, cross float64
+	for a, i := range order {
+		row := w.apart[i*n : (i+1)*n]
+		for b, j := range order[:a] {
+			switch {
+			case a < w.still:
+				still += row[j]
+			case b >= w.still:
+				moved += row[j]
+			default:
+				cross += row[j]
+			}
+		}
+	}
+	r, s := float64(w.still), float64(w.moved)
+	return cross/(r*s) - still/(r*(r-1)) - moved/(s*(s-1))
+}
+
+// Shift is what objects say together of being moved.
+type Shift struct {
+	// Excess is the mean of [Within.Excess] over objects, in the unit of the distances, with an interval over objects.
+	Excess, Low, High float64
+	// P is the p-value of the hypothesis that no object is answered otherwise when it is moved, from permutations of
+	// the
+	// answers within objects. That it is large shows nothing.
+	P float64
+	// Objects is how many there were.
+	Objects int
+}
+
+// LeastObjects is the fewest objects that say something about others.
+const LeastObjects = 6
+
+// Moved compares the answers to objects as they are and moved. The p-value is exact for any number of objects and
+// answers: if moving changes nothing, the answers to one object are in an order that chance has made. The interval is
+// that of [aggregate.StudentBootstrap] over objects, and reaches at least as far to both sides as the share of other
+// objects that none among so many leaves possible: where hardly any object differs, as of answers in words, the spread of
+// those that were asked says little of those that were not, of which each may differ by 1. The generator alone decides
+// the draws.
+func Moved(objects []*Within, resamples int, confidence float64, r *rand.Rand) Shift {
+	s := Shift{Objects: len(objects), Excess: math.NaN(), P: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)}
+	if len(objects) == 0 {
+		return s
+	}
+	values := make([]float64, len(objects))
+	for i, o := range objects {
+		values[i] = o.Excess()
+	}
+	s.Excess = mean(values)
+	if math.IsNaN(s.Excess) {
+		return s
+	}
+	others := make([]float64, Draws)
+	drawn := make([]float64, len(objects))
+	for b := range others {
+		for i, o := range objects {
+			drawn[i] = o.excess(r.Perm(o.still + o.moved))
+		}
+		others[b] = mean(drawn)
+	}
+	s.P = PValue(round(s.Excess), rounded(others))
+	if len(objects) < LeastObjects {
+		return s
+	}
+	iv := aggregate.StudentBootstrap(values, resamples, confidence, r)
+	unseen := aggregate.ClopperPearson(0, len(objects), confidence).High
+	s.Low, s.High = min(iv.Low, s.Excess-unseen), max(iv.High, s.Excess+unseen)
+	return s
+}
+
+// mean is the arithmetic mean.
+func mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+// round leaves of a statistic what is not the rounding of its sum: permutations that say the same give the same number.
+func round(x float64) float64 { return math.Round(x*(1<<40)) / (1 << 40) }
+
+func rounded(x []float64) []float64 {
+	for i := range x {
+		x[i] = round(x[i])
+	}
+	return x
+}

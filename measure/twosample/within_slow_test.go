@@ -1,0 +1,39 @@
+//go:build slow
+
+package twosample
+
+import (
+	"math"
+	"testing"
+)
+
+// Level, power and coverage over many data sets. Two answers with shift d and deviations 1 and f are apart, in the
+// mean,
+// by σ√(2/π)exp(-d²/2σ²) + d·erf(d/(σ√2)) with σ² = 1 + f²; the excess follows from that.
+func TestMovedLevelAndPower(t *testing.T) {
+	apart := func(d, variance float64) float64 {
+		sigma := math.Sqrt(variance)
+		return sigma*math.Sqrt(2/math.Pi)*math.Exp(-d*d/(2*variance)) + d*math.Erf(d/(sigma*math.Sqrt2))
+	}
+	for _, c := range []struct {
+		name              string
+		times, n, each    int
+		shift, factor     float64
+		most, least, held int
+	}{
+		// more than 33 of 400 at 0.05 are seen with probability 3e-3
+		{"level of 20 objects", 400, 20, 5, 0, 1, 33, 0, 370},
+		{"level of 50 objects", 200, 50, 5, 0, 1, 19, 0, 183},
+		{"power for a shift", 60, 100, 5, 0.3, 1, 60, 30, 52},
+		{"power for a deviation", 60, 100, 5, 0, 1.5, 60, 30, 52},
+	} {
+		f := c.factor
+		excess := apart(c.shift, 1+f*f) - (apart(0, 2)+apart(0, 2*f*f))/2
+		found, held := rates(c.times, c.n, c.each, c.shift, f, excess)
+		t.Logf("%s: found in %d of %d, intervals hold %.4f in %d", c.name, found, c.times, excess, held)
+		if found > c.most || found < c.least || held < c.held {
+			t.Errorf("%s: found in %d of %d, want %d to %d; %d intervals hold the truth, want %d", c.name, found,
+				c.times, c.least, c.most, held, c.held)
+		}
+	}
+}
