@@ -32,6 +32,13 @@ func (c Contract) Sequence() *ContractSequence {
 	return &ContractSequence{c: c}
 }
 
+// Resume goes on from what an earlier sequence of the same contract had come to: its inputs are in the evidence, and what
+// it had decided stays decided.
+func (s *ContractSequence) Resume(t Tally, o Outcome) {
+	trials(t.Over, t.N)
+	s.t, s.outcome = t, o
+}
+
 // Add takes in the error of the next input and gives the outcome up to it. A decision stays, whatever comes later.
 func (s *ContractSequence) Add(x float64) Outcome {
 	s.t.Merge(s.c.Count([]float64{x}))
