@@ -24,6 +24,22 @@ func whole(t *testing.T, a *answer) {
 	}
 }
 
+// Whatever a server answers to a text is one text, or numbers, or an error.
+func FuzzTextAnswer(f *testing.F) {
+	f.Add(false, []byte(`{"outputs": [{"name": "o", "datatype": "BYTES", "shape": [1], "data": ["x"]}]}`))
+	f.Add(false, []byte(`{"outputs": [{"name": "o", "datatype": "bytes", "shape": [1, 1], "data": [["x"]]}]}`))
+	f.Add(true, []byte(`{"outputs": [{"name": "o", "datatype": "FP64", "shape": [2], "data": [1, NaN]}]}`))
+	f.Add(true, []byte(`{"outputs": [{"name": "o", "datatype": "FP64", "shape": [999999999], "data": [1]}]}`))
+	f.Add(true, []byte(`{"outputs": [{"name": "o", "datatype": "FP64", "shape": [0], "data": []}]}`))
+	f.Fuzz(func(t *testing.T, numbers bool, body []byte) {
+		kind := map[bool]string{false: "BYTES", true: "FP64"}[numbers]
+		m := &Text{m: &Model{}, out: portMeta{Name: "o", Datatype: kind}}
+		if said, err := m.read(body); err == nil && (said.Numbers != nil) != numbers {
+			t.Fatalf("%+v", said)
+		}
+	})
+}
+
 // Whatever a server answers over HTTP is a whole answer or an error.
 func FuzzHTTPAnswer(f *testing.F) {
 	f.Add("", []byte(`{"outputs":[{"name":"y","datatype":"FP32","shape":[2],"data":[1,null]}]}`))

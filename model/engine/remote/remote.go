@@ -600,8 +600,8 @@ func (m *Model) once(ctx context.Context, f func(context.Context) error) error {
 	err := f(within)
 	if err != nil && ctx.Err() == nil &&
 		(errors.Is(within.Err(), context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)) {
-		return fmt.Errorf("no answer within %v; raise timeout or --time-limit, lower batch, or look at %s",
-			m.c.Timeout, m.words.slow)
+		return &overdue{fmt.Sprintf("no answer within %v; raise timeout or --time-limit, lower batch, or look at %s",
+			m.c.Timeout, m.words.slow)}
 	}
 	return err
 }
