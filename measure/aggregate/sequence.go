@@ -32,7 +32,8 @@ func (c Contract) Sequence() *ContractSequence {
 	return &ContractSequence{c: c}
 }
 
-// Resume goes on from what an earlier sequence of the same contract had come to: its inputs are in the evidence, and what
+// Resume goes on from what an earlier sequence of the same contract had come to: its inputs are in the evidence, and
+// what
 // it had decided stays decided.
 func (s *ContractSequence) Resume(t Tally, o Outcome) {
 	trials(t.Over, t.N)

@@ -252,7 +252,9 @@ func Mean(shares []float64, confidence float64) Share { return ofShares(shares, 
 type Summary struct {
 	// Objects were answered at least twice; Few were not, and are in nothing below but the accuracy of one answer.
 	Objects, Few int
-	// Agreement is the mean of [Of] over objects, Entropy that of [Entropy] in bits, with Student's interval.
+	// Agreement is the mean of [Of] over objects, Entropy that of [Entropy] in bits, with Student's interval, which
+	// reaches
+	// at least as far as the share of others that none of so many leaves possible.
 	Agreement Share
 	Entropy   Share
 	// Full is the share of objects all of whose answers are equal, Tied how many have no single mode.
@@ -279,7 +281,7 @@ func Summarise(objects []Object, confidence float64) Summary {
 	var s Summary
 	var agreements, right []float64
 	var entropies aggregate.Moments
-	full, best := 0, 0
+	full, best, most := 0, 0, 0.0
 	c := &Correctness{}
 	for i, o := range objects {
 		known := o.Truth != Unlabelled
@@ -294,6 +296,7 @@ func Summarise(objects []Object, confidence float64) Summary {
 		a := Of(o.Answers)
 		agreements = append(agreements, a)
 		entropies.Add(Entropy(o.Answers), i)
+		most = max(most, elementary.Log2(float64(len(o.Answers))))
 		if a == 1 {
 			full++
 		}
@@ -323,6 +326,10 @@ func Summarise(objects []Object, confidence float64) Summary {
 	s.Entropy = Share{math.NaN(), aggregate.MeanInterval(entropies, confidence)}
 	if s.Objects > 0 {
 		s.Entropy.Value = entropies.Mean
+		// as many others as none of so many leaves possible may have the largest entropy, or none
+		unseen := aggregate.ClopperPearson(0, s.Objects, confidence).High
+		s.Entropy.High = max(s.Entropy.High, entropies.Mean+float64(unseen*(most-entropies.Mean)))
+		s.Entropy.Low = max(0, min(s.Entropy.Low, entropies.Mean*(1-unseen)))
 	}
 	s.Full = share(full, s.Objects, confidence)
 	if len(right) == 0 {

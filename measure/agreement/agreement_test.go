@@ -180,6 +180,10 @@ func TestSummarise(t *testing.T) {
 	if s := Summarise([]Object{{[]int{0, 0}, Unlabelled}}, 0.95); s.Judged != nil {
 		t.Error("right without labels")
 	}
+	same := Summarise([]Object{{[]int{0, 0}, Unlabelled}, {[]int{1, 1}, Unlabelled}}, 0.95)
+	if e := same.Entropy; e.Value != 0 || e.Low != 0 || !(math.Abs(e.High-(1-math.Sqrt(0.025))) < 1e-9) {
+		t.Errorf("entropy %+v of equal answers", e)
+	}
 	if s := Summarise(nil, 0.95); !math.IsNaN(s.Agreement.Value) || !math.IsNaN(s.Full.Value) ||
 		!math.IsNaN(s.Entropy.Value) {
 		t.Errorf("%+v of nothing", s)

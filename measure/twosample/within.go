@@ -97,7 +97,8 @@ const LeastObjects = 6
 // Moved compares the answers to objects as they are and moved. The p-value is exact for any number of objects and
 // answers: if moving changes nothing, the answers to one object are in an order that chance has made. The interval is
 // that of [aggregate.StudentBootstrap] over objects, and reaches at least as far to both sides as the share of other
-// objects that none among so many leaves possible: where hardly any object differs, as of answers in words, the spread of
+// objects that none among so many leaves possible: where hardly any object differs, as of answers in words, the spread
+// of
 // those that were asked says little of those that were not, of which each may differ by 1. The generator alone decides
 // the draws.
 func Moved(objects []*Within, resamples int, confidence float64, r *rand.Rand) Shift {
