@@ -68,6 +68,8 @@ type Study struct {
 	Split Split `json:"split,omitzero" yaml:"split,omitempty"`
 	// how nero watch judges the audits of several releases; it decides no number of a run or an audit
 	Watch Watch `json:"watch,omitzero" yaml:"watch,omitempty"`
+	// how nero repeat asks the same again; it decides no number of a run or an audit
+	Repeat Repeat `json:"repeat,omitzero" yaml:"repeat,omitempty"`
 	// of every random choice but that of the samples; default 0
 	Seed uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`
 
@@ -100,6 +102,26 @@ type Watch struct {
 	Spend string `json:"spend,omitempty" yaml:"spend,omitempty" jsonschema:"enum=quadratic"`
 	// order of the releases; default time
 	By string `json:"by,omitempty" yaml:"by,omitempty" jsonschema:"enum=time,enum=version,enum=epoch"`
+}
+
+// Repeat says how models are asked the same again, and about given views of the same objects (docs/REPEATS.md).
+type Repeat struct {
+	// how often each input is asked; default 5, or one for each seed
+	Times int `json:"times,omitempty" yaml:"times,omitempty" jsonschema:"minimum=1,maximum=1000"`
+	// whole numbers that an endpoint is handed as the parameter seed, one for each time; default it is handed none
+	Seeds []int `json:"seeds,omitempty" yaml:"seeds,omitempty" jsonschema:"minItems=1,maxItems=1000" study:"single"`
+	// rules that make texts equal which mean the same, one after another: trim, case, json, match=REGEXP, number;
+	// default texts are compared as they are
+	Normalise []string `json:"normalise,omitempty" yaml:"normalise,omitempty" jsonschema:"minItems=1,maxItems=20,minLength=1" study:"single"`
+	// name of a parameter that an endpoint is handed with another value in every request, so that nobody can answer
+	// from
+	// memory; default none
+	Bust string `json:"bust,omitempty" yaml:"bust,omitempty" jsonschema:"minLength=1"`
+	// view that the others are compared with; default the first one, of a group the identity
+	Reference string `json:"reference,omitempty" yaml:"reference,omitempty" jsonschema:"minLength=1"`
+	// how much more often than by chance answers to a view may differ that counts as the same; of numbers how much
+	// further, in units of the centred scale; default 0.05
+	Excess float64 `json:"excess,omitempty" yaml:"excess,omitempty" jsonschema:"exclusiveMinimum=0"`
 }
 
 // Formula is a metric by an expression over named arrays.
@@ -230,6 +252,9 @@ type Data struct {
 	Format string `json:"format,omitempty" yaml:"format,omitempty" jsonschema:"enum=idx,enum=folder,enum=npy,enum=npz,enum=voc,enum=coco,enum=coco_masks,enum=masks,enum=pairs,enum=particles,enum=phantoms,enum=clouds,enum=molecules,enum=graphs,enum=signals,enum=volumes" more:"format"`
 	// path of the image file, or of the folder
 	Images string `json:"images,omitempty" yaml:"images,omitempty" jsonschema:"minLength=1" study:"short"`
+	// in place of images: path of given views of the same objects, CSV with columns object, view and value or file, or
+	// JSON lines; nero repeat asks about them
+	Views string `json:"views,omitempty" yaml:"views,omitempty" jsonschema:"minLength=1"`
 	// path of the labels: IDX, npy, or CSV with columns file,label
 	Labels string `json:"labels,omitempty" yaml:"labels,omitempty" jsonschema:"minLength=1"`
 	// folder: regular expression over the relative path with a group named label; pairs: one with groups named pair and
@@ -437,8 +462,8 @@ type Phantoms struct {
 // Input says how an image becomes the array that the models read: (v/scale - mean[c]) / std[c].
 type Input struct {
 	// image, frames for pairs and stacks of pictures, rows for points, signal, volume, or record for several fields;
-	// default that of the data
-	Space string `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=image,enum=frames,enum=rows,enum=signal,enum=volume,enum=record" more:"kind"`
+	// bytes hands given views to an endpoint as they are; default that of the data
+	Space string `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=image,enum=frames,enum=rows,enum=signal,enum=volume,enum=record,enum=bytes" more:"kind"`
 	// order of the axes; default follows the model's shape
 	Layout string `json:"layout,omitempty" yaml:"layout,omitempty" jsonschema:"enum=NCHW,enum=NHWC"`
 	// order of the channels; default as in the file
@@ -681,7 +706,9 @@ type Consensus struct {
 
 // Group names the group, the elements to visit and how they act on the input.
 type Group struct {
-	// such as SO(2), C4, D4, T(2), SO(3), E(3), S(5); S alone permutes as many rows as the largest sample has
+	// such as SO(2), C4, D4, T(2), SO(3), E(3), S(5); S alone permutes as many rows as the largest sample has; given
+	// for
+	// views of objects that are listed, without a group (data.views)
 	Name string `json:"name" yaml:"name" jsonschema:"minLength=1" study:"short"`
 	// which elements; default the preset of the group: all of a finite group, else a grid or samples
 	Orbit Orbit `json:"orbit,omitzero" yaml:"orbit,omitempty"`

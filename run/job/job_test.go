@@ -226,6 +226,7 @@ func TestHashEveryField(t *testing.T) {
 			isPath := strings.HasPrefix(path, "study.models[0].") && path != "study.models[0].name" ||
 				path == "study.name" || path == "study.about" || path == "study.hypothesis" ||
 				path == "study.data.images" || path == "study.data.labels" || path == "study.data.targets" ||
+				path == "study.data.views" || strings.HasPrefix(path, "study.repeat.") ||
 				path == "files[0].path" ||
 				strings.HasPrefix(path, "study.providers") || strings.HasPrefix(path, "study.watch.") ||
 				path == "study.output.type.matrices" ||

@@ -68,6 +68,7 @@ func makeSchema(t *testing.T) []byte {
 		"Slices": reflect.TypeFor[Slices](),
 		"Type":   reflect.TypeFor[Type](),
 		"Refine": reflect.TypeFor[Refine](), "Resize": reflect.TypeFor[Resize](), "Watch": reflect.TypeFor[Watch](),
+		"Repeat": reflect.TypeFor[Repeat](),
 	} {
 		d, ok := s.Definitions[name]
 		if !ok {
@@ -75,8 +76,8 @@ func makeSchema(t *testing.T) []byte {
 		}
 		refine(t, d, typ)
 	}
-	if len(s.Definitions) != 31 {
-		t.Fatalf("%d definitions, expected 31: add the new one above", len(s.Definitions))
+	if len(s.Definitions) != 32 {
+		t.Fatalf("%d definitions, expected 32: add the new one above", len(s.Definitions))
 	}
 	orbit := s.Definitions["Orbit"]
 	var pairs []*jsonschema.Schema
@@ -110,6 +111,7 @@ func makeSchema(t *testing.T) []byte {
 			rendered.Set("format", &jsonschema.Schema{Const: "particles"})
 			d.AnyOf = []*jsonschema.Schema{
 				{Required: []string{"images"}},
+				{Required: []string{"views"}},
 				{Required: []string{"format"}, Properties: rendered},
 			}
 		}
@@ -260,7 +262,7 @@ func TestSchemaRules(t *testing.T) {
 	if n < 40 {
 		t.Errorf("only %d permitted values", n)
 	}
-	if c := strings.Count(text, `"additionalProperties": false`); c != 32 {
-		t.Errorf("%d of 32 mappings refuse unknown keys", c)
+	if c := strings.Count(text, `"additionalProperties": false`); c != 33 {
+		t.Errorf("%d of 33 mappings refuse unknown keys", c)
 	}
 }

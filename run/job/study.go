@@ -188,6 +188,9 @@ func (s *Study) check(report func(path, message string)) {
 	s.checkOrbit(report)
 }
 
+// Given is the name of the group of views that are listed, which is none.
+const Given = "given"
+
 // DataFormats are the names of the formats of data that a study may name, in the order of its schema.
 func DataFormats() []string {
 	f, _ := reflect.TypeFor[Data]().FieldByName("Format")
@@ -230,8 +233,34 @@ func (s *Study) checkData(report func(path, message string)) {
 	switch {
 	case d.Rendered() && (d.Images != "" || d.Targets != ""):
 		report("data.images", "format "+d.Format+" renders its pictures; leave images and targets out")
-	case !d.Rendered() && d.Images == "":
+	case d.Views != "" && (d.Images != "" || d.Format != ""):
+		report("data.views", "given views stand in place of images; leave images and format out, or the views")
+	case !d.Rendered() && d.Images == "" && d.Views == "":
 		report("data.images", "missing; add images: FILE or FOLDER")
+	}
+	if d.Views != "" {
+		other := d
+		other.Views, other.Images, other.Format = "", "", ""             // refused above
+		other.Limit, other.Seed, other.Classes = 0, 0, nil               // which objects, and what classes are called
+		other.Preset, other.Resize, other.Orientation = "", Resize{}, "" // of pictures
+		if !reflect.ValueOf(other).IsZero() {
+			report("data.views", "with given views only limit, seed, classes, preset, resize and orientation are "+
+				"read; "+
+				"leave the other keys of data out")
+		}
+	}
+	switch g := s.Group.Name; {
+	case d.Views != "" && g != "" && g != Given:
+		report("group.name", fmt.Sprintf("%q, and data.views are given orbits without a group; write group: given, or "+
+			"leave it out", clip(g)))
+	case d.Views == "" && g == Given:
+		report("group.name", "given is for views of objects that are listed; add data: {views: FILE.csv}, or name a "+
+			"group")
+	}
+	if n := len(s.Repeat.Seeds); n > 0 && s.Repeat.Times > 0 && n != s.Repeat.Times {
+		report("repeat.seeds", fmt.Sprintf("%d of them, and repeat.times is %d; give one for each time, or leave "+
+			"times "+
+			"out", n, s.Repeat.Times))
 	}
 	for _, x := range []struct {
 		name string
@@ -417,7 +446,7 @@ const Nothing = "none"
 // Models and measures have paths of their own, and so has the group, whose file is read once.
 func (s *Study) Paths() []*string {
 	d := &s.Data
-	all := []*string{&d.Images, &d.Labels, &d.Targets, &s.Output.Type.Matrices}
+	all := []*string{&d.Images, &d.Views, &d.Labels, &d.Targets, &s.Output.Type.Matrices}
 	return slices.DeleteFunc(all, func(p *string) bool { return *p == "" || *p == Nothing })
 }
 

@@ -109,9 +109,33 @@ func startAllowed(ctx context.Context, m job.Model, o Options) (*remote.Model, e
 
 // connect connects to the model behind an endpoint.
 func connect(ctx context.Context, m job.Model, o Options) (*remote.Model, error) {
+	c, err := way(m, o)
+	if err != nil {
+		return nil, err
+	}
+	return remote.Connect(ctx, c)
+}
+
+// ConnectText connects to a model behind an endpoint that reads texts or bytes. The output is the one that is read; it
+// may be empty where the model has one.
+func ConnectText(ctx context.Context, m job.Model, output string, o Options) (*remote.Text, error) {
+	if m.Endpoint == "" {
+		return nil, fmt.Errorf("%s is no endpoint, and texts and bytes are asked of an endpoint over HTTP; serve it, "+
+			"and "+
+			"write endpoint: http://HOST:PORT/MODEL", m.Text())
+	}
+	c, err := way(m, o)
+	if err != nil {
+		return nil, err
+	}
+	return remote.ConnectText(ctx, c, output)
+}
+
+// way is how a model behind an endpoint is reached, if it may be.
+func way(m job.Model, o Options) (remote.Config, error) {
 	if o.NoEndpoint != nil {
 		if err := o.NoEndpoint(m); err != nil {
-			return nil, err
+			return remote.Config{}, err
 		}
 	}
 	getenv := o.Getenv
@@ -127,20 +151,20 @@ func connect(ctx context.Context, m job.Model, o Options) (*remote.Model, error)
 	if m.HeadersEnv != "" {
 		text, ok := getenv(m.HeadersEnv)
 		if !ok {
-			return nil, fmt.Errorf(
+			return remote.Config{}, fmt.Errorf(
 				"the environment variable %s of headers_env is not set; set it to lines of Name: value, or leave "+
 					"headers_env out", m.HeadersEnv)
 		}
 		h, err := remote.Headers(text)
 		if err != nil {
-			return nil, fmt.Errorf("the environment variable %s of headers_env: %w", m.HeadersEnv, err)
+			return remote.Config{}, fmt.Errorf("the environment variable %s of headers_env: %w", m.HeadersEnv, err)
 		}
 		c.Header = h
 	}
 	if m.TokenEnv != "" {
 		token, ok := getenv(m.TokenEnv)
 		if !ok || token == "" {
-			return nil, fmt.Errorf(
+			return remote.Config{}, fmt.Errorf(
 				"the environment variable %s of token_env is not set; set it to the token, or leave token_env out",
 				m.TokenEnv)
 		}
@@ -152,11 +176,11 @@ func connect(ctx context.Context, m job.Model, o Options) (*remote.Model, error)
 	if m.CA != "" {
 		b, err := disk.Read(m.CA, 1<<20)
 		if err != nil {
-			return nil, fmt.Errorf("ca: %w", err)
+			return remote.Config{}, fmt.Errorf("ca: %w", err)
 		}
 		c.CA = b
 	}
-	return remote.Connect(ctx, c)
+	return c, nil
 }
 
 // allAway tells whether no model needs an engine here.

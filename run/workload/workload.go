@@ -178,6 +178,9 @@ func (w *Workload) Close() error {
 
 // Open opens the study. It changes s: defaults are filled in. Errors name the field of the study that they come from.
 func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
+	if err := movable(s); err != nil {
+		return nil, err
+	}
 	fed, err := feed(s, o)
 	if err != nil {
 		return nil, err
@@ -237,6 +240,15 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 	}
 	ok = true
 	return w, nil
+}
+
+// movable refuses given views: nothing moves them.
+func movable(s *job.Study) error {
+	if s.Data.Views == "" {
+		return nil
+	}
+	return s.Errorf("data.views", "given views have no group, and there is nothing to move; ask about them with nero "+
+		"repeat, or name data.images here")
 }
 
 // warn says which elements exp does not reach, and what turning pictures that are not square costs.
@@ -381,6 +393,9 @@ func (w *Workload) usualGroup() {
 // would be fed. The result has no job, no metrics and no models, and the output of its plan is taken to be invariant.
 // It changes s like [Open].
 func Inputs(s *job.Study, o Options) (*Workload, error) {
+	if err := movable(s); err != nil {
+		return nil, err
+	}
 	if _, err := feed(s, o); err != nil {
 		return nil, err
 	}
