@@ -31,6 +31,7 @@ var rooms = []string{
 	"census",
 	"discover",
 	"watch",
+	"repeat",
 	"weights",
 	"serve",
 	"app",

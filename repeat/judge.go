@@ -1,0 +1,699 @@
+package repeat
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"nero/audit/document"
+	"nero/measure/aggregate"
+	"nero/measure/agreement"
+	"nero/measure/twosample"
+	"nero/present/words"
+)
+
+// resamples are those of an interval.
+const resamples = 999
+
+// mostFailed is the share of questions without an answer above which nothing is a PASS.
+const mostFailed = 0.05
+
+// Options say how answers are judged.
+type Options struct {
+	Times      int
+	Seed       uint64
+	Confidence float64
+	// Threshold is the largest effect of a view that is none.
+	Threshold float64
+	// Reference is the place of the view that others are compared with.
+	Reference int
+	// Contract is what is promised; nil for nothing.
+	Contract *aggregate.Contract
+	// Before is an earlier report whose stream goes on; nil for none.
+	Before *Report
+	// Rules are what was done with texts.
+	Rules []string
+}
+
+// answered are the answers to one view of one object, without what is none.
+type answered struct {
+	classes []int
+	numbers [][]float64
+	raws    []string
+}
+
+// book is the answers of one model, by classes.
+type book struct {
+	*Subject
+	o Options
+	// at [object][view]
+	of [][]answered
+	// of each object: the texts of its classes
+	texts [][]string
+	// right answers as classes
+	truth    []int
+	numbers  bool
+	scale    float64
+	answered int
+}
+
+func newBook(s *Subject, all Times, o Options) *book {
+	b := &book{Subject: s, o: o, numbers: true}
+	for i, t := range s.Things {
+		class := map[string]int{}
+		var texts []string
+		row := make([]answered, len(s.Views))
+		for v := range s.Views {
+			for _, a := range all[i][v] {
+				if a.Outcome != Answered {
+					continue
+				}
+				k, ok := class[a.Text]
+				if !ok {
+					k = len(texts)
+					class[a.Text] = k
+					texts = append(texts, a.Text)
+				}
+				row[v].classes = append(row[v].classes, k)
+				row[v].numbers = append(row[v].numbers, a.Numbers)
+				row[v].raws = append(row[v].raws, a.Raw)
+				b.numbers = b.numbers && a.Numbers != nil
+				b.answered++
+			}
+		}
+		truth := agreement.Unlabelled
+		if t.Labelled {
+			truth = agreement.Never
+			if k, ok := class[t.Label]; ok {
+				truth = k
+			}
+		}
+		b.of, b.texts, b.truth = append(b.of, row), append(b.texts, texts), append(b.truth, truth)
+	}
+	b.numbers = b.numbers && b.answered > 0
+	if b.numbers {
+		var objects [][][]float64
+		for _, row := range b.of {
+			var rows [][]float64
+			for _, a := range row {
+				rows = append(rows, a.numbers...)
+			}
+			objects = append(objects, rows)
+		}
+		b.scale = agreement.Scale(objects)
+	}
+	return b
+}
+
+// apart is the distance of two answers to one object: 0 or 1 for labels, over the centred scale for numbers.
+func (b *book) apart(x answered, i int, y answered, j int) float64 {
+	if !b.numbers {
+		if x.classes[i] == y.classes[j] {
+			return 0
+		}
+		return 1
+	}
+	return b.over(agreement.Distance(x.numbers[i], y.numbers[j]))
+}
+
+// over is a distance over the centred scale; without one no distance is 0 by division.
+func (b *book) over(d float64) float64 {
+	if d == 0 {
+		return 0
+	}
+	return d / b.scale
+}
+
+// draws is the generator of one purpose.
+func (b *book) draws(purpose string) *rand.Rand {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(purpose)) // a hash takes everything
+	return rand.New(rand.NewPCG(b.o.Seed, h.Sum64()))
+}
+
+// Judge says what the answers of one model say.
+func Judge(s *Subject, all Times, o Options) *Model {
+	b := newBook(s, all, o)
+	m := &Model{Name: s.Model, Place: s.Place, Answers: "labels"}
+	m.Questions, m.Outcomes = b.outcomes(all)
+	if b.numbers {
+		m.Answers = "numbers"
+		scale := Number(b.scale)
+		m.Scale = &scale
+	}
+	m.Repeats = b.repeats()
+	if len(s.Views) > 1 {
+		m.OverViews, m.Given = b.views()
+	}
+	if o.Contract != nil {
+		m.Contract = b.contract()
+	}
+	m.Cached = b.cached()
+	m.Objects = b.objects(all)
+	b.verdict(m)
+	m.Sentence = b.sentence(m)
+	return m
+}
+
+func (b *book) outcomes(all Times) (questions int, out []Count) {
+	at := map[*Outcome]int{}
+	for _, o := range Outcomes() {
+		at[o] = len(out)
+		out = append(out, Count{Name: o.Name})
+	}
+	for i, row := range all {
+		for v, answers := range row {
+			for _, a := range answers {
+				questions++
+				o := &out[at[a.Outcome]]
+				if o.N++; o.N == 1 && a.Outcome != Answered {
+					o.Object, o.View, o.Why = b.Things[i].Name, b.Views[v], a.Why
+				}
+			}
+		}
+	}
+	for k := range out {
+		out[k].Share = Number(float64(out[k].N) / float64(questions))
+	}
+	return questions, slices.DeleteFunc(out, func(o Count) bool { return o.N == 0 })
+}
+
+// repeats sums up the answers to the reference; nil where each was asked once.
+func (b *book) repeats() *Repeats {
+	if b.o.Times < 2 {
+		return nil
+	}
+	ref := b.o.Reference
+	var objects []agreement.Object
+	var rows [][][]float64
+	var spreads []float64
+	for i, row := range b.of {
+		if !b.Things[i].Has[ref] {
+			continue
+		}
+		objects = append(objects, agreement.Object{Answers: row[ref].classes, Truth: b.truth[i]})
+		rows = append(rows, row[ref].numbers)
+		if len(row[ref].classes) > 1 && b.numbers {
+			spreads = append(spreads, b.over(agreement.Deviation(row[ref].numbers)))
+		}
+	}
+	s := agreement.Summarise(objects, b.o.Confidence)
+	r := &Repeats{
+		Objects: s.Objects, Few: s.Few, Tied: s.Tied, Agreement: of(s.Agreement), Entropy: of(s.Entropy),
+		Full: of(s.Full),
+	}
+	if b.numbers {
+		e := b.mean(spreads, "spread", b.o.Confidence)
+		r.Spread = &e
+		for _, x := range agreement.InCommon(rows) {
+			r.Digits = append(r.Digits, Number(x))
+		}
+	}
+	if c := s.Judged; c != nil {
+		r.Correct = &Correct{
+			c.SteadyRight, c.SteadyWrong, c.VaryingRight, c.VaryingWrong, of(c.Errors), of(c.One), of(c.Modal),
+			of(c.Best),
+		}
+	}
+	return r
+}
+
+// mean is that of one number for each object. A number that is none leaves no mean.
+func (b *book) mean(values []float64, purpose string, confidence float64) Estimate {
+	var m aggregate.Moments
+	for i, v := range values {
+		m.Add(v, i)
+	}
+	e := Estimate{Number(math.NaN()), Number(math.Inf(-1)), Number(math.Inf(1)), m.N}
+	if m.NaN > 0 || m.N == 0 {
+		return e
+	}
+	iv := aggregate.StudentBootstrap(values, resamples, confidence, b.draws(purpose))
+	return Estimate{Number(m.Mean), Number(iv.Low), Number(iv.High), m.N}
+}
+
+// shared is the confidence of the interval of each of several views, so that all hold together.
+func (b *book) shared() float64 {
+	return 1 - (1-b.o.Confidence)/float64(max(len(b.Views)-1, 1))
+}
+
+func (b *book) views() (*Estimate, []*View) {
+	var equal []float64 // of each object
+	for i := range b.of {
+		if x := b.alike(i); !math.IsNaN(x) {
+			equal = append(equal, x)
+		}
+	}
+	over := of(agreement.Mean(equal, b.o.Confidence))
+	var all []*View
+	var p []float64
+	for v := range b.Views {
+		x := b.view(v)
+		all = append(all, x)
+		if x.P != nil {
+			p = append(p, float64(*x.P))
+		}
+	}
+	adjusted := aggregate.Holm(p)
+	for _, x := range all {
+		if x.P != nil {
+			n := Number(adjusted[0])
+			x.PHolm, adjusted = &n, adjusted[1:]
+		}
+	}
+	slices.SortStableFunc(all, func(x, y *View) int {
+		of := func(v *View) float64 {
+			switch {
+			case v.Difference == nil:
+				return math.Inf(-1)
+			case math.IsNaN(float64(v.Difference.Value)):
+				return math.Inf(1)
+			}
+			return float64(v.Difference.Value)
+		}
+		return cmp.Compare(of(y), of(x))
+	})
+	return &over, all
+}
+
+// alike is the share of pairs of answers to different views of an object that are equal, pairs of views weighing alike;
+// NaN where there are no two views.
+func (b *book) alike(i int) float64 {
+	sum, pairs := 0.0, 0
+	for v, x := range b.of[i] {
+		for _, y := range b.of[i][:v] {
+			if d := agreement.Differ(x.classes, y.classes); !math.IsNaN(d) {
+				sum, pairs = sum+1-d, pairs+1
+			}
+		}
+	}
+	return sum / float64(pairs)
+}
+
+// view compares a view with the reference.
+func (b *book) view(v int) *View {
+	ref := b.o.Reference
+	x := &View{Name: b.Views[v], Reference: v == ref}
+	var agree, right, differ []float64
+	var within []*twosample.Within
+	for i, row := range b.of {
+		n := len(row[v].classes)
+		if n == 0 {
+			continue
+		}
+		x.Objects++
+		if n > 1 {
+			agree = append(agree, agreement.Of(row[v].classes))
+		}
+		if b.Things[i].Labelled {
+			right = append(right, 1-agreement.Differ([]int{b.truth[i]}, row[v].classes))
+		}
+		r := len(row[ref].classes)
+		if v == ref || r == 0 {
+			continue
+		}
+		sum := 0.0
+		for j := range r {
+			for k := range n {
+				sum += b.apart(row[ref], j, row[v], k)
+			}
+		}
+		differ = append(differ, sum/float64(r*n))
+		if r > 1 && n > 1 {
+			at := func(k int) (answered, int) {
+				if k < r {
+					return row[ref], k
+				}
+				return row[v], k - r
+			}
+			within = append(within, twosample.NewWithin(r, n, func(j, k int) float64 {
+				one, a := at(j)
+				two, c := at(k)
+				return b.apart(one, a, two, c)
+			}))
+		}
+	}
+	if len(agree) > 0 {
+		e := of(agreement.Mean(agree, b.o.Confidence))
+		x.Agreement = &e
+	}
+	if len(right) > 0 {
+		e := of(agreement.Mean(right, b.o.Confidence))
+		x.Accuracy = &e
+	}
+	if v == ref {
+		return x
+	}
+	e := b.difference(differ, b.Views[v])
+	x.Difference = &e
+	effect := e
+	if b.o.Times > 1 {
+		s := twosample.Moved(within, resamples, b.shared(), b.draws("excess of "+b.Views[v]))
+		effect = Estimate{Number(s.Excess), Number(s.Low), Number(s.High), s.Objects}
+		if !b.numbers && s.Objects >= twosample.LeastObjects { // labels differ or not
+			effect.Low, effect.High = max(effect.Low, -1), min(effect.High, 1)
+		}
+		p := Number(s.P)
+		x.Excess, x.P = &effect, &p
+	}
+	switch threshold := b.o.Threshold; {
+	case float64(effect.High) < threshold:
+		x.State = Same
+	case float64(effect.Low) > threshold:
+		x.State = Differs
+	default:
+		x.State = Open
+	}
+	return x
+}
+
+// difference is the mean of how much answers to two views differ.
+func (b *book) difference(values []float64, view string) Estimate {
+	if !b.numbers {
+		return of(agreement.Mean(values, b.shared()))
+	}
+	if len(values) < twosample.LeastObjects {
+		e := b.mean(values, "", b.shared())
+		e.Low, e.High = Number(math.Inf(-1)), Number(math.Inf(1))
+		return e
+	}
+	return b.mean(values, "difference of "+view, b.shared())
+}
+
+// mode is the most frequent answer to the reference about an object, agreement.Never without one.
+func (b *book) mode(i int) int {
+	k, _ := agreement.Mode(b.of[i][b.o.Reference].classes)
+	return k
+}
+
+// worst is the largest error of an object over views and repeats; not ok without an answer to the reference.
+func (b *book) worst(i int) (float64, bool) {
+	ref := b.of[i][b.o.Reference]
+	if len(ref.classes) == 0 {
+		return math.NaN(), false
+	}
+	mode := b.mode(i)
+	var center []float64
+	if b.numbers {
+		center = agreement.Center(ref.numbers)
+	}
+	most := 0.0
+	for _, a := range b.of[i] {
+		for k, c := range a.classes {
+			d := 0.0
+			switch {
+			case b.numbers && center == nil:
+				d = math.NaN()
+			case b.numbers:
+				d = b.over(agreement.Distance(a.numbers[k], center))
+			case c != mode:
+				d = 1
+			}
+			if !(d <= most) {
+				most = d
+			}
+			if math.IsNaN(d) {
+				return d, true
+			}
+		}
+	}
+	return most, true
+}
+
+// digest names an object without showing it.
+func digest(name string) string {
+	h := fnv.New128a()
+	_, _ = h.Write([]byte(name)) // a hash takes everything
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+func (b *book) contract() *Contract {
+	c := *b.o.Contract
+	out := &Contract{
+		Error: Number(c.Tau), Rate: Number(c.P), Confidence: Number(c.Confidence), Seen: []string{},
+	}
+	seen := map[string]bool{}
+	stream := c.Sequence()
+	decided := 0
+	if before := b.before(); before != nil {
+		out.Seen = append(out.Seen, before.Seen...)
+		for _, d := range before.Seen {
+			seen[d] = true
+		}
+		stream.Resume(aggregate.Tally{N: before.Stream.N, Over: before.Stream.Over}, outcome(before.Stream.State))
+		decided = before.Stream.DecidedAt
+	}
+	var fixed []float64
+	known := 0
+	for i, t := range b.Things {
+		x, ok := b.worst(i)
+		if !ok {
+			out.LeftOut++
+			continue
+		}
+		fixed = append(fixed, x)
+		d := digest(t.Name)
+		if seen[d] {
+			known++
+			continue
+		}
+		seen[d] = true
+		out.Seen = append(out.Seen, d)
+		if stream.Add(x) != aggregate.Open && decided == 0 {
+			decided = stream.Tally().N
+		}
+	}
+	j := c.Evaluate(fixed)
+	low, high := Number(j.Lower), Number(j.Upper)
+	out.Fixed = Judged{State: state(j.Outcome), N: j.N, Over: j.Over, Low: &low, High: &high}
+	if j.Outcome == aggregate.Open {
+		out.Fixed.Need = j.Need
+	}
+	t := stream.Tally()
+	kept, broken := Number(aggregate.LogEvidence(1-c.P, aggregate.Tally{N: t.N, Over: t.N - t.Over})),
+		Number(aggregate.LogEvidence(c.P, t))
+	out.Stream = Judged{
+		State: state(stream.Outcome()), N: t.N, Over: t.Over, LogKept: &kept, LogBroken: &broken, DecidedAt: decided,
+		Known: known,
+	}
+	return out
+}
+
+// before is the contract of this model in the earlier report.
+func (b *book) before() *Contract {
+	if b.o.Before == nil {
+		return nil
+	}
+	for _, m := range b.o.Before.Models {
+		if m.Name == b.Model {
+			return m.Contract
+		}
+	}
+	return nil
+}
+
+// contractStates are the words for the outcomes of a contract.
+func contractStates() map[aggregate.Outcome]string {
+	return map[aggregate.Outcome]string{aggregate.Open: Open, aggregate.Met: Kept, aggregate.Broken: Broken}
+}
+
+func state(o aggregate.Outcome) string { return contractStates()[o] }
+
+func outcome(state string) aggregate.Outcome {
+	for o, s := range contractStates() {
+		if s == state {
+			return o
+		}
+	}
+	return aggregate.Open
+}
+
+// cached says that repeats look as if somebody had kept the answers; empty if not.
+func (b *book) cached() string {
+	if b.o.Times < 2 || !b.Drawing {
+		return ""
+	}
+	asked := 0
+	for _, row := range b.of {
+		for _, a := range row {
+			if len(a.raws) < 2 {
+				continue
+			}
+			asked++
+			if slices.ContainsFunc(a.raws, func(s string) bool { return s != a.raws[0] }) {
+				return ""
+			}
+		}
+	}
+	if asked == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("repeats look cached: all answers to each of %s are the same to the last byte",
+		words.Plural(asked, "question", "questions"))
+	if b.Busted != "" {
+		return text + fmt.Sprintf(", although the parameter %s was another one in every request: the model does not "+
+			"draw, "+
+			"or whoever keeps its answers does not look at that parameter", b.Busted)
+	}
+	return text + "; a model that does not draw answers so, too: repeat.bust names a parameter that is then another " +
+		"one " +
+		"in every request, which tells the two apart"
+}
+
+func (b *book) objects(all Times) []*Object {
+	var out []*Object
+	ref := b.o.Reference
+	for i, t := range b.Things {
+		row := b.of[i]
+		mode := b.mode(i)
+		worst, _ := b.worst(i)
+		x := &Object{
+			Name: t.Name, Agreement: Number(agreement.Of(row[ref].classes)), OverViews: Number(b.alike(i)),
+			Label: words.Clip(t.Label, mostShown), Error: Number(worst),
+		}
+		if mode != agreement.Never {
+			x.Mode = words.Clip(b.texts[i][mode], mostShown)
+		}
+		if t.Labelled && mode != agreement.Never {
+			right := mode == b.truth[i]
+			x.Right = &right
+		}
+		for v := range row {
+			var others []int
+			for _, c := range row[v].classes {
+				if c != mode {
+					others = append(others, c)
+				}
+			}
+			o := Other{View: b.Views[v], Asked: len(all[i][v]), Differ: len(others)}
+			o.Without = o.Asked - len(row[v].classes)
+			if len(others) > 0 {
+				k, _ := agreement.Mode(others)
+				o.Answer = words.Clip(b.texts[i][k], mostShown)
+			}
+			if o.Differ+o.Without > 0 {
+				x.Views = append(x.Views, o)
+			}
+		}
+		out = append(out, x)
+	}
+	key := func(x *Object) float64 { // how much of what can agree does
+		k := 0.0
+		for _, n := range []Number{x.Agreement, x.OverViews} {
+			if v := float64(n); !math.IsNaN(v) {
+				k -= 1 - v
+			}
+		}
+		return k
+	}
+	slices.SortStableFunc(out, func(x, y *Object) int { return cmp.Compare(key(x), key(y)) })
+	return out
+}
+
+// verdict says what is shown of what is claimed.
+func (b *book) verdict(m *Model) {
+	claims, broken, open := 0, 0, 0
+	for _, v := range m.Given {
+		if v.Reference {
+			continue
+		}
+		claims++
+		switch v.State {
+		case Differs:
+			broken++
+			m.Reasons = append(m.Reasons, "the view "+v.Name+" is answered otherwise")
+		case Open:
+			open++
+			m.Reasons = append(m.Reasons, "whether the view "+v.Name+" is answered alike is open")
+		}
+	}
+	if c := m.Contract; c != nil {
+		claims++
+		switch {
+		case c.Fixed.State == Broken || c.Stream.State == Broken:
+			broken++
+			m.Reasons = append(m.Reasons, "the contract is broken")
+		case c.Fixed.State != Kept && c.Stream.State != Kept:
+			open++
+			m.Reasons = append(m.Reasons, "the contract is open")
+		}
+	}
+	m.Verdict = document.Passed
+	switch {
+	case claims == 0:
+		m.Verdict = Described
+	case broken > 0:
+		m.Verdict = document.Failed
+	case open > 0:
+		m.Verdict = document.NeedsAttention
+	}
+	failed := m.Questions - b.answered
+	if share := float64(failed) / float64(m.Questions); !(share <= mostFailed) {
+		m.Verdict = document.NeedsAttention
+		m.Reasons = append(m.Reasons, fmt.Sprintf("%s of the questions have no answer, more than %s",
+			words.Percent(share), words.Percent(mostFailed)))
+	}
+	if slices.ContainsFunc(m.Outcomes, func(o Count) bool { return o.Name == NotFinite.Name }) {
+		m.Reasons = append(m.Reasons, "there are answers that are not finite")
+		if m.Verdict != document.Failed {
+			m.Verdict = document.NeedsAttention
+		}
+	}
+}
+
+// sentence is the answer.
+func (b *book) sentence(m *Model) string {
+	var parts []string
+	if r := m.Repeats; r != nil && r.Objects > 0 {
+		parts = append(parts, fmt.Sprintf("asked %d times, two answers to the same are equal in %s (%s to %s)",
+			b.o.Times,
+			words.Percent(float64(r.Agreement.Value)), words.Percent(float64(r.Agreement.Low)),
+			words.Percent(float64(r.Agreement.High))))
+		if c := r.Correct; c != nil && c.ConsistentWrong+c.VaryingWrong > 0 {
+			parts = append(parts, fmt.Sprintf("%s of errors are consistent errors",
+				words.Percent(float64(c.Errors.Value))))
+		}
+	}
+	if o := m.OverViews; o != nil && o.N > 0 {
+		parts = append(parts, fmt.Sprintf("two answers to different views of one object are equal in %s (%s to %s)",
+			words.Percent(float64(o.Value)), words.Percent(float64(o.Low)), words.Percent(float64(o.High))))
+	}
+	if c := m.Contract; c != nil {
+		parts = append(parts, "the contract is "+c.Stream.State)
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "nothing could be compared")
+	}
+	return string(m.Verdict) + ": " + strings.Join(parts, "; ")
+}
+
+// NewReport brings models together.
+func NewReport(models []*Model, views []string, o Options) *Report {
+	r := &Report{
+		Format: FormatNumber, Times: o.Times, Seed: o.Seed, Confidence: Number(o.Confidence),
+		Threshold: Number(o.Threshold),
+		Views:     views, Reference: views[o.Reference], Normalise: o.Rules, Models: models,
+	}
+	rank := []document.Verdict{Described, document.Passed, document.NeedsAttention, document.Failed}
+	worst := 0
+	for _, m := range models {
+		worst = max(worst, slices.Index(rank, m.Verdict))
+	}
+	r.Verdict = rank[worst]
+	r.Sentence = models[0].Sentence
+	if len(models) > 1 {
+		var parts []string
+		for _, m := range models {
+			parts = append(parts, m.Name+" "+string(m.Verdict))
+		}
+		r.Sentence = string(r.Verdict) + ": " + strings.Join(parts, ", ")
+	}
+	return r
+}
+
+// Good reports whether all that is claimed is shown, of all models.
+func (r *Report) Good() bool { return r.Verdict == document.Passed || r.Verdict == Described }

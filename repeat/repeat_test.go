@@ -1,0 +1,465 @@
+package repeat
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"nero/audit/document"
+	"nero/measure/aggregate"
+	"nero/model/engine/remote/remotetest"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// usual are the options of the tests.
+func usual(times int) Options {
+	return Options{Times: times, Seed: 1, Confidence: 0.95, Threshold: 0.05}
+}
+
+// subject asks a function about objects, all views of each. The function is told how often it was asked that before.
+func subject(objects int, views []string, labelled bool, answer func(q Question) Answer) *Subject {
+	s := &Subject{Model: "fake", Views: views, Drawing: true}
+	for i := range objects {
+		t := &Thing{Name: fmt.Sprintf("object %d", i), Labelled: labelled}
+		if labelled {
+			t.Label = label(i)
+		}
+		for range views {
+			t.Has = append(t.Has, true)
+		}
+		s.Things = append(s.Things, t)
+	}
+	s.Ask = func(_ context.Context, q Question) (Answer, error) { return answer(q), nil }
+	return s
+}
+
+func label(i int) string { return "label " + strconv.Itoa(i%7) }
+
+// said is an answer in words.
+func said(text string) Answer { return Answer{Outcome: Answered, Text: text, Raw: text} }
+
+// flipped answers the label of an object, and on one view another one with probability q.
+func flipped(view int, q float64) func(Question) Answer {
+	return func(x Question) Answer {
+		if x.View == view && remotetest.Flip(strconv.Itoa(x.Object), x.Repeat, q) {
+			return said("flipped")
+		}
+		return said(label(x.Object))
+	}
+}
+
+func judged(t *testing.T, s *Subject, o Options) *Model {
+	t.Helper()
+	all, err := s.Collect(t.Context(), o.Times, 3, o.Seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Judge(s, all, o)
+}
+
+func find(t *testing.T, m *Model, view string) *View {
+	t.Helper()
+	for _, v := range m.Given {
+		if v.Name == view {
+			return v
+		}
+	}
+	t.Fatalf("no view %s", view)
+	return nil
+}
+
+func TestScheduleAsksEachOnceARound(t *testing.T) {
+	s := subject(20, []string{"A", "B"}, false, nil)
+	s.Things[3].Has[1] = false
+	asked := s.Schedule(3, 9)
+	if len(asked) != 3*39 {
+		t.Fatalf("%d questions", len(asked))
+	}
+	seen := map[Question]int{}
+	for k, q := range asked {
+		if q.Repeat != k/39 {
+			t.Fatalf("question %d is of round %d", k, q.Repeat)
+		}
+		seen[q]++
+	}
+	if len(seen) != 3*39 || seen[Question{3, 1, 0}] != 0 {
+		t.Errorf("%d different questions", len(seen))
+	}
+	if !reflect.DeepEqual(asked, s.Schedule(3, 9)) || reflect.DeepEqual(asked, s.Schedule(3, 10)) {
+		t.Error("the order is not that of the seed")
+	}
+	if reflect.DeepEqual(asked[0].Object, asked[39].Object) && reflect.DeepEqual(asked[1].Object, asked[40].Object) &&
+		reflect.DeepEqual(asked[2].Object, asked[41].Object) {
+		t.Error("two rounds in one order")
+	}
+}
+
+// A label that flips with probability q on view B: q lies in the interval, and a view without flips is the same.
+func TestFlipsAreRecovered(t *testing.T) {
+	for _, q := range []float64{0.1, 0.3, 0.6} {
+		s := subject(150, []string{"A", "B", "C"}, true, flipped(1, q))
+		m := judged(t, s, usual(5))
+		b, c := find(t, m, "B"), find(t, m, "C")
+		if !(float64(b.Difference.Low) <= q && q <= float64(b.Difference.High)) ||
+			float64(b.Difference.High-b.Difference.Low) > 0.2 {
+			t.Errorf("q = %g: difference %+v", q, b.Difference)
+		}
+		// the excess is q², for the reference always answers the same
+		if !(float64(b.Excess.Low) <= q*q && q*q <= float64(b.Excess.High)) {
+			t.Errorf("q = %g: excess %+v", q, b.Excess)
+		}
+		if c.State != Same || float64(c.Difference.Value) != 0 || float64(*c.PHolm) != 1 {
+			t.Errorf("q = %g: the twin %+v", q, c)
+		}
+		want := map[float64]string{0.1: Same, 0.3: Differs, 0.6: Differs}[q]
+		if b.State != want || !(float64(*b.PHolm) <= 0.01) {
+			t.Errorf("q = %g: %s, p %v, %+v", q, b.State, *b.PHolm, b.Excess)
+		}
+		if m.Given[0] != b || !(float64(b.Accuracy.Low) <= 1-q && 1-q <= float64(b.Accuracy.High)) {
+			t.Errorf("q = %g: ranked %s first, accuracy %+v", q, m.Given[0].Name, b.Accuracy)
+		}
+		if want := map[string]document.Verdict{Same: document.Passed,
+			Differs: document.Failed}[want]; m.Verdict != want {
+			t.Errorf("q = %g: %s, want %s", q, m.Verdict, want)
+		}
+	}
+}
+
+// Without evidence a view does not pass, however large p is.
+func TestFewObjectsAreOpen(t *testing.T) {
+	m := judged(t, subject(20, []string{"A", "B"}, false, flipped(1, 0)), usual(5))
+	if b := find(t, m, "B"); b.State != Open || float64(*b.P) != 1 || m.Verdict != document.NeedsAttention {
+		t.Errorf("%+v, %s", b, m.Verdict)
+	}
+	if m = judged(t, subject(200, []string{"A", "B"}, false, flipped(1, 0)), usual(1)); find(t, m, "B").State != Same {
+		t.Errorf("asked once: %+v", find(t, m, "B"))
+	}
+	if m = judged(t, subject(200, []string{"A", "B"}, false, flipped(1, 0.3)), usual(1)); find(t, m,
+		"B").State != Differs || find(t, m, "B").Excess != nil || m.Repeats != nil {
+		t.Errorf("asked once: %+v", find(t, m, "B"))
+	}
+}
+
+func TestCachedIsFlagged(t *testing.T) {
+	first := judged(t, subject(30, []string{"A"}, false, func(q Question) Answer { return said(label(q.Object)) }),
+		usual(4))
+	if !strings.HasPrefix(first.Cached, "repeats look cached: all answers to each of 30 questions are the same") ||
+		first.Verdict != Described {
+		t.Errorf("%q, %s", first.Cached, first.Verdict)
+	}
+	// one answer that is another one, in its spaces alone
+	twin := judged(t, subject(30, []string{"A"}, false, func(q Question) Answer {
+		a := said(label(q.Object))
+		if q == (Question{17, 0, 2}) {
+			a.Raw += " "
+		}
+		return a
+	}), usual(4))
+	if twin.Cached != "" || float64(twin.Repeats.Full.Value) != 1 {
+		t.Errorf("the twin: %q, %+v", twin.Cached, twin.Repeats.Full)
+	}
+	s := subject(30, []string{"A"}, false, func(q Question) Answer { return said(label(q.Object)) })
+	s.Busted = "nonce"
+	if m := judged(t, s, usual(4)); !strings.Contains(m.Cached, "although the parameter nonce was another one") {
+		t.Errorf("%q", m.Cached)
+	}
+	s.Drawing = false // a file that does not draw answers so
+	if m := judged(t, s, usual(4)); m.Cached != "" {
+		t.Errorf("%q", m.Cached)
+	}
+}
+
+func TestFailuresAreCountedAndInNoMean(t *testing.T) {
+	answer := flipped(1, 0)
+	failing := func(every int) func(Question) Answer {
+		return func(q Question) Answer {
+			if (q.Object+q.Repeat)%every == 0 {
+				return Answer{Outcome: Outcomes()[1+q.Object%3], Why: "for a reason"}
+			}
+			return answer(q)
+		}
+	}
+	m := judged(t, subject(120, []string{"A", "B"}, true, failing(10)), usual(5))
+	if m.Verdict != document.NeedsAttention || m.Questions != 1200 || len(m.Outcomes) != 4 ||
+		m.Outcomes[0].N != 1080 || m.Outcomes[1].N+m.Outcomes[2].N+m.Outcomes[3].N != 120 ||
+		m.Outcomes[1].Why != "for a reason" {
+		t.Errorf("%s: %+v", m.Verdict, m.Outcomes)
+	}
+	if float64(m.Repeats.Agreement.Value) != 1 || float64(find(t, m, "B").Accuracy.Value) != 1 {
+		t.Errorf("%+v %+v", m.Repeats.Agreement, find(t, m, "B").Accuracy)
+	}
+	if m = judged(t, subject(120, []string{"A", "B"}, true, failing(25)), usual(5)); m.Verdict != document.Passed {
+		t.Errorf("4 %%: %s, %v", m.Verdict, m.Reasons)
+	}
+	s := subject(20, []string{"A"}, false, func(Question) Answer {
+		return Answer{Outcome: Unreachable,
+			Why: "nobody there"}
+	})
+	if _, err := s.Collect(t.Context(), 2, 1, 1); !errors.Is(err, ErrGone) || !strings.Contains(err.Error(),
+		"nobody there") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Errors that are always the same are told from those that vary.
+func TestConsistentErrors(t *testing.T) {
+	m := judged(t, subject(100, []string{"A"}, true, func(q Question) Answer {
+		switch {
+		case q.Object < 30: // always wrong
+			return said("wrong")
+		case q.Object < 40 && q.Repeat != 1: // mostly wrong, never the same
+			return said("wrong " + strconv.Itoa(q.Repeat/2))
+		}
+		return said(label(q.Object))
+	}), usual(5))
+	c := m.Repeats.Correct
+	if c.ConsistentWrong != 30 || c.VaryingWrong != 10 || c.ConsistentRight != 60 || c.VaryingRight != 0 {
+		t.Errorf("%+v", c)
+	}
+	if !strings.Contains(m.Sentence, "75.0% of errors are consistent errors") {
+		t.Error(m.Sentence)
+	}
+	if math.Abs(float64(c.One.Value)-0.62) > 1e-12 || c.Mode.Value != 0.6 || c.Best.Value != 0.7 {
+		t.Errorf("%v %v %v", c.One.Value, c.Mode.Value, c.Best.Value)
+	}
+}
+
+func TestNumbersHaveDistances(t *testing.T) {
+	// deviation 0.1 of answers whose scale is about 5.7 (0 to 19 spread evenly)
+	number := func(offset float64) func(Question) Answer {
+		return func(q Question) Answer {
+			x := float64(q.Object%20) + 0.1*map[int]float64{0: -1, 1: 0, 2: 1}[q.Repeat%3]
+			if q.View == 1 {
+				x += offset
+			}
+			return OfNumbers([]float64{x})
+		}
+	}
+	m := judged(t, subject(80, []string{"A", "B"}, false, number(0)), usual(3))
+	if m.Answers != "numbers" || math.Abs(float64(m.Repeats.Spread.Value)*float64(*m.Scale)-0.1) > 1e-9 ||
+		find(t, m, "B").State != Same || len(m.Repeats.Digits) != 15 {
+		t.Errorf("%+v %+v", m.Repeats, find(t, m, "B"))
+	}
+	if m = judged(t, subject(80, []string{"A", "B"}, false, number(1)), usual(3)); find(t, m, "B").State != Differs {
+		t.Errorf("%+v", find(t, m, "B"))
+	}
+	m = judged(t, subject(80, []string{"A", "B"}, false, func(q Question) Answer {
+		if q == (Question{5, 1, 1}) {
+			return OfNumbers([]float64{math.NaN()})
+		}
+		return number(0)(q)
+	}), usual(3))
+	if m.Verdict == document.Passed || m.Outcomes[len(m.Outcomes)-1].Name != NotFinite.Name {
+		t.Errorf("%s: %+v", m.Verdict, m.Outcomes)
+	}
+	// what has no common length has no distance, and is not the same
+	m = judged(t, subject(80, []string{"A", "B"}, false, func(q Question) Answer {
+		return OfNumbers(make([]float64, 1+q.View))
+	}), usual(2))
+	if m.Verdict == document.Passed {
+		t.Errorf("%s: %+v", m.Verdict, find(t, m, "B"))
+	}
+}
+
+func TestContract(t *testing.T) {
+	o := usual(3)
+	o.Contract = &aggregate.Contract{Tau: 0.5, P: 0.05, Confidence: 0.95}
+	m := judged(t, subject(200, []string{"A", "B"}, false, flipped(1, 0)), o)
+	if c := m.Contract; c.Fixed.State != Kept || c.Stream.State != Kept || c.Fixed.N != 200 || c.Stream.Over != 0 ||
+		c.Stream.DecidedAt < 59 || c.Stream.DecidedAt > 150 {
+		t.Errorf("kept: %+v", c)
+	}
+	m = judged(t, subject(200, []string{"A", "B"}, false, flipped(1, 0.2)), o)
+	if c := m.Contract; c.Fixed.State != Broken || c.Stream.State != Broken || m.Verdict != document.Failed {
+		t.Errorf("broken: %+v", c)
+	}
+	m = judged(t, subject(30, []string{"A", "B"}, false, flipped(1, 0)), o)
+	if c := m.Contract; c.Fixed.State != Open || c.Fixed.Need != 59 || c.Stream.State != Open {
+		t.Errorf("open: %+v", c)
+	}
+}
+
+// A stream that goes on from a report says what it says of all objects at once; those that were known are no evidence.
+func TestStreamGoesOn(t *testing.T) {
+	o := usual(2)
+	o.Contract = &aggregate.Contract{Tau: 0.5, P: 0.05, Confidence: 0.95}
+	part := func(from, to int) *Subject {
+		s := subject(to, []string{"A", "B"}, false, func(q Question) Answer {
+			q.Object += from
+			return flipped(1, 0.01)(q)
+		})
+		s.Things = s.Things[from:]
+		return s
+	}
+	report := func(m *Model, o Options) *Report {
+		t.Helper()
+		var b bytes.Buffer
+		if err := writeJSON(&b, NewReport([]*Model{m}, []string{"A", "B"}, o)); err != nil {
+			t.Fatal(err)
+		}
+		r, err := ReadReport("repeat.json", b.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	whole := judged(t, part(0, 120), o).Contract
+	o.Before = report(judged(t, part(0, 50), o), o)
+	if err := o.Before.Follows(o); err != nil {
+		t.Fatal(err)
+	}
+	then := judged(t, part(50, 120), o).Contract
+	if !reflect.DeepEqual(whole.Stream, then.Stream) || !reflect.DeepEqual(whole.Seen, then.Seen) {
+		t.Errorf("%+v\n%+v", whole.Stream, then.Stream)
+	}
+	again := judged(t, part(0, 50), o).Contract
+	if again.Stream.N != 50 || again.Stream.Known != 50 || again.Fixed.N != 50 {
+		t.Errorf("the same again: %+v", again.Stream)
+	}
+	other := o
+	other.Contract = &aggregate.Contract{Tau: 0.5, P: 0.1, Confidence: 0.95}
+	if err := o.Before.Follows(other); !errors.Is(err, ErrOther) {
+		t.Errorf("another contract: %v", err)
+	}
+	other.Contract = nil
+	if err := o.Before.Follows(other); !errors.Is(err, ErrOther) {
+		t.Errorf("no contract: %v", err)
+	}
+}
+
+func TestRules(t *testing.T) {
+	for _, c := range []struct {
+		rules    []string
+		raw      string
+		want     string
+		readable bool
+	}{
+		{nil, " Yes\n", " Yes\n", true},
+		{[]string{"trim", "case"}, "  Yes,\n OF course ", "yes, of course", true},
+		{[]string{"json"}, ` {"b": 1.0, "a": [1e2, "x<y"]} `, `{"a":[100,"x<y"],"b":1}`, true},
+		{[]string{"json"}, "yes", "", false},
+		{[]string{"json"}, "{} {}", "", false},
+		{[]string{`match=answer: (\w+)`, "case"}, "The answer: Paris.", "paris", true},
+		{[]string{"match=[0-9]+", "number"}, "about 007", "7", true},
+		{[]string{"match=x"}, "abc", "", false},
+		{[]string{"number"}, " -0.0 ", "0", true},
+		{[]string{"number"}, "1e3", "1000", true},
+		{[]string{"number"}, "NaN", "", false},
+		{[]string{"number"}, "seven", "", false},
+	} {
+		n, err := ParseRules(c.rules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := n.Read(c.raw)
+		if a.Text != c.want || (a.Outcome == Answered) != c.readable || a.Outcome != Answered && a.Why == "" {
+			t.Errorf("%v of %q: %+v", c.rules, c.raw, a)
+		}
+		if numbers := len(c.rules) > 0 && c.rules[len(c.rules)-1] == "number" &&
+			c.readable; (a.Numbers != nil) != numbers {
+			t.Errorf("%v of %q: numbers %v", c.rules, c.raw, a.Numbers)
+		}
+	}
+	for _, c := range []struct{ rule, want string }{
+		{"trin", `"trin" is no rule; want some of trim, case, json, match, number; did you mean trim?`},
+		{"match", "match: want match=… with a regular expression"},
+		{"match=(", "match=(: missing closing ): `(`"},
+		{"case=x", "case=x: the rule case takes nothing"},
+	} {
+		if _, err := ParseRules([]string{c.rule}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.rule, err)
+		}
+	}
+	if _, err := ParseRules([]string{"number", "trim"}); err == nil || !strings.Contains(err.Error(),
+		"make it the last rule") {
+		t.Errorf("%v", err)
+	}
+}
+
+// What is written is that of the answers alone: no number of workers changes a byte.
+func TestForms(t *testing.T) {
+	answer := func(q Question) Answer {
+		switch {
+		case q.Object == 3 && q.View == 2:
+			return Answer{Outcome: RateLimited, Why: "it answers 429: slow down"}
+		case q.View == 1 && remotetest.Flip(strconv.Itoa(q.Object), q.Repeat, 0.4):
+			return said("<b>Lyon|</b>")
+		case q.Object == 5 && q.Repeat == 1:
+			return said("Paris, mostly")
+		}
+		return said(label(q.Object))
+	}
+	o := usual(4)
+	o.Contract = &aggregate.Contract{Tau: 0.5, P: 0.1, Confidence: 0.95}
+	o.Rules = []string{"trim"}
+	made := func(workers int) *Report {
+		s := subject(24, []string{"plain", "polite", "terse"}, true, answer)
+		s.Place = "http://127.0.0.1:1/fake"
+		s.Things[7].Has[2] = false
+		s.Things[8].Labelled, s.Things[8].Label = false, ""
+		all, err := s.Collect(t.Context(), o.Times, workers, o.Seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return NewReport([]*Model{Judge(s, all, o)}, s.Views, o)
+	}
+	for _, f := range Forms() {
+		var one, four bytes.Buffer
+		if err := errors.Join(f.Write(&one, made(1)), f.Write(&four, made(4))); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(one.Bytes(), four.Bytes()) {
+			t.Errorf("%s: another number of workers, other bytes", f.Name)
+		}
+		at := filepath.Join("testdata", f.File)
+		if *update {
+			if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(at, one.Bytes(), 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(one.Bytes(), want) {
+			t.Errorf("%s is not what %s holds; -update writes it", f.Name, at)
+		}
+	}
+	if _, err := FindForm("jsn"); err == nil || !strings.Contains(err.Error(), "did you mean json?") {
+		t.Errorf("%v", err)
+	}
+}
+
+func FuzzReadReport(f *testing.F) {
+	b, err := os.ReadFile(filepath.Join("testdata", "repeat.json"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := ReadReport("r.json", b)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "r.json: ") {
+				t.Fatalf("%v names no file", err)
+			}
+			return
+		}
+		o := usual(2)
+		o.Contract = &aggregate.Contract{Tau: 0.5, P: 0.1, Confidence: 0.95}
+		if r.Follows(o) != nil {
+			return
+		}
+		o.Before = r
+		judged(t, subject(3, []string{"A"}, false, flipped(0, 0)), o)
+	})
+}
