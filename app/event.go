@@ -51,14 +51,15 @@ const (
 	TaskData     = "data"
 	TaskWatch    = "watch"
 	TaskWeights  = "weights"
+	TaskRepeat   = "repeat"
 )
 
 // Event is something that happens while the program works: what a terminal draws, a page streams, another process
 // reads. Results come from functions and never from events.
 type Event struct {
 	Kind EventKind `json:"event"`
-	// Task is the work: TaskRun, TaskShard, TaskAudit, TaskDiscover, TaskReport, TaskHash, TaskData, TaskWatch or
-	// TaskWeights; empty for notes and engines.
+	// Task is the work: TaskRun, TaskShard, TaskAudit, TaskDiscover, TaskReport, TaskHash, TaskData, TaskWatch,
+	// TaskWeights or TaskRepeat; empty for notes and engines.
 	Task string `json:"task,omitempty"`
 	// Model is the one that is audited, else empty.
 	Model string `json:"model,omitempty"`

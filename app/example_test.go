@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"nero/app"
+	"nero/model/engine/remote/remotetest"
 	"nero/run/job"
 	"nero/studies/digits"
 )
@@ -220,6 +221,36 @@ func ExampleApp_Weights() {
 	fmt.Println(r.Report.Verdict)
 	// Output:
 	// same up to symmetries
+}
+
+// A model that is asked in other words, and answers otherwise whoever says please.
+func ExampleApp_Repeat() {
+	dir, done := scratch()
+	defer done()
+	model := &remotetest.Texts{Answer: func(question string, _ int, _ map[string]any) (string, int) {
+		if strings.HasPrefix(question, "please") {
+			return "gladly", 0
+		}
+		return "Yes.", 0
+	}}
+	server := model.Start()
+	defer server.Close()
+	list := "object,view,value\n"
+	for i := range 100 {
+		list += fmt.Sprintf("%d,plain,is %d a number?\n%d,polite,please: is %d a number?\n", i, i, i, i)
+	}
+	file := filepath.Join(dir, "views.csv")
+	must(0, os.WriteFile(file, []byte(list), 0o600))
+	s := &job.Study{
+		Version: 1, Models: []job.Model{{Name: "model", Endpoint: server.URL + "/model"}}, Data: job.Data{Views: file},
+		Repeat: job.Repeat{Times: 2, Normalise: []string{"trim", "case"}},
+	}
+
+	r := must(new(app.App).Repeat(context.Background(), s, app.RepeatOptions{Workers: 2}))
+	v := r.Report.Models[0].Given[0]
+	fmt.Println(r.Report.Verdict, v.Name, v.State, v.Difference.Value)
+	// Output:
+	// FAIL polite differs 1
 }
 
 // Checks that judge decide about the verdict; the others say where an error comes from, and why.

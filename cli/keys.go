@@ -184,7 +184,7 @@ func studyKeys() []studyKey {
 		{
 			ofData, "data", "d", "folder of images or shapes, IDX, npy, npz, xyz, sdf or wav `file`",
 			by((*pflag.FlagSet).StringVarP, func(s *job.Study, v string) error {
-				s.Data.Images, s.Data.Labels = v, "" // the labels were of other data
+				s.Data.Images, s.Data.Labels, s.Data.Views = v, "", "" // the labels were of other data
 				return nil
 			}),
 		},

@@ -124,19 +124,20 @@ func interval(r [2]float64) string {
 
 func (a *App) schema() *cobra.Command {
 	return &cobra.Command{
-		Use: "schema [repair | watch | weights]", Short: "Print the JSON Schema of study files, of bills of " +
-			"repairs, of watch.json or of weights.json",
-		Args: cobra.MaximumNArgs(1), ValidArgs: []string{"repair", "watch", "weights"},
+		Use: "schema [repair | repeat | watch | weights]", Short: "Print the JSON Schema of study files, of bills of " +
+			"repairs, of repeat.json, watch.json or weights.json",
+		Args: cobra.MaximumNArgs(1), ValidArgs: []string{"repair", "repeat", "watch", "weights"},
 		Example: "  nero schema > study.schema.json\n  nero schema repair > repair.schema.json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			b := a.app.StudySchema()
 			if len(args) > 0 {
 				schema, ok := map[string]func() ([]byte, error){
 					"repair": a.app.RepairSchema, "watch": a.app.WatchSchema,
-					"weights": a.app.WeightsSchema,
+					"weights": a.app.WeightsSchema, "repeat": a.app.RepeatSchema,
 				}[args[0]]
 				if !ok {
-					return fmt.Errorf("no schema %q: want repair, watch or weights, or nothing for that of studies",
+					return fmt.Errorf("no schema %q: want repair, repeat, watch or weights, or nothing for that of "+
+						"studies",
 						args[0])
 				}
 				var err error

@@ -137,6 +137,8 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"replays":  replays,
 		"narrow":   narrow,
 		"endpoint": serveModel,
+		"texts":    serveTexts,
+		"views":    listViews,
 		"xml":      isXML,
 
 		"for-all-reports": told, "for-reading": says,

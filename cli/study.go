@@ -100,7 +100,7 @@ func (f *studyFlags) study(a *app.App, args []string) (*job.Study, error) {
 	if len(s.Models) == 0 {
 		return nil, errors.New("no model: give a study file, or a model with --model FILE.onnx")
 	}
-	if s.Data.Images == "" && !s.Data.Rendered() {
+	if s.Data.Images == "" && !s.Data.Rendered() && s.Data.Views == "" {
 		return nil, errors.New("no data: give a folder of images, an IDX, npy or npz file with --data")
 	}
 	if f.claim != nil {

@@ -44,11 +44,13 @@ func flagsOf(t *testing.T, a *App, name string) *pflag.FlagSet {
 
 // TestKeysOnce wants each flag of a study to be told once, with what it is for.
 func TestKeysOnce(t *testing.T) {
-	seen := map[string]bool{}
-	for _, k := range append(studyKeys(), auditKeys()...) {
-		if seen[k.name] || k.help == "" || k.in == "" || k.lay == nil {
-			t.Errorf("%+v: told twice, or not told whole", k)
+	for _, keys := range [][]studyKey{append(studyKeys(), auditKeys()...), append(studyKeys(), repeatKeys()...)} {
+		seen := map[string]bool{}
+		for _, k := range keys {
+			if seen[k.name] || k.help == "" || k.in == "" || k.lay == nil {
+				t.Errorf("%+v: told twice, or not told whole", k)
+			}
+			seen[k.name] = true
 		}
-		seen[k.name] = true
 	}
 }

@@ -1,0 +1,561 @@
+package app
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nero/data/dataset"
+	"nero/data/space"
+	"nero/data/views"
+	"nero/internal/disk"
+	"nero/measure/aggregate"
+	"nero/model/engine/remote"
+	"nero/repeat"
+	"nero/run/eval"
+	"nero/run/job"
+	"nero/run/workload"
+	"nero/symmetry/group"
+)
+
+// RepeatOptions say how models are asked the same again. How often, and what counts as the same, the study says under
+// the key repeat.
+type RepeatOptions struct {
+	Engine Engine
+	// Workers is how many questions are under way at once at most, at least 1. No number depends on it.
+	Workers int
+	// Only names the models of the study that are asked; empty means all.
+	Only []string
+	// After is a repeat.json whose stream of objects goes on; empty for none.
+	After string
+	// Out is a folder for the report in every form; empty for none.
+	Out string
+}
+
+// RepeatResult is what was found.
+type RepeatResult struct{ Report *repeat.Report }
+
+// RepeatFormats are the forms of the report, the preset first.
+func RepeatFormats() []string {
+	var names []string
+	for _, f := range repeat.Forms() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// RepeatHelp are the rules that make texts equal, a line for each.
+func RepeatHelp() string { return repeat.RulesHelp() }
+
+// repeatFiles are what the forms are called in a folder.
+func repeatFiles() []string {
+	var names []string
+	for _, f := range repeat.Forms() {
+		names = append(names, f.File)
+	}
+	return names
+}
+
+// RepeatSchema is the schema of repeat.json.
+func (a *App) RepeatSchema() ([]byte, error) { return repeat.Schema() }
+
+// CheckRepeatFormat says whether there is such a form of the report.
+func (a *App) CheckRepeatFormat(format string) error {
+	if _, err := repeat.FindForm(format); err != nil {
+		return fmt.Errorf("%s: %w", a.option("format"), err)
+	}
+	return nil
+}
+
+// Write writes the report in one form.
+func (r *RepeatResult) Write(w io.Writer, format string) error {
+	f, err := repeat.FindForm(cmp.Or(format, repeat.Forms()[0].Name))
+	if err != nil {
+		return err
+	}
+	return f.Write(w, r.Report)
+}
+
+// Good reports whether all that is claimed is shown.
+func (r *RepeatResult) Good() bool { return r.Report.Good() }
+
+const (
+	// repeatTimes is how often each input is asked where nobody says.
+	repeatTimes = 5
+	// repeatThreshold is the largest effect of a view that is none.
+	repeatThreshold = 0.05
+	// mostRepeated is how many samples of data are asked about where nobody says.
+	mostRepeated = 200
+	// mostOfView is the longest file of a view.
+	mostOfView = 64 << 20
+)
+
+// interview is what repeat needs of a study: who is asked, and how a question is put.
+type interview struct {
+	things    []*repeat.Thing
+	views     []string
+	reference int
+	models    []*witness
+	close     func() error
+}
+
+// witness is a model that is asked.
+type witness struct {
+	name, place string
+	drawing     bool
+	// at once at most; 0 for as many as there are workers
+	atOnce int
+	ask    func(context.Context, repeat.Question) (repeat.Answer, error)
+}
+
+// Repeat asks the models of a study the same several times, about given views of objects or about samples moved by the
+// elements of a group, and says whether they answer the same. The error is for what ends all of it; that a model does
+// not
+// answer is a result, unless it never does.
+func (a *App) Repeat(ctx context.Context, s *job.Study, o RepeatOptions) (*RepeatResult, error) {
+	if err := a.someWorkers(o.Workers); err != nil {
+		return nil, err
+	}
+	if err := only(s, o.Only); err != nil {
+		return nil, err
+	}
+	how, rules, err := a.repeatOptions(s, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Out != "" {
+		if err := writable(o.Out); err != nil {
+			return nil, err
+		}
+		if err := ownFolder(o.Out, anyOf(repeatFiles()...)); err != nil {
+			return nil, err
+		}
+	}
+	var w *interview
+	switch texts := s.Input.Space == inputBytes; {
+	case s.Data.Views == "" && texts:
+		err = s.Errorf("input.space", "bytes are those of given views; add data: {views: FILE.csv}")
+	case s.Data.Views == "":
+		w, err = a.askElements(ctx, s, o)
+	default:
+		w, err = a.askViews(ctx, s, o, rules, texts)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer w.close() //nolint:errcheck // nothing is lost
+	if name := s.Repeat.Reference; name != "" {
+		if w.reference = slices.Index(w.views, name); w.reference < 0 {
+			return nil, s.Errorf("repeat.reference", "%q is no view; there are %s", name, few(w.views))
+		}
+	}
+	how.Reference = w.reference
+	var models []*repeat.Model
+	for _, m := range w.models {
+		found, err := a.repeatModel(ctx, s, m, w, how, o)
+		if err != nil {
+			return nil, err
+		}
+		models = append(models, found)
+	}
+	r := &RepeatResult{repeat.NewReport(models, w.views, how)}
+	if o.Out == "" {
+		return r, nil
+	}
+	return r, r.save(o.Out)
+}
+
+// inputBytes is the space of inputs that are handed on as they are.
+const inputBytes = "bytes"
+
+// few lists names, not too many.
+func few(names []string) string {
+	const most = 8
+	if n := len(names) - most; n > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n)
+	}
+	return strings.Join(names, ", ")
+}
+
+// repeatOptions are what a study says of repeats, with the usual for what it leaves out.
+func (a *App) repeatOptions(s *job.Study, o RepeatOptions) (repeat.Options, *repeat.Normaliser, error) {
+	r := s.Repeat
+	how := repeat.Options{
+		Times: cmp.Or(r.Times, len(r.Seeds), repeatTimes), Seed: s.Seed,
+		Confidence: cmp.Or(s.Audit.Confidence, 0.95), Threshold: cmp.Or(r.Excess, repeatThreshold),
+		Rules: r.Normalise,
+	}
+	rules, err := repeat.ParseRules(r.Normalise)
+	if err != nil {
+		return how, nil, s.Errorf("repeat.normalise", "%v", err)
+	}
+	if c := s.Audit.Contract; c != (job.Contract{}) {
+		how.Contract = &aggregate.Contract{
+			Tau: c.Error, P: c.Rate, Confidence: cmp.Or(c.Confidence, how.Confidence),
+		}
+		if err := how.Contract.Validate(); err != nil {
+			return how, nil, s.Errorf("audit.contract", "%v", err)
+		}
+	}
+	if o.After == "" {
+		return how, rules, nil
+	}
+	b, err := os.ReadFile(o.After)
+	if err == nil {
+		how.Before, err = repeat.ReadReport(o.After, b)
+	}
+	if err == nil {
+		err = how.Before.Follows(how)
+	}
+	if err != nil {
+		return how, nil, fmt.Errorf("%s: %w", a.option("after"), err)
+	}
+	return how, rules, nil
+}
+
+// repeatModel asks one model and judges its answers.
+func (a *App) repeatModel(ctx context.Context, s *job.Study, m *witness, w *interview, how repeat.Options,
+	o RepeatOptions,
+) (*repeat.Model, error) {
+	step := begin(a.tell, TaskRepeat, m.name, "questions")
+	defer step.end()
+	subject := &repeat.Subject{
+		Model: m.name, Place: m.place, Things: w.things, Views: w.views, Ask: m.ask, Drawing: m.drawing,
+		Busted: s.Repeat.Bust, Began: step.size, Step: step.step,
+	}
+	workers := o.Workers
+	if m.atOnce > 0 { // waiting for a server takes no processor
+		workers = m.atOnce
+	}
+	answers, err := subject.Collect(ctx, how.Times, workers, how.Seed)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("%s: %w", m.name, err)
+	}
+	found := repeat.Judge(subject, answers, how)
+	if first := found.Outcomes[0]; first.Name != repeat.Answered.Name {
+		return nil, fmt.Errorf("%s: none of %d questions was answered; the first, %s of %s: %s", m.name,
+			found.Questions,
+			first.View, first.Object, first.Why)
+	}
+	return found, nil
+}
+
+func (r *RepeatResult) save(dir string) error {
+	return fillFolder(dir, anyOf(repeatFiles()...), nil, func() error {
+		for _, f := range repeat.Forms() {
+			var b bytes.Buffer
+			if err := f.Write(&b, r.Report); err != nil {
+				return err
+			}
+			if err := writeFile(filepath.Join(dir, f.File), b.Bytes()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// askViews reads given views. Those that are texts, and all with input.space bytes, go to endpoints as they are; files
+// of pictures are fed to models as those of a folder are.
+func (a *App) askViews(ctx context.Context, s *job.Study, o RepeatOptions, rules *repeat.Normaliser,
+	texts bool) (*interview,
+	error,
+) {
+	b, err := disk.Bounded(s.Data.Views, views.MaxBytes)
+	if err != nil {
+		return nil, s.Errorf("data.views", "%v", err)
+	}
+	set, err := views.Read(s.Data.Views, b)
+	if err != nil {
+		return nil, err
+	}
+	if n := s.Data.Limit; n > 0 && n < len(set.Objects) {
+		chosen, err := dataset.Select(nil, len(set.Objects), n, false, s.Data.Seed)
+		if err != nil {
+			return nil, s.Errorf("data.limit", "%v", err)
+		}
+		all := set.Objects
+		set.Objects = nil
+		for _, i := range chosen {
+			set.Objects = append(set.Objects, all[i])
+		}
+	}
+	dir := filepath.Dir(s.Data.Views)
+	for _, t := range set.Objects {
+		for _, name := range set.Views {
+			in, ok := t.Views[name]
+			if !ok || in.File == "" {
+				texts = texts || ok
+				continue
+			}
+			if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(in.File))); err != nil || info.IsDir() {
+				return nil, fmt.Errorf("%s:%d: there is no file %s; the paths of views count from the folder of the "+
+					"list",
+					s.Data.Views, in.Line, strconv.Quote(in.File))
+			}
+		}
+	}
+	if !texts {
+		if len(rules.Texts) > 0 {
+			return nil, s.Errorf("repeat.normalise", "rules are for texts, and the views are files of pictures; leave "+
+				"it "+
+				"out, or say input: {space: bytes} for an endpoint that reads files as they are")
+		}
+		return a.askFiles(ctx, s, o, set, dir)
+	}
+	w := &interview{views: set.Views}
+	if w.things, err = thingsOf(s, set, rules.Read); err != nil {
+		return nil, err
+	}
+	var open []*remote.Text
+	w.close = func() error {
+		var errs []error
+		for _, t := range open {
+			errs = append(errs, t.Close())
+		}
+		return errors.Join(errs...)
+	}
+	for i, m := range s.Models {
+		t, err := workload.ConnectText(ctx, m, s.Output.Name, a.options(o.Engine))
+		if err != nil {
+			_ = w.close() // the first error is the one to report
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			return nil, s.Errorf(fmt.Sprintf("models[%d]", i), "%v", err)
+		}
+		open = append(open, t)
+		if len(rules.Texts) > 0 && !t.Wordy() {
+			_ = w.close() // likewise
+			return nil, s.Errorf("repeat.normalise", "rules are for texts, and %s answers numbers; leave it out",
+				m.Name)
+		}
+		q := &textual{a: a, of: t, set: set, dir: dir, rules: rules, said: s.Repeat}
+		w.models = append(w.models, &witness{
+			name: m.Name, place: t.Place(), drawing: true, atOnce: t.Concurrency(), ask: q.ask,
+		})
+	}
+	return w, nil
+}
+
+// thingsOf are the objects of a list, with labels as answers are read.
+func thingsOf(s *job.Study, set *views.Set, read func(string) repeat.Answer) ([]*repeat.Thing, error) {
+	var all []*repeat.Thing
+	for _, t := range set.Objects {
+		x := &repeat.Thing{Name: t.Name, Labelled: t.Labelled}
+		if t.Labelled {
+			label := read(t.Label)
+			if label.Outcome != repeat.Answered {
+				return nil, fmt.Errorf("%s: the label of %s: %s; labels are read as answers are", s.Data.Views,
+					strconv.Quote(t.Name), label.Why)
+			}
+			x.Label = label.Text
+		}
+		for _, name := range set.Views {
+			_, has := t.Views[name]
+			x.Has = append(x.Has, has)
+		}
+		all = append(all, x)
+	}
+	return all, nil
+}
+
+// textual asks a model that reads texts.
+type textual struct {
+	a     *App
+	of    *remote.Text
+	set   *views.Set
+	dir   string
+	rules *repeat.Normaliser
+	said  job.Repeat
+}
+
+func (t *textual) ask(ctx context.Context, q repeat.Question) (repeat.Answer, error) {
+	in := t.set.Objects[q.Object].Views[t.set.Views[q.View]]
+	input := []byte(in.Text)
+	if in.File != "" {
+		var err error
+		if input, err = disk.Bounded(filepath.Join(t.dir, filepath.FromSlash(in.File)), mostOfView); err != nil {
+			return repeat.Answer{}, err
+		}
+	}
+	with := map[string]any{}
+	if len(t.said.Seeds) > 0 {
+		with["seed"] = t.said.Seeds[q.Repeat]
+	}
+	if t.said.Bust != "" {
+		begun := int64(0) // what was kept of an earlier time is no answer of now
+		if t.a.Now != nil {
+			begun = t.a.Now().UnixNano()
+		}
+		with[t.said.Bust] = fmt.Sprintf("%d-%d-%d-%d", begun, q.Object, q.View, q.Repeat)
+	}
+	said, err := t.of.Ask(ctx, input, with)
+	switch failed, ok := errors.AsType[*remote.Error](err); {
+	case err == nil && said.Numbers != nil:
+		return repeat.OfNumbers(said.Numbers), nil
+	case err == nil:
+		return t.rules.Read(said.Text), nil
+	case ok:
+		return repeat.Answer{Outcome: outcomeOf(failed), Why: failed.Error()}, nil
+	}
+	return repeat.Answer{}, err
+}
+
+// outcomeOf is what a question came to that has no answer.
+func outcomeOf(err *remote.Error) *repeat.Outcome {
+	const tooMany, tooLate = 429, 408 // as HTTP counts
+	switch {
+	case err.Code() == tooMany:
+		return repeat.RateLimited
+	case err.Code() == tooLate, err.Late():
+		return repeat.Late
+	case err.Unavailable():
+		return repeat.Unreachable
+	}
+	return repeat.Refused
+}
+
+// askFiles feeds models with files of pictures, as those of a folder are fed.
+func (a *App) askFiles(ctx context.Context, s *job.Study, o RepeatOptions, set *views.Set, dir string) (*interview,
+	error) {
+	folder := *s
+	folder.Data.Views, folder.Data.Images, folder.Data.Labels = "", dir, job.Nothing
+	folder.Data.Limit = 0 // those of the list are chosen
+	folder.Group = job.Group{Name: "Trivial"}
+	w, err := a.openAudit(ctx, &folder, o.Engine)
+	if err != nil {
+		return nil, err
+	}
+	at := map[string]int{}
+	for i, id := range w.Data.IDs() {
+		at[id] = i
+	}
+	for _, t := range set.Objects {
+		for name, in := range t.Views {
+			if _, ok := at[in.File]; !ok {
+				_ = w.Close() // the error says more
+				return nil, fmt.Errorf("%s:%d: the view %s of %s, %s, is no picture; want files such as PNG or JPEG, "+
+					"or "+
+					"input: {space: bytes} for an endpoint that reads files as they are", s.Data.Views, in.Line,
+					strconv.Quote(name), strconv.Quote(t.Name), in.File)
+			}
+		}
+	}
+	out := &interview{views: set.Views, close: w.Close}
+	if out.things, err = thingsOf(s, set, (&repeat.Normaliser{}).Read); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	for _, m := range w.Eval.Models {
+		out.models = append(out.models, numeric(w, m, s.Data.Classes, func(q repeat.Question) (space.Value, error) {
+			x, err := w.Eval.Of(at[set.Objects[q.Object].Views[set.Views[q.View]].File])
+			return x.Value, err
+		}, nil))
+	}
+	return out, nil
+}
+
+// numeric asks a model with one input at a time.
+func numeric(w *workload.Workload, m *eval.Model, classes []string, input func(repeat.Question) (space.Value, error),
+	back func(repeat.Question, space.Value) (space.Value, error),
+) *witness {
+	i := slices.IndexFunc(w.Study.Models, func(x job.Model) bool { return x.Name == m.Name })
+	said := w.Study.Models[i]
+	return &witness{
+		name: m.Name, place: said.Endpoint, drawing: said.Endpoint != "" || len(said.Program) > 0,
+		ask: func(ctx context.Context, q repeat.Question) (repeat.Answer, error) {
+			x, err := input(q)
+			if err != nil {
+				return repeat.Answer{}, err
+			}
+			y, err := m.Predict(ctx, []space.Value{x}, 1)
+			if failed, ok := errors.AsType[*remote.Error](err); ok {
+				return repeat.Answer{Outcome: outcomeOf(failed), Why: failed.Error()}, nil
+			}
+			if err != nil {
+				return repeat.Answer{}, err
+			}
+			z := y[0]
+			if back != nil {
+				if z, err = back(q, z); err != nil {
+					return repeat.Answer{}, err
+				}
+			}
+			numbers := z.Numbers()
+			if l, ok := z.(space.Linear); ok {
+				numbers = l.Output()
+			}
+			a := repeat.OfNumbers(slices.Clone(numbers))
+			if t, ok := z.(interface{ Top() int }); ok && a.Outcome == repeat.Answered {
+				a.Text, a.Numbers = strconv.Itoa(t.Top()), nil
+				if t.Top() >= 0 && t.Top() < len(classes) {
+					a.Text = classes[t.Top()]
+				}
+			}
+			return a, nil
+		},
+	}
+}
+
+// askElements moves the samples of a study by the elements of its group: each element is a view.
+func (a *App) askElements(ctx context.Context, s *job.Study, o RepeatOptions) (*interview, error) {
+	if len(s.Repeat.Normalise)+len(s.Repeat.Seeds) > 0 || s.Repeat.Bust != "" {
+		return nil, s.Errorf("repeat", "normalise, seeds and bust are for endpoints that read texts, of data.views; "+
+			"leave "+
+			"them out")
+	}
+	w, err := a.openAudit(ctx, s, o.Engine)
+	if err != nil {
+		return nil, err
+	}
+	out := &interview{close: w.Close, reference: max(w.Eval.Plan.Identity(), 0)}
+	samples := w.Eval.Samples
+	if n := w.Data.Len(); samples == nil && n > mostRepeated && s.Data.Limit == 0 {
+		if samples, err = dataset.Select(w.Data.Labels(), n, mostRepeated, false, s.Data.Seed); err != nil {
+			return nil, errors.Join(err, w.Close())
+		}
+		a.notef("%d of %d samples are taken, drawn at random; %s takes others", mostRepeated, n, a.option("limit"))
+	}
+	if samples == nil {
+		for i := range w.Data.Len() {
+			samples = append(samples, i)
+		}
+	}
+	for _, g := range w.Eval.Plan.Elements {
+		out.views = append(out.views, group.Format(w.Group(), g))
+	}
+	ids, labels := w.Data.IDs(), w.Data.Labels()
+	for _, k := range samples {
+		t := &repeat.Thing{Name: ids[k], Has: slices.Repeat([]bool{true}, len(out.views))}
+		if labels != nil && labels[k] >= 0 {
+			t.Labelled, t.Label = true, strconv.Itoa(labels[k])
+			if labels[k] < len(w.Classes) {
+				t.Label = w.Classes[labels[k]]
+			}
+		}
+		out.things = append(out.things, t)
+	}
+	for i, m := range w.Eval.Models {
+		out.models = append(out.models, numeric(w, m, w.Classes, func(q repeat.Question) (space.Value, error) {
+			x, err := w.Eval.Of(samples[q.Object])
+			if err != nil {
+				return nil, err
+			}
+			return w.Eval.Plan.In.Apply(w.Eval.Plan.Elements[q.View], x.Value)
+		}, func(q repeat.Question, y space.Value) (space.Value, error) {
+			return w.Eval.Back(i, w.Eval.Plan.Elements[q.View], y)
+		}))
+	}
+	return out, nil
+}

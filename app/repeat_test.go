@@ -1,0 +1,130 @@
+package app_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nero/app"
+	"nero/model/engine/remote/remotetest"
+	"nero/repeat"
+	"nero/run/job"
+)
+
+// listed writes views of objects: A is asked plainly, B politely.
+func listed(tb testing.TB, dir string, objects int) string {
+	tb.Helper()
+	var b strings.Builder
+	b.WriteString("object,view,value,label\n")
+	for i := range objects {
+		fmt.Fprintf(&b, "%d,A,what is %d?,%d\n%d,B,please: what is %d?,%d\n", i, i, i%5, i, i, i%5)
+	}
+	at := filepath.Join(dir, "views.csv")
+	if err := os.WriteFile(at, []byte(b.String()), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return at
+}
+
+// number is the right answer to a question.
+func number(input string) string {
+	var i int
+	_, after, _ := strings.Cut(input, "what is ")
+	if _, err := fmt.Sscanf(after, "%d?", &i); err != nil {
+		return err.Error()
+	}
+	return fmt.Sprint(i % 5)
+}
+
+// asking is a study of an endpoint.
+func asking(tb testing.TB, f *remotetest.Texts, objects int, r job.Repeat) *job.Study {
+	tb.Helper()
+	s := f.Start()
+	tb.Cleanup(s.Close)
+	return &job.Study{
+		Version: 1, Models: []job.Model{{Name: "m", Endpoint: s.URL + "/m"}},
+		Data: job.Data{Views: listed(tb, tb.TempDir(), objects)}, Group: job.Group{Name: job.Given}, Repeat: r,
+	}
+}
+
+func repeated(tb testing.TB, s *job.Study) *repeat.Model {
+	tb.Helper()
+	r, err := new(app.App).Repeat(tb.Context(), s, app.RepeatOptions{Workers: 2})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r.Report.Models[0]
+}
+
+// An endpoint whose label flips with probability q when it is asked politely: q is in the interval.
+func TestRepeatRecoversFlips(t *testing.T) {
+	const q = 0.3
+	f := &remotetest.Texts{Answer: func(input string, before int, _ map[string]any) (string, int) {
+		if strings.HasPrefix(input, "please") && remotetest.Flip(input, before, q) {
+			return "who knows", 0
+		}
+		return " " + number(input) + "\n", 0
+	}}
+	m := repeated(t, asking(t, f, 80, job.Repeat{Times: 5, Normalise: []string{"trim"}}))
+	b := m.Given[0]
+	if b.Name != "B" || !(float64(b.Difference.Low) <= q && q <= float64(b.Difference.High)) ||
+		float64(b.Difference.High-b.Difference.Low) > 0.25 || m.Questions != 800 {
+		t.Errorf("%+v %+v", b, b.Difference)
+	}
+	if m.Cached != "" || float64(m.Repeats.Agreement.Value) != 1 {
+		t.Errorf("%q, %+v", m.Cached, m.Repeats.Agreement)
+	}
+}
+
+// Somebody who keeps answers is flagged, and is found out by a parameter that is always another one.
+func TestRepeatFlagsACache(t *testing.T) {
+	cached := func(r job.Repeat) *repeat.Model {
+		f := &remotetest.Texts{Answer: func(input string, before int, p map[string]any) (string, int) {
+			return fmt.Sprint(input, p["nonce"]), 0 // what it says depends on all of the request, and on nothing else
+		}}
+		return repeated(t, asking(t, f, 10, r))
+	}
+	if m := cached(job.Repeat{Times: 3}); !strings.HasPrefix(m.Cached, "repeats look cached") {
+		t.Errorf("%q", m.Cached)
+	}
+	if m := cached(job.Repeat{Times: 3, Bust: "nonce"}); m.Cached != "" || float64(m.Repeats.Agreement.Value) != 0 {
+		t.Errorf("%q, %+v", m.Cached, m.Repeats.Agreement)
+	}
+	seeds := &remotetest.Texts{Answer: func(_ string, _ int, p map[string]any) (string, int) {
+		return fmt.Sprint(p["seed"]), 0
+	}}
+	m := repeated(t, asking(t, seeds, 4, job.Repeat{Seeds: []int{7, 7, 8}}))
+	if x := float64(m.Repeats.Agreement.Value); x < 0.33 || x > 0.34 { // one pair of three
+		t.Errorf("%v", x)
+	}
+}
+
+func TestRepeatCountsRefusals(t *testing.T) {
+	refusing := func(q float64) *remotetest.Texts {
+		return &remotetest.Texts{Answer: func(input string, before int, _ map[string]any) (string, int) {
+			if remotetest.Flip("code"+input, before, q) {
+				return "not now", map[bool]int{true: 429, false: 400}[before%2 == 0]
+			}
+			return number(input), 0
+		}}
+	}
+	m := repeated(t, asking(t, refusing(0.2), 40, job.Repeat{Times: 4}))
+	names := map[string]int{}
+	for _, o := range m.Outcomes {
+		names[o.Name] = o.N
+	}
+	if m.Verdict != "NEEDS_ATTENTION" || names["rate_limited"] == 0 || names["refused"] == 0 ||
+		names["answered"]+names["rate_limited"]+names["refused"] != 320 {
+		t.Errorf("%s %v", m.Verdict, names)
+	}
+	if x := float64(m.Repeats.Correct.One.Value); x != 1 {
+		t.Errorf("accuracy %v of what was answered", x)
+	}
+	_, err := new(app.App).Repeat(t.Context(), asking(t, refusing(1), 3, job.Repeat{Times: 2}),
+		app.RepeatOptions{Workers: 1})
+	if err == nil || !strings.Contains(err.Error(), "m: none of 12 questions was answered; the first, ") {
+		t.Errorf("%v", err)
+	}
+}
