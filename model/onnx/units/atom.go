@@ -84,6 +84,9 @@ type atoms struct {
 // leaf makes an atom.
 func (t *atoms) leaf(n int, pinned string) *Atom {
 	t.count++
+	if n < 1 { // there is nothing to change places
+		pinned = cmp.Or(pinned, places)
+	}
 	return &Atom{n: n, id: t.count, pinned: pinned}
 }
 
@@ -258,6 +261,8 @@ func (t *atoms) reshape(from []Axis, shape []int) []Axis {
 			}
 			p := rest[0]
 			switch {
+			case p.n < 1: // nothing in there
+				return give(i, differ)
 			case n%p.n == 0:
 				out[i] = append(out[i], p)
 				rest, n = rest[1:], n/p.n
@@ -272,9 +277,13 @@ func (t *atoms) reshape(from []Axis, shape []int) []Axis {
 	return out
 }
 
-// sums is the axis that axes make one after another.
+// sums is the axis that axes make one after another. Those without a place are none: an axis and nothing would be
+// another axis that holds the first and is as long, and part of itself once the two are one.
 func (t *atoms) sums(all []Axis) Axis {
-	all = flat(all)
+	all = slices.DeleteFunc(flat(all), func(a Axis) bool { return a.Len() == 0 })
+	if len(all) == 0 {
+		return t.axis(0, places)
+	}
 	if len(all) == 1 {
 		return all[0]
 	}

@@ -74,7 +74,7 @@ func (g *Graph) norms() {
 
 // normaliserAt is the normaliser that a node is, or ends; nil for none.
 func (g *Graph) normaliserAt(n *onnxpb.NodeProto, made map[string]*onnxpb.NodeProto) *normaliser {
-	if !slices.ContainsFunc(n.GetInput(), g.facts.Depends) {
+	if !enough(n) || !slices.ContainsFunc(n.GetInput(), g.facts.Depends) {
 		return nil
 	}
 	in := n.GetInput()
@@ -148,6 +148,9 @@ func (g *Graph) quotient(n *onnxpb.NodeProto, made map[string]*onnxpb.NodeProto)
 	z := &normaliser{node: n, op: "division by its own length", value: x, reads: 2}
 	var reduced *onnxpb.NodeProto
 	for d != nil && reduced == nil {
+		if !enough(d) {
+			return nil
+		}
 		var next string
 		switch d.GetOpType() {
 		case "Sqrt", "Clip", "Identity", "Expand", "Abs", "Reshape", "Unsqueeze":
@@ -179,7 +182,7 @@ func (g *Graph) quotient(n *onnxpb.NodeProto, made map[string]*onnxpb.NodeProto)
 	if op := reduced.GetOpType(); op == "ReduceMean" || op == "ReduceSum" {
 		s := made[from]
 		switch {
-		case s == nil:
+		case s == nil, !enough(s):
 			return nil
 		case s.GetOpType() == "Mul" && s.GetInput()[0] == s.GetInput()[1]:
 			from, z.reads = s.GetInput()[0], 3
@@ -206,8 +209,8 @@ func (g *Graph) quotient(n *onnxpb.NodeProto, made map[string]*onnxpb.NodeProto)
 		}
 	}
 	// what is centred before is what matters
-	if s := made[x]; s != nil && s.GetOpType() == "Sub" {
-		if m := made[s.GetInput()[1]]; m != nil && m.GetOpType() == "ReduceMean" && m.GetInput()[0] == s.GetInput()[0] {
+	if s := made[x]; s != nil && s.GetOpType() == "Sub" && enough(s) {
+		if m := made[s.GetInput()[1]]; m != nil && enough(m) && m.GetOpType() == "ReduceMean" && m.GetInput()[0] == s.GetInput()[0] {
 			z.inner, z.innerly = x, z.reads
 			z.op, z.value, z.reads = "centring and division by its deviation", s.GetInput()[0], 2
 		}
@@ -239,7 +242,7 @@ func (g *Graph) before(z *normaliser, made map[string]*onnxpb.NodeProto, read ma
 	readers := z.reads
 	value := z.value
 	for n := made[value]; n != nil; n = made[value] {
-		if read[value] != readers {
+		if read[value] != readers || !enough(n) {
 			return nil
 		}
 		readers = 1
@@ -249,7 +252,7 @@ func (g *Graph) before(z *normaliser, made map[string]*onnxpb.NodeProto, read ma
 			value = in[0]
 		case "Add", "Sub":
 			k := slices.IndexFunc(in, func(s string) bool { return !g.facts.Depends(s) })
-			if k < 0 || !take(in[k]) {
+			if k < 0 || k > 1 || !take(in[k]) {
 				return nil
 			}
 			value = in[1-k]

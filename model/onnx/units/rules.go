@@ -11,7 +11,7 @@ import (
 // step ties the factors of what a node reads to those of what it makes.
 func (t *ties) step(n *onnxpb.NodeProto) {
 	op, in := n.GetOpType(), n.GetInput()
-	if !looked(n) {
+	if !looked(n) || !enough(n) {
 		t.stay(n)
 		return
 	}

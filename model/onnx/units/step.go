@@ -48,6 +48,9 @@ func (c *step) follow() ([][]Axis, string) {
 	if !ok {
 		return c.stay(fmt.Sprintf("the operator %s is not looked into", onnx.OpLabel(c.NodeProto)))
 	}
+	if !enough(c.NodeProto) {
+		return c.stay("it reads fewer values than its operator does")
+	}
 	known := true
 	for _, name := range c.GetInput() {
 		if _, ok := c.f.Shapes[name]; name != "" && !ok {
@@ -80,6 +83,18 @@ func looked(n *onnxpb.NodeProto) bool {
 		return contributed[n.GetOpType()]
 	}
 	return false
+}
+
+// enough tells whether a node reads as many values as are looked at without asking. Files may leave any out.
+func enough(n *onnxpb.NodeProto) bool {
+	least := 1
+	switch n.GetOpType() {
+	case "Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Sub", "Mul", "Div", "Pow", "PRelu", "Gather":
+		least = 2
+	case "Constant":
+		least = 0
+	}
+	return len(n.GetInput()) >= least
 }
 
 type follower func(c *step) ([][]Axis, string)
@@ -266,6 +281,9 @@ func matMul(c *step) ([][]Axis, string) {
 	}
 	out := make([]Axis, len(shape))
 	lead := len(shape) - len(tail)
+	if lead < 0 {
+		return c.stay(differ)
+	}
 	copy(out[lead:], tail)
 	for i := range lead {
 		for _, x := range [][]Axis{a[:max(len(a)-2, 0)], b[:max(len(b)-2, 0)]} {

@@ -284,6 +284,8 @@ func (t *ties) walk() {
 		depends := slices.ContainsFunc(slices.Concat(n.GetInput(), onnx.Captured(n)), t.g.facts.Depends)
 		switch {
 		case op == "Constant" || op == "Shape" || op == "Size":
+		case !enough(n):
+			t.stay(n)
 		case !depends && slices.Contains(views, op) && t.views[n.GetInput()[0]] != "":
 			t.views[n.GetOutput()[0]] = t.views[n.GetInput()[0]]
 		case !depends:

@@ -320,7 +320,7 @@ func (g *Graph) within(w *walker) {
 			continue
 		}
 		for _, o := range g.Classes {
-			if o == c || !with[c.atom][o.atom] || twice[o.atom] || inner[o] {
+			if o == c || o.Units < 1 || !with[c.atom][o.atom] || twice[o.atom] || inner[o] {
 				continue
 			}
 			if with[o.atom][c.atom] && o.Index > c.Index {
