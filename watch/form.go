@@ -142,6 +142,9 @@ func (s *Series) part() part {
 			p.text = append(p.text, "Side by side: "+f.Command)
 		}
 	}
+	if s.Course != nil {
+		p.text = append(p.text, s.Course.Sentence)
+	}
 	if s.Why != "" && s.State != trend.Alarm {
 		p.text = append(p.text, words.Capital(s.Why)+".")
 	}

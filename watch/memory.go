@@ -21,6 +21,22 @@ type Memory struct {
 	Interval *aggregate.MeanSequence `json:"interval"`
 }
 
+// MarkOf tells a watch.json from other JSON by its first keys.
+const MarkOf = `"copies":`
+
+// Bare takes out what is for this program alone, and the folder that was watched: commands name files from there.
+func (r *Report) Bare() {
+	for _, s := range r.Series {
+		s.Memory = nil
+		if f := s.FirstAlarm; f != nil && f.Command != "" {
+			f.Command = ""
+			if k := f.Place - 1; k > 0 && k < len(s.Points) {
+				f.Command = compares(s.Points[k-1].File, s.Points[k].File)
+			}
+		}
+	}
+}
+
 // ReadReport reads what the form json wrote. The name is for messages.
 func ReadReport(name string, b []byte) (*Report, error) {
 	r := new(Report)

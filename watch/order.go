@@ -21,12 +21,15 @@ type By struct {
 	place func(r *Release) (order []int, label string, err error)
 }
 
+// epochs is the order of a training.
+const epochs = "epoch"
+
 // Orders are the ways to order releases, the preset first.
 func Orders() []*By {
 	return []*By{
 		{"time", "the date of the audit, within a day when the file was written", byTime},
 		{"version", "the version in the name of the model's file, the model or the audit: net-v1.2.onnx", byVersion},
-		{"epoch", "the epoch or step there: epoch-7.onnx, step_1200", byEpoch},
+		{epochs, "the epoch or step there: epoch-7.onnx, step_1200", byEpoch},
 	}
 }
 

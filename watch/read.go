@@ -41,6 +41,8 @@ type Reader struct {
 	Workers int
 	// Metrics are those that runs may have.
 	Metrics metric.List
+	// Models says that models are listed, too.
+	Models bool
 	// Began is told how many files there are, and Step that one more was read.
 	Began func(int)
 	Step  func(int)
@@ -55,19 +57,42 @@ type Found struct {
 	Skipped      []Skipped
 	// State changes whenever a file below the folder does.
 	State string
+	// Models are the models below the folder, where they are asked for, those that were written first in front.
+	Models []Model
+}
+
+// Model is the file of a model below the folder.
+type Model struct {
+	// File is its path below the folder, with slashes.
+	File    string
+	Size    int64
+	Written time.Time
 }
 
 // jobFile is what the folder of a run has.
 const jobFile = "job.json"
 
-// list are the files below the folder, in the order of their names, and a digest of what they look like from outside.
-func (r *Reader) list() (all []*file, state string, err error) {
+// listing is what lies below the folder.
+type listing struct {
+	// in the order of their names
+	files  []*file
+	models []Model
+	// digest of what they look like from outside
+	state string
+}
+
+// list looks at what lies below the folder. What goes away meanwhile is not there.
+func (r *Reader) list() (*listing, error) {
+	out := &listing{}
 	h := sha256.New()
 	own := map[string]bool{} // what was written of the releases is none, and changes with them
 	for _, f := range Forms() {
 		own[f.File] = true
 	}
-	err = filepath.WalkDir(r.Folder, func(at string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(r.Folder, func(at string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && at != r.Folder {
+			return nil // it was replaced just now
+		}
 		if err != nil {
 			return err
 		}
@@ -76,6 +101,7 @@ func (r *Reader) list() (all []*file, state string, err error) {
 			return err
 		}
 		f := &file{name: filepath.ToSlash(name), at: at}
+		model := false
 		if d.IsDir() {
 			if name != "." && strings.HasPrefix(d.Name(), ".") {
 				return fs.SkipDir
@@ -89,7 +115,8 @@ func (r *Reader) list() (all []*file, state string, err error) {
 				f.written, f.size = m.ModTime(), m.Size()
 			}
 		} else {
-			if !strings.EqualFold(filepath.Ext(name), ".json") || !d.Type().IsRegular() || own[d.Name()] {
+			model = r.Models && strings.EqualFold(filepath.Ext(name), ".onnx")
+			if !model && !strings.EqualFold(filepath.Ext(name), ".json") || !d.Type().IsRegular() || own[d.Name()] {
 				return nil
 			}
 			info, err := d.Info()
@@ -102,19 +129,28 @@ func (r *Reader) list() (all []*file, state string, err error) {
 			f.written, f.size = info.ModTime(), info.Size()
 		}
 		_, _ = fmt.Fprintf(h, "%s\x00%d\x00%d\n", f.name, f.size, f.written.UnixNano())
-		all = append(all, f)
+		if model {
+			out.models = append(out.models, Model{f.name, f.size, f.written})
+			return nil
+		}
+		out.files = append(out.files, f)
 		if f.run {
 			return fs.SkipDir
 		}
 		return nil
 	})
-	return all, hex.EncodeToString(h.Sum(nil)), err
+	slices.SortStableFunc(out.models, func(a, b Model) int { return a.Written.Compare(b.Written) })
+	out.state = hex.EncodeToString(h.Sum(nil))
+	return out, err
 }
 
 // State is that of [Found], without reading any file.
 func (r *Reader) State() (string, error) {
-	_, state, err := r.list()
-	return state, err
+	s, err := r.list()
+	if err != nil {
+		return "", err
+	}
+	return s.state, nil
 }
 
 // result is what one file holds.
@@ -127,10 +163,11 @@ type result struct {
 // Read reads everything below the folder. Files that are no audits are passed over; audits and runs that cannot be read
 // are told.
 func (r *Reader) Read(ctx context.Context) (*Found, error) {
-	files, state, err := r.list()
+	found, err := r.list()
 	if err != nil {
 		return nil, err
 	}
+	files := found.files
 	r.Began(len(files))
 	results := make([]result, len(files))
 	var next atomic.Int64
@@ -151,7 +188,7 @@ func (r *Reader) Read(ctx context.Context) (*Found, error) {
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	out := &Found{State: state}
+	out := &Found{State: found.state, Models: found.models}
 	r.shared = map[string][]string{}
 	for i, x := range results {
 		out.Skipped = append(out.Skipped, x.skipped...)

@@ -99,6 +99,8 @@ type Series struct {
 	Changed []string `json:"changed,omitempty"`
 	// per release, of the means over objects
 	Slope *Estimate `json:"slope,omitempty"`
+	// of checkpoints of a training, what becomes of the symmetry
+	Course *Course `json:"course,omitempty"`
 	// of new inputs, what is needed to go on without the files of these releases
 	Memory *Memory `json:"memory,omitempty" jsonschema:"-"`
 }
@@ -169,6 +171,8 @@ type Options struct {
 	Before *Report
 	// Fresh says that objects of other data are new, even if they have the names of earlier ones.
 	Fresh bool
+	// Training says that the releases are checkpoints of a training, whatever their order is called.
+	Training bool
 }
 
 // The references that are no names.
@@ -209,6 +213,9 @@ func Judge(all []*Release, o Options) (*Report, error) {
 		return nil, err
 	}
 	r.State, r.Sentence = r.sums()
+	if c := r.course(); c != nil {
+		r.Sentence = c.Sentence + " " + r.Sentence
+	}
 	return r, nil
 }
 
@@ -449,6 +456,9 @@ func (o *Options) pairs(s *Series, c *chain) {
 			p.Low = max(p.Low, 0) // no error is negative
 		}
 	}
+	if o.training() {
+		s.Course = s.course(c)
+	}
 	at := 0
 	if o.Reference != first && o.Reference != best {
 		at = slices.IndexFunc(c.rows, func(x row) bool { return slices.Contains(x.of.names(), o.Reference) })
@@ -487,6 +497,9 @@ func (o *Options) pairs(s *Series, c *chain) {
 		}
 	}
 }
+
+// training tells whether releases are checkpoints.
+func (o *Options) training() bool { return o.Training || o.By.Name == epochs }
 
 // best is the best of the releases before one.
 func (s *Series) best(from, to int, higher bool) int {
@@ -558,8 +571,7 @@ func (s *Series) first(c *chain, i int, folder string) {
 		return
 	}
 	a, b := c.rows[at-1].of, c.rows[at].of
-	f.Command = words.Line("nero compare " + quoted(path.Join(folder, a.File)) + " " + quoted(path.Join(folder,
-		b.File)))
+	f.Command = compares(path.Join(folder, a.File), path.Join(folder, b.File))
 	for _, x := range []struct{ name, was, is string }{
 		{"model", a.Digest, b.Digest},
 		{"name of the model", a.Model, b.Model},
@@ -577,6 +589,9 @@ func (s *Series) first(c *chain, i int, folder string) {
 		s.Changed = []string{"nothing that the files tell"}
 	}
 }
+
+// compares is the command that lays two files side by side.
+func compares(a, b string) string { return words.Line("nero compare " + quoted(a) + " " + quoted(b)) }
 
 // quoted is a path as a shell reads it.
 func quoted(s string) string {
@@ -655,6 +670,17 @@ func (o *Options) stream(s *Series, c *chain) {
 			p.Why = "all its samples have names that earlier releases have, and the same inputs are no new evidence"
 		}
 	}
+}
+
+// course is that of the longest series of largest errors; nil for none.
+func (r *Report) course() *Course {
+	var out *Course
+	for _, s := range r.Series {
+		if s.Metric == largest && s.Course != nil && (out == nil || s.Course.Of > out.Of) {
+			out = s.Course
+		}
+	}
+	return out
 }
 
 // sums are the state of all series, and the answer.

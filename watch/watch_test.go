@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -632,4 +633,120 @@ func TestForms(t *testing.T) {
 	if err := writeJSON(&y, look(t, dir, one)); err != nil || x.String() != y.String() {
 		t.Error("the number of workers moves a byte")
 	}
+}
+
+// A training is told by its course, in one word, and each has a twin for which another word is right.
+func TestCourse(t *testing.T) {
+	base := spread(1, 64, 1)
+	const limit = 0.01
+	falling := []float64{1, 0.8, 0.5, 0.4, 0.2, 0.1, 0.05, 0.03}
+	growing := slices.Clone(falling)
+	slices.Reverse(growing)
+	for name, c := range map[string]struct {
+		sizes []float64
+		want  Progress
+		says  string
+	}{
+		"learned":          {falling, Learned, "is still above the limit of 0.01"},
+		"learned for good": {append(slices.Clone(falling), 0.002), Learned, "is now within the limit of 0.01"},
+		"lost":             {growing, Lost, "beyond the limit of 0.01"},
+		"kept":             {[]float64{0.001, 0.002, 0.001, 0.002, 0.001}, Kept, "at each of 5 checkpoints"},
+		"kept, growing":    {[]float64{1e-4, 2e-4, 4e-4, 6e-4, 1e-3, 2e-3}, Kept, "within the limit"},
+		"up and down":      {[]float64{0.5, 0.6, 0.5, 0.6, 0.5, 0.6}, Unclear, "is not shown"},
+		"few":              {falling[:3], Unclear, "is not shown"},
+		"one":              {[]float64{0.001}, Unclear, "is not shown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for k, size := range c.sizes {
+				put(t, dir, fmt.Sprintf("%d.json", k), 50-k, made{
+					model: fmt.Sprintf("epoch-%d", 10*k), data: "d", threshold: limit,
+					errors: near(uint64(k), base, size),
+				}.document())
+			}
+			r := look(t, dir, options(t, "epoch"))
+			s := r.series(t, largest, SameInputs)
+			if s.Course == nil || s.Course.Word != c.want || !strings.Contains(s.Course.Sentence, c.says) ||
+				!strings.HasPrefix(r.Sentence, s.Course.Sentence) {
+				t.Errorf("%+v; the answer: %s", s.Course, r.Sentence)
+			}
+			byTime := options(t, "time")
+			if s := look(t, dir, byTime).series(t, largest, SameInputs); s.Course != nil {
+				t.Errorf("releases have a course: %+v", s.Course)
+			}
+			byTime.Training = true
+			if s := look(t, dir, byTime).series(t, largest, SameInputs); s.Course == nil {
+				t.Error("a training has none")
+			}
+		})
+	}
+	// An error that is none any more, and one that is not finite, are not within any limit.
+	dir := t.TempDir()
+	for k := range 5 {
+		x := near(uint64(k), base, 0.001)
+		if k == 4 {
+			x[3] = math.NaN()
+		}
+		put(t, dir, fmt.Sprintf("%d.json", k), k, made{
+			model: fmt.Sprintf("epoch-%d", k), data: "d", threshold: limit, errors: x,
+		}.document())
+	}
+	if s := look(t, dir, options(t, "epoch")).series(t, largest, SameInputs); s.Course.Word != Unclear ||
+		s.Course.Within != 4 {
+		t.Errorf("a checkpoint with NaN: %+v", s.Course)
+	}
+}
+
+// Any file of audits is read or refused, and what is read can be judged.
+func FuzzAudit(f *testing.F) {
+	seed := func(a *document.Audit) []byte {
+		var b bytes.Buffer
+		if err := document.Write(&b, a); err != nil {
+			f.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	whole := made{model: "net-v7", data: "d", date: "2026-01-02", errors: spread(1, 6, 0.01)}.document()
+	f.Add("a/audit.json", seed(whole))
+	odd := made{model: "net", data: "d", date: "20260102", errors: []float64{0, math.NaN(), 1e300}}.document()
+	odd.Models = append(odd.Models, odd.Models[0])
+	f.Add("epoch-99999999999999999999/audit.json", seed(odd))
+	f.Add("audit.json", []byte(`{"format":1,"verdict":"PASS","models":[{"checks":[{"sets":[{}]}]}]}`))
+	f.Add("x.json", []byte("{}"))
+	f.Fuzz(func(t *testing.T, name string, b []byte) {
+		dir := t.TempDir()
+		at := filepath.Join(dir, "audit.json")
+		if err := os.WriteFile(at, b, 0o600); err != nil {
+			t.Skip(err)
+		}
+		r := &Reader{Folder: dir, Workers: 1}
+		got := r.one(&file{name: name, at: at, size: int64(len(b)), written: time.Unix(1, 0)})
+		for _, x := range got.releases {
+			for i := range x.Lines {
+				if l := &x.Lines[i]; len(l.Objects) != len(l.Values) {
+					t.Fatalf("%d objects with %d values", len(l.Objects), len(l.Values))
+				}
+			}
+		}
+		for _, by := range Orders() {
+			o := Options{
+				By: by, Reference: first, Alarm: 0.05, Rate: 0.05, Limit: math.NaN(), Allow: 0.1, Training: true,
+			}
+			again := slices.Clone(got.releases)
+			for i := range got.releases {
+				x := *got.releases[i]
+				x.Content += "+"
+				again = append(again, &x)
+			}
+			report, err := Judge(again, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, form := range Forms() {
+				if err := form.Write(io.Discard, report); err != nil {
+					t.Fatalf("%s: %v", form.Name, err)
+				}
+			}
+		}
+	})
 }

@@ -36,6 +36,15 @@ func Correlate(a, b []float32) Correlation {
 	}
 }
 
+// Spearman is the correlation of the ranks of finite numbers, equal ones sharing the mean of theirs; NaN if either side
+// is constant or fewer than two pairs are there. It panics if they differ in length.
+func Spearman(x, y []float64) float64 {
+	if len(x) != len(y) {
+		panic("aggregate: two lists differ in length")
+	}
+	return pearson(ranks(x), ranks(y))
+}
+
 // pearson is the product-moment correlation of numbers; NaN if either side is constant.
 func pearson(x, y []float64) float64 {
 	if len(x) < 2 || slices.Min(x) == slices.Max(x) || slices.Min(y) == slices.Max(y) {
