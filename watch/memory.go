@@ -99,6 +99,7 @@ func (c *chain) goOn(s *Series, times map[string]int) {
 	f := c.former
 	m := *f.Memory
 	m.Releases, m.Seen = slices.Clone(m.Releases), slices.Clone(m.Seen)
+	m.Stream, m.Interval = m.Stream.Clone(), m.Interval.Clone() // the earlier report may be gone on from once more
 	s.Memory, s.Points, s.LogE = &m, slices.Clone(f.Points), slices.Clone(f.LogE)
 	s.FirstAlarm, s.Changed = f.FirstAlarm, f.Changed
 	for _, p := range f.Points {

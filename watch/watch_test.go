@@ -462,6 +462,11 @@ func TestGoesOn(t *testing.T) {
 		}
 	}
 	o.Before = report(o, 0, 4)
+	for range 2 { // what was read is not used up
+		if got := text(report(o, 0, 9)); got != want {
+			t.Errorf("gone on from once more:\n%s\nwant\n%s", got, want)
+		}
+	}
 	o.Rate = 0.1
 	if _, err := Judge(nil, o); err == nil || !strings.Contains(err.Error(), "judged with a rate of 0.05") {
 		t.Errorf("another rate: %v", err)

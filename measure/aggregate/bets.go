@@ -130,6 +130,13 @@ type stored struct {
 	LessBits   []int     `json:"less_exponents"`
 }
 
+// Clone is a sequence that goes on by itself from here.
+func (s *MeanSequence) Clone() *MeanSequence {
+	out := *s
+	out.more, out.less = slices.Clone(s.more), slices.Clone(s.less)
+	return &out
+}
+
 // MarshalJSON writes all that is needed to go on.
 func (s *MeanSequence) MarshalJSON() ([]byte, error) {
 	o := stored{

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"nero/internal/elementary"
 	"nero/measure/aggregate"
@@ -91,6 +92,13 @@ func sumLogs(a, b float64) float64 {
 		return a
 	}
 	return a + elementary.Log1p(elementary.Exp(b-a))
+}
+
+// Clone is a stream that goes on by itself from here.
+func (s *Stream) Clone() *Stream {
+	out := *s
+	out.live, out.evidence = slices.Clone(s.live), slices.Clone(s.evidence)
+	return &out
 }
 
 // Evidence are the logarithms after each release.
