@@ -429,7 +429,8 @@ func outcomeOf(err *remote.Error) *repeat.Outcome {
 
 // askFiles feeds models with files of pictures, as those of a folder are fed.
 func (a *App) askFiles(ctx context.Context, s *job.Study, o RepeatOptions, set *views.Set, dir string) (*interview,
-	error) {
+	error,
+) {
 	folder := *s
 	folder.Data.Views, folder.Data.Images, folder.Data.Labels = "", dir, job.Nothing
 	folder.Data.Limit = 0 // those of the list are chosen

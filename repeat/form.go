@@ -205,8 +205,10 @@ func (m *Model) parts(r *Report) []part {
 }
 
 func (r *Repeats) part(of *Report, m *Model) part {
-	p := part{title: "The same again, " + strconv.Itoa(of.Times) + " times", table: [][]string{{"of repeats",
-		"interval"}}}
+	p := part{title: "The same again, " + strconv.Itoa(of.Times) + " times", table: [][]string{{
+		"of repeats",
+		"interval",
+	}}}
 	add := func(name, value string) { p.table = append(p.table, []string{name, value}) }
 	add("agreement of two answers", r.Agreement.text(words.Percent))
 	add("entropy, bits", r.Entropy.text(words.Figures))
@@ -222,10 +224,10 @@ func (r *Repeats) part(of *Report, m *Model) part {
 		if c.Errors.N > 0 {
 			wrong = c.Errors.text(words.Percent) + " of errors are consistent errors: asking again does not find them."
 		}
-		p.text = append(p.text, fmt.Sprintf("%s Consistent and right %d, consistent and wrong %d, varying and right " +
+		p.text = append(p.text, fmt.Sprintf("%s Consistent and right %d, consistent and wrong %d, varying and right "+
 			"%d, "+
 			"varying and wrong %d objects.", wrong, c.ConsistentRight, c.ConsistentWrong, c.VaryingRight,
-				c.VaryingWrong))
+			c.VaryingWrong))
 	}
 	if r.Digits != nil {
 		var shares []string
@@ -311,18 +313,22 @@ func (c *Contract) part() part {
 	if c.Fixed.Need > 0 {
 		limits += fmt.Sprintf("; about %s decide", words.Plural(c.Fixed.Need, "object", "objects"))
 	}
-	p.table = append(p.table, []string{"these objects", c.Fixed.State, strconv.Itoa(c.Fixed.N),
+	p.table = append(p.table, []string{
+		"these objects", c.Fixed.State, strconv.Itoa(c.Fixed.N),
 		strconv.Itoa(c.Fixed.Over),
-		limits})
+		limits,
+	})
 	evidence := fmt.Sprintf("evidence that it is kept 1e%s, that it is broken 1e%s, due at %s",
 		tens(float64(*c.Stream.LogKept)), tens(float64(*c.Stream.LogBroken)),
 		words.Figures(1/(1-float64(c.Confidence))))
 	if c.Stream.DecidedAt > 0 {
 		evidence += fmt.Sprintf("; decided after %s", words.Plural(c.Stream.DecidedAt, "object", "objects"))
 	}
-	p.table = append(p.table, []string{"all so far", c.Stream.State, strconv.Itoa(c.Stream.N),
+	p.table = append(p.table, []string{
+		"all so far", c.Stream.State, strconv.Itoa(c.Stream.N),
 		strconv.Itoa(c.Stream.Over),
-		evidence})
+		evidence,
+	})
 	p.notes = append(p.notes, "The error of an object is its largest over views and repeats, from the most frequent "+
 		"answer "+
 		"to the reference.")

@@ -128,8 +128,10 @@ func TestFlipsAreRecovered(t *testing.T) {
 		if m.Given[0] != b || !(float64(b.Accuracy.Low) <= 1-q && 1-q <= float64(b.Accuracy.High)) {
 			t.Errorf("q = %g: ranked %s first, accuracy %+v", q, m.Given[0].Name, b.Accuracy)
 		}
-		if want := map[string]document.Verdict{Same: document.Passed,
-			Differs: document.Failed}[want]; m.Verdict != want {
+		if want := map[string]document.Verdict{
+			Same:    document.Passed,
+			Differs: document.Failed,
+		}[want]; m.Verdict != want {
 			t.Errorf("q = %g: %s, want %s", q, m.Verdict, want)
 		}
 	}
@@ -202,8 +204,10 @@ func TestFailuresAreCountedAndInNoMean(t *testing.T) {
 		t.Errorf("4 %%: %s, %v", m.Verdict, m.Reasons)
 	}
 	s := subject(20, []string{"A"}, false, func(Question) Answer {
-		return Answer{Outcome: Unreachable,
-			Why: "nobody there"}
+		return Answer{
+			Outcome: Unreachable,
+			Why:     "nobody there",
+		}
 	})
 	if _, err := s.Collect(t.Context(), 2, 1, 1); !errors.Is(err, ErrGone) || !strings.Contains(err.Error(),
 		"nobody there") {

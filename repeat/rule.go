@@ -31,16 +31,26 @@ type Rule struct {
 // Rules are all rules.
 func Rules() []*Rule {
 	return []*Rule{
-		{Name: "trim", Doc: "spaces and line breaks at both ends are left out, several in a row become one space",
-			ready: plain(func(s string) (string, bool) { return strings.Join(strings.Fields(s), " "), true })},
-		{Name: "case", Doc: "capital letters become small ones",
-			ready: plain(func(s string) (string, bool) { return strings.ToLower(s), true })},
-		{Name: "json", Doc: "JSON is written in one way: keys sorted, no spaces, numbers as float64",
-			ready: plain(canonical)},
-		{Name: "match", Doc: "the part that a regular expression finds, or its first group: match=answer: (\\w+)",
-			Takes: "a regular expression as Go's package regexp reads it", ready: match},
-		{Name: "number", Doc: "the text is one number; answers are numbers then, and distances are taken", Number: true,
-			ready: plain(number)},
+		{
+			Name: "trim", Doc: "spaces and line breaks at both ends are left out, several in a row become one space",
+			ready: plain(func(s string) (string, bool) { return strings.Join(strings.Fields(s), " "), true }),
+		},
+		{
+			Name: "case", Doc: "capital letters become small ones",
+			ready: plain(func(s string) (string, bool) { return strings.ToLower(s), true }),
+		},
+		{
+			Name: "json", Doc: "JSON is written in one way: keys sorted, no spaces, numbers as float64",
+			ready: plain(canonical),
+		},
+		{
+			Name: "match", Doc: "the part that a regular expression finds, or its first group: match=answer: (\\w+)",
+			Takes: "a regular expression as Go's package regexp reads it", ready: match,
+		},
+		{
+			Name: "number", Doc: "the text is one number; answers are numbers then, and distances are taken",
+			Number: true, ready: plain(number),
+		},
 	}
 }
 

@@ -88,8 +88,10 @@ func TestRefusals(t *testing.T) {
 		{"v.jsonl", `{"object": "1", "views": {"a": "x"}, "lable": "y"}`, `unknown field "lable"`},
 		{"v.jsonl", `{"object": "1", "views": {"a": "x"}, "label": [1]}`, `the label of "1" is "[1]"`},
 		{"v.jsonl", `{"object": "1", "views": {"a": "x"}} {}`, "v.jsonl:1: more behind the object"},
-		{"v.jsonl", `{"object": "1", "views": {"a": "x"}}` + "\n" + `{"object": "1", "views": {"b": "x"}}`,
-			`v.jsonl:2: "1" a second time`},
+		{
+			"v.jsonl", `{"object": "1", "views": {"a": "x"}}` + "\n" + `{"object": "1", "views": {"b": "x"}}`,
+			`v.jsonl:2: "1" a second time`,
+		},
 	} {
 		if s, err := Read(c.name, []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q gives %+v, %v; want %q", c.text, s, err, c.want)

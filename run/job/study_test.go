@@ -201,7 +201,7 @@ func changes(beyond bool) []change {
 			"unknown far", "audit:", "colour:",
 			"study.yaml:16:1: colour: unknown key; known keys are version, name, about, hypothesis, task, models, " +
 				"providers, data, input, output, group, metrics, formulas, measures, consensus, audit, split, watch, " +
-					"repeat, " +
+				"repeat, " +
 				"seed",
 		},
 		{"no group name", "  name: SO(2)\n", "", "study.yaml:11:1: group.name: missing; add name: ..."},

@@ -18,8 +18,9 @@ const leastCourse = 4
 // fewer than four releases, with no such object, or where the means are all the same.
 //
 // The interval is wide enough for both that are drawn: objects, by the bootstrap with 200 draws, and releases, by
-// Fisher's transform with the variance (1 + ρ²/2)/(n - 3) of Bonett and Wright (Psychometrika 65, 2000). A perfect order
-// has no finite transform, and takes that of the next best order of n releases, 1 - 12/(n(n² - 1)), as its inner end.
+// Fisher's transform with the variance (1 + ρ²/2)/(n - 3) of Bonett and Wright (Psychometrika 65, 2000). A perfect
+// order has no finite transform, and takes that of the next best order of n releases, 1 - 12/(n(n² - 1)), as its inner
+// end.
 // Like a slope it describes a training, and is no test that may be repeated.
 func Course(releases [][]float64, confidence float64, r *rand.Rand) (rho float64, i aggregate.Interval) {
 	n := len(releases)

@@ -41,8 +41,10 @@ func TestTextsGoThereAndBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, in := range []string{"hello", "", "ünï \"codé\"\n", "NaN, Infinity", "\xff\x00 no text",
-		"\xff\x00 no text"} {
+	for i, in := range []string{
+		"hello", "", "ünï \"codé\"\n", "NaN, Infinity", "\xff\x00 no text",
+		"\xff\x00 no text",
+	} {
 		got, err := m.Ask(t.Context(), []byte(in), map[string]any{"seed": 7})
 		want := fmt.Sprintf("%q %d 7", in, map[bool]int{true: 1}[i == 5])
 		if err != nil || got.Text != want || got.Numbers != nil {

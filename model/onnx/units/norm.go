@@ -210,7 +210,8 @@ func (g *Graph) quotient(n *onnxpb.NodeProto, made map[string]*onnxpb.NodeProto)
 	}
 	// what is centred before is what matters
 	if s := made[x]; s != nil && s.GetOpType() == "Sub" && enough(s) {
-		if m := made[s.GetInput()[1]]; m != nil && enough(m) && m.GetOpType() == "ReduceMean" && m.GetInput()[0] == s.GetInput()[0] {
+		m := made[s.GetInput()[1]]
+		if m != nil && enough(m) && m.GetOpType() == "ReduceMean" && m.GetInput()[0] == s.GetInput()[0] {
 			z.inner, z.innerly = x, z.reads
 			z.op, z.value, z.reads = "centring and division by its deviation", s.GetInput()[0], 2
 		}
