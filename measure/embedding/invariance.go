@@ -1,0 +1,319 @@
+package embedding
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"nero/internal/elementary"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Collapsed is the effective rank below which features hold so little that their staying says nothing.
+const Collapsed = 2
+
+// mostPairs is how many pairs of objects say how far apart objects are.
+const mostPairs = 100_000
+
+// Invariance is how far features stay where they are.
+type Invariance struct {
+	// Rank is the effective rank of the features at the identity: e to the entropy of the shares of variance of their
+	// principal directions (Roy and Vetterli, EUSIPCO 2007, of the covariance). 1: one direction holds all; the width
+	// of the features at most.
+	Rank Estimate
+	// Dead is how many units are the same for every sample at every element.
+	Dead int
+	// Vacuous says that the features collapsed: an effective rank below [Collapsed].
+	Vacuous bool
+	// Apart is the mean distance of the features of two objects at the identity, in the unit of the features; Pairs is
+	// how many pairs of samples it is a mean of, all or a seeded choice.
+	Apart float64
+	Pairs int
+	// By is what each element does, the identity among them.
+	By []Transformation
+}
+
+// Transformation is what an element does to features.
+type Transformation struct {
+	// Ratio is E‖φ(gx) - φ(x)‖ / E‖φ(x') - φ(x)‖, x' another object: 0 where features stay, about 1 where nothing is
+	// left of the object. It has no unit.
+	Ratio Estimate
+	// Worst is the sample whose features go furthest, WorstRatio how far.
+	Worst      int
+	WorstRatio float64
+	// Cosine is the mean cosine between φ(gx) and φ(x), both less the mean of all features; Undefined is how many
+	// samples have none because one of them is that mean.
+	Cosine    Estimate
+	Undefined int
+	// Diagonal is the mean correlation of a unit with itself before and after over samples, OffDiagonal the mean square
+	// of that of two units (Zbontar et al., Barlow Twins, ICML 2021); NaN if fewer than one unit, or two, vary.
+	Diagonal, OffDiagonal float64
+}
+
+// Invariance compares the features at each element with those at the identity.
+func (o *Orbits) Invariance(opt Options) (*Invariance, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	out := &Invariance{Dead: len(o.dead())}
+	if out.Dead == o.Width() {
+		return nil, ErrConstant
+	}
+	var err error
+	groups := objects(o.Object)
+	if out.Rank, err = o.effectiveRank(groups, opt); err != nil {
+		return nil, err
+	}
+	out.Vacuous = !(out.Rank.Value >= Collapsed*(1-1e-9))
+	h, b, pairs := o.between(groups, opt.Seed)
+	out.Apart, out.Pairs = b, pairs
+	centre := mean(o.At...)
+	still := less(o.Still(), centre)
+	for k := range o.At {
+		out.By = append(out.By, o.transformation(k, groups, h, b, still, centre, opt))
+	}
+	return out, nil
+}
+
+// dead are the units that never vary.
+func (o *Orbits) dead() []int {
+	var out []int
+	for j := range o.Width() {
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for _, at := range o.At {
+			n, _ := at.Dims()
+			for i := range n {
+				x := at.At(i, j)
+				lo, hi = min(lo, x), max(hi, x)
+			}
+		}
+		if !(hi-lo > 1e-12*max(math.Abs(lo), math.Abs(hi))) {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// effectiveRank is that of the features at the identity. Its interval resamples the influence of each object: the
+// entropy H of shares p moves by -Σ ln(p_i)(z_i² - λ_i)/Σλ where an object with the coordinates z comes in.
+func (o *Orbits) effectiveRank(groups [][]int, opt Options) (Estimate, error) {
+	x := less(o.Still(), mean(o.Still()))
+	n, d := x.Dims()
+	var s mat.SymDense
+	var values []float64
+	var vectors *mat.Dense
+	var err error
+	if d <= n {
+		s.SymOuterK(1/float64(n), x.T())
+		values, vectors, err = symmetric(&s)
+	} else {
+		s.SymOuterK(1/float64(n), x)
+		values, vectors, err = symmetric(&s)
+	}
+	if err != nil {
+		return Estimate{}, err
+	}
+	total, top := 0.0, values[len(values)-1]
+	for _, v := range values {
+		if v > 1e-12*top {
+			total += v
+		}
+	}
+	if !(total > 0) {
+		return Estimate{}, ErrConstant
+	}
+	var coordinates mat.Dense // of samples along the principal directions
+	if d <= n {
+		coordinates.Mul(x, vectors)
+	}
+	entropy, influence := 0.0, make([]float64, n)
+	for k, v := range values {
+		if !(v > 1e-12*top) {
+			continue
+		}
+		log := elementary.Log(v / total)
+		entropy -= float64(v / total * log)
+		for i := range n {
+			z := 0.0
+			if d <= n {
+				z = coordinates.At(i, k)
+			} else {
+				z = vectors.At(i, k) * math.Sqrt(v*float64(n))
+			}
+			influence[i] -= float64(log*(float64(z*z)-v)) / total
+		}
+	}
+	by := make([]float64, len(groups))
+	for k, rows := range groups {
+		for _, i := range rows {
+			by[k] += influence[i] / float64(n)
+		}
+	}
+	return opt.estimate(len(groups), streamRank, func(count []int) float64 {
+		h, objects := entropy, 0
+		for _, c := range count {
+			objects += c
+		}
+		for k, c := range count { // what objects weigh has the sum of their number, also where one is left out
+			h += float64(float64(c) * by[k] * float64(len(count)) / float64(objects))
+		}
+		return elementary.Exp(h)
+	}), nil
+}
+
+// between is, for each object, its mean distance from the features of other objects, and the mean over all pairs. No
+// sample is paired with one of its own object, least of all with itself.
+func (o *Orbits) between(groups [][]int, seed uint64) (by []float64, all float64, pairs int) {
+	of := make([]int, len(o.Object))
+	for k, rows := range groups {
+		for _, i := range rows {
+			of[i] = k
+		}
+	}
+	n := len(of)
+	sum, weight := make([]float64, len(groups)), make([]float64, len(groups))
+	total := 0.0
+	add := func(i, j int) {
+		d := math.Sqrt(apart(o.Still().RawRowView(i), o.Still().RawRowView(j)))
+		total += d
+		pairs++
+		for _, k := range []int{of[i], of[j]} {
+			sum[k] += d
+			weight[k]++
+		}
+	}
+	if n*(n-1)/2 <= mostPairs {
+		for i := range n {
+			for j := range i {
+				if of[i] != of[j] {
+					add(i, j)
+				}
+			}
+		}
+	} else {
+		r := rand.New(rand.NewPCG(seed, streamPairs))
+		for m := range mostPairs { // each sample in turn, so that every object has partners
+			i := m % n
+			j := r.IntN(n)
+			for of[j] == of[i] {
+				j = r.IntN(n)
+			}
+			add(i, j)
+		}
+	}
+	for k := range sum {
+		if weight[k] > 0 {
+			sum[k] /= weight[k]
+		}
+	}
+	return sum, total / float64(pairs), pairs
+}
+
+// transformation compares the features at an element with those at the identity.
+func (o *Orbits) transformation(k int, groups [][]int, h []float64, b float64, still *mat.Dense, centre []float64,
+	opt Options,
+) Transformation {
+	var t Transformation
+	at := o.At[k]
+	moved := less(at, centre)
+	n, _ := at.Dims()
+	step, cos := make([]float64, n), make([]float64, n)
+	for i := range n {
+		step[i] = math.Sqrt(apart(at.RawRowView(i), o.Still().RawRowView(i)))
+		x, y := still.RawRowView(i), moved.RawRowView(i)
+		if cos[i] = dot(x, y) / math.Sqrt(float64(squares(x)*squares(y))); math.IsNaN(cos[i]) {
+			t.Undefined++
+		}
+	}
+	for i, x := range step {
+		if x > step[t.Worst] {
+			t.Worst = i
+		}
+	}
+	t.WorstRatio = step[t.Worst] / b
+	top, c, m := make([]float64, len(groups)), make([]float64, len(groups)), make([]float64, len(groups))
+	for g, rows := range groups {
+		for _, i := range rows {
+			top[g] += step[i] / float64(len(rows))
+			if !math.IsNaN(cos[i]) {
+				c[g] += cos[i]
+				m[g]++
+			}
+		}
+	}
+	// The mean distance of a resample of objects, by its linear part in each object (Hoeffding 1948): b + 2 Σ (h -
+	// b)/n.
+	// It is not negative, for the triangle inequality has b ≤ 2h.
+	t.Ratio = opt.estimate(len(groups), streamRatio, func(count []int) float64 {
+		a, hs, w := 0.0, 0.0, 0.0
+		for g, times := range count {
+			a += float64(float64(times) * top[g])
+			hs += float64(float64(times) * (h[g] - b))
+			w += float64(times)
+		}
+		return (a / w) / (b + 2*hs/w)
+	})
+	t.Cosine = opt.quotient(c, m, streamCosine)
+	t.Diagonal, t.OffDiagonal = correlations(still, moved)
+	return t
+}
+
+// correlations are the mean correlation of units with themselves before and after, and the mean square of that between
+// units. Units that do not vary on either side are left out.
+func correlations(before, after *mat.Dense) (diagonal, off float64) {
+	x, y := standard(before), standard(after)
+	n, d := x.Dims()
+	trace, units := 0.0, 0
+	for j := range d {
+		s, vx, vy := 0.0, 0.0, 0.0
+		for i := range n {
+			a, b := x.At(i, j), y.At(i, j)
+			s, vx, vy = s+float64(a*b), vx+float64(a*a), vy+float64(b*b)
+		}
+		if !(vx > 0) || !(vy > 0) {
+			for i := range n {
+				x.Set(i, j, 0)
+				y.Set(i, j, 0)
+			}
+			continue
+		}
+		trace, units = trace+s, units+1
+		off -= float64(s * s)
+	}
+	var kx, ky mat.SymDense // ‖XᵀY‖² = tr(XXᵀ YYᵀ), of as many rows as there are samples
+	kx.SymOuterK(1, x)
+	ky.SymOuterK(1, y)
+	for i := range n {
+		for j := range n {
+			off += float64(kx.At(i, j) * ky.At(i, j))
+		}
+	}
+	if units == 0 {
+		return math.NaN(), math.NaN()
+	}
+	if units < 2 {
+		return trace, math.NaN()
+	}
+	return trace / float64(units), max(off, 0) / float64(units*(units-1))
+}
+
+// standard is a table whose columns have mean 0 and length 1, or 0 where one does not vary.
+func standard(t *mat.Dense) *mat.Dense {
+	out := less(t, mean(t))
+	n, d := out.Dims()
+	for j := range d {
+		s, size := 0.0, 0.0
+		for i := range n {
+			s += float64(out.At(i, j) * out.At(i, j))
+			size += float64(t.At(i, j) * t.At(i, j))
+		}
+		f := 0.0
+		if s > 1e-24*size {
+			f = 1 / math.Sqrt(s)
+		}
+		for i := range n {
+			out.Set(i, j, out.At(i, j)*f)
+		}
+	}
+	return out
+}
