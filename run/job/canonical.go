@@ -173,6 +173,7 @@ func (j *Job) withoutPaths() *Job {
 	c.Study.Name, c.Study.About, c.Study.Hypothesis = "", "", false
 	c.Study.Watch = Watch{}             // judges what is there
 	c.Study.Repeat = Repeat{}           // asks for itself
+	c.Study.Embedding = Embedding{}     // looks at models, not at runs
 	c.Study.Providers = nil             // as they were understood they stand beside the engine and the models
 	c.Study.Data.Labels = ""            // those of the samples count, wherever they are from
 	for _, p := range c.Study.Paths() { // what they hold counts by its digest

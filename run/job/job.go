@@ -70,6 +70,8 @@ type Study struct {
 	Watch Watch `json:"watch,omitzero" yaml:"watch,omitempty"`
 	// how nero repeat asks the same again; it decides no number of a run or an audit
 	Repeat Repeat `json:"repeat,omitzero" yaml:"repeat,omitempty"`
+	// which features nero embed looks at, and how; it decides no number of a run or an audit
+	Embedding Embedding `json:"embedding,omitzero" yaml:"embedding,omitempty"`
 	// of every random choice but that of the samples; default 0
 	Seed uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`
 
@@ -122,6 +124,19 @@ type Repeat struct {
 	// how much more often than by chance answers to a view may differ that counts as the same; of numbers how much
 	// further, in units of the centred scale; default 0.05
 	Excess float64 `json:"excess,omitempty" yaml:"excess,omitempty" jsonschema:"exclusiveMinimum=0"`
+}
+
+// Embedding says which features of the models are looked at (docs/EMBEDDINGS.md).
+type Embedding struct {
+	// value of the graph, or node, whose numbers are the features; default the first output that is read
+	Value string `json:"value,omitempty" yaml:"value,omitempty" jsonschema:"minLength=1"`
+	// parts that are asked beside how far features stay and which maps move them: split, along which directions object
+	// and pose lie apart, and generators, one matrix for a whole group of one parameter; default both
+	What []string `json:"what,omitempty" yaml:"what,omitempty" jsonschema:"minItems=1,maxItems=2,uniqueItems,enum=split,enum=generators" study:"single"`
+	// a later release of the model, an ONNX file: can it read an index of this one's features? default none
+	Against string `json:"against,omitempty" yaml:"against,omitempty" jsonschema:"minLength=1"`
+	// samples that others are compared with by cosines; default 300, or as many as there are
+	Anchors int `json:"anchors,omitempty" yaml:"anchors,omitempty" jsonschema:"minimum=2"`
 }
 
 // Formula is a metric by an expression over named arrays.

@@ -229,6 +229,7 @@ func TestHashEveryField(t *testing.T) {
 				path == "study.data.views" || strings.HasPrefix(path, "study.repeat.") ||
 				path == "files[0].path" ||
 				strings.HasPrefix(path, "study.providers") || strings.HasPrefix(path, "study.watch.") ||
+				strings.HasPrefix(path, "study.embedding.") ||
 				path == "study.output.type.matrices" ||
 				strings.HasPrefix(path, "models[") && strings.HasSuffix(path, ".path")
 			if (before == after) != isPath {

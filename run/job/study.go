@@ -462,6 +462,7 @@ func (s *Study) Resolve(dir string) {
 		*p = join(*p)
 	}
 	s.Group.File = join(s.Group.File)
+	s.Embedding.Against = join(s.Embedding.Against)
 	s.Models = slices.Clone(s.Models)
 	for i := range s.Models {
 		m := &s.Models[i]

@@ -201,7 +201,7 @@ func changes(beyond bool) []change {
 			"unknown far", "audit:", "colour:",
 			"study.yaml:16:1: colour: unknown key; known keys are version, name, about, hypothesis, task, models, " +
 				"providers, data, input, output, group, metrics, formulas, measures, consensus, audit, split, watch, " +
-				"repeat, " +
+				"repeat, embedding, " +
 				"seed",
 		},
 		{"no group name", "  name: SO(2)\n", "", "study.yaml:11:1: group.name: missing; add name: ..."},
@@ -369,7 +369,7 @@ func TestParseStudyReportsAll(t *testing.T) {
 			"1\ndata: {limit: -1}\n"))
 	want := `s.yaml:2:29: group.resample: "cubic" is not one of nearest, bilinear, bicubic, lanczos, spline, quintic, area, fourier, up3-bilinear; did you mean "bicubic"?
 s.yaml:3:41: models[0].batch: 0 is out of range; expected a number at least 1 and at most 1024
-s.yaml:4:1: what: unknown key; known keys are version, name, about, hypothesis, task, models, providers, data, input, output, group, metrics, formulas, measures, consensus, audit, split, watch, repeat, seed
+s.yaml:4:1: what: unknown key; known keys are version, name, about, hypothesis, task, models, providers, data, input, output, group, metrics, formulas, measures, consensus, audit, split, watch, repeat, embedding, seed
 s.yaml:5:15: data.limit: -1 is out of range; expected a number at least 0 and at most 1000000000`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)

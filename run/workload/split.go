@@ -24,11 +24,15 @@ func (w *Workload) Chosen() (split.Sets, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects := w.objects()
-	if w.Eval.Samples != nil {
-		objects = at(objects, w.Eval.Samples)
+	return shares.Divide(w.Study.Split.Seed, w.Objects()), nil
+}
+
+// Objects are the names of what the samples of the study show, by their places in it. Several samples may show one.
+func (w *Workload) Objects() []string {
+	if w.Eval.Samples == nil {
+		return w.objects()
 	}
-	return shares.Divide(w.Study.Split.Seed, objects), nil
+	return at(w.objects(), w.Eval.Samples)
 }
 
 // Divided are the samples of each side that a study which is limited to that side reads, by their places in the data:
