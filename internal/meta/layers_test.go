@@ -33,6 +33,7 @@ var rooms = []string{
 	"watch",
 	"repeat",
 	"weights",
+	"encoder",
 	"serve",
 	"app",
 	"cli",

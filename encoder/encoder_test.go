@@ -1,0 +1,310 @@
+package encoder_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nero/data/split"
+	"nero/encoder"
+	"nero/internal/elementary"
+	"nero/measure/embedding"
+	"nero/symmetry/group"
+	"nero/symmetry/group/catalog"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+var update = flag.Bool("update", false, "write golden files")
+
+// kind is how features are made of an object and an angle in degrees.
+type kind func(object []float64, angle float64, r *rand.Rand) []float64
+
+// stays and turns are features that do so: one plane turns as the input does, one twice as fast.
+func stays(x []float64, _ float64, _ *rand.Rand) []float64 { return x[:5] }
+
+func turns(x []float64, angle float64, _ *rand.Rand) []float64 {
+	s, c := elementary.Sincos(angle * math.Pi / 180)
+	s2, c2 := elementary.Sincos(2 * angle * math.Pi / 180)
+	return []float64{
+		x[0], c*x[1] - s*x[2], s*x[1] + c*x[2], c2*x[3] - s2*x[4], s2*x[3] + c2*x[4], x[5],
+	}
+}
+
+// blurred is turns with noise.
+func blurred(x []float64, angle float64, r *rand.Rand) []float64 {
+	out := turns(x, angle, r)
+	for i := range out {
+		out[i] += 0.05 * elementary.Normal(r)
+	}
+	return out
+}
+
+func loses(x []float64, angle float64, r *rand.Rand) []float64 {
+	if angle == 0 {
+		return x[:5]
+	}
+	out := normals(5, r)
+	for i := range out { // further apart than objects are
+		out[i] *= 3
+	}
+	return out
+}
+
+func collapses(x []float64, _ float64, _ *rand.Rand) []float64 { return []float64{x[0], 2 * x[0], 7} }
+
+func breaks(x []float64, angle float64, _ *rand.Rand) []float64 {
+	if angle == 180 && x[0] > 1 {
+		return []float64{x[0], math.NaN(), x[1]}
+	}
+	return x[:3]
+}
+
+func constant([]float64, float64, *rand.Rand) []float64 { return []float64{1, 2} }
+
+func normals(n int, r *rand.Rand) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = elementary.Normal(r)
+	}
+	return out
+}
+
+// subject is a planted encoder under a group, asked at n equal turns.
+func subject(t *testing.T, name string, n int, of kind) *encoder.Subject {
+	t.Helper()
+	g, err := catalog.Parse(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &encoder.Subject{
+		Model: "planted", Digest: "00", Value: "features", Group: g, Sides: map[split.Side]*encoder.Side{}, Seed: 3,
+		Confidence: 0.95,
+	}
+	for k := range n {
+		s.Elements = append(s.Elements, group.Element{float64(k) * 360 / float64(n)})
+	}
+	for i, side := range split.Sides() {
+		r := rand.New(rand.NewPCG(uint64(i), 4))
+		many := map[split.Side]int{split.Fit: 60, split.Choose: 30, split.Confirm: 40}[side]
+		x := &encoder.Side{}
+		var objects [][]float64
+		for j := range many {
+			id := fmt.Sprintf("%s%d", side, j)
+			x.Names, x.Objects, x.Inputs = append(x.Names, id), append(x.Objects, id), append(x.Inputs, id)
+			x.Labels = append(x.Labels, j%4)
+			o := normals(8, r)
+			for k := range o {
+				o[k] += 3 * float64((j%4)>>(k%2)&1) // classes lie apart
+			}
+			objects = append(objects, o)
+		}
+		for _, e := range s.Elements {
+			var at *mat.Dense
+			for j, o := range objects {
+				f := of(o, e[0], r)
+				if at == nil {
+					at = mat.NewDense(many, len(f), nil)
+				}
+				at.SetRow(j, f)
+			}
+			x.At = append(x.At, at)
+		}
+		s.Sides[side] = x
+	}
+	return s
+}
+
+func TestStates(t *testing.T) {
+	for _, c := range []struct {
+		of    kind
+		state encoder.State
+		says  string
+		good  bool
+	}{
+		{stays, encoder.Stay, "the features stay", true},
+		{turns, encoder.Move, "the features move", true},
+		{loses, encoder.Lost, "lose the object", false},
+		{collapses, encoder.Collapsed, "effective rank is below 2", false},
+		{constant, encoder.Collapsed, "the same for every sample", false},
+		{breaks, encoder.NotFinite, "180°", false},
+	} {
+		m, err := encoder.Take(subject(t, "C4", 4, c.of))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.State != c.state || !strings.Contains(m.Sentence, c.says) {
+			t.Errorf("%s: %s, want %s with %q", m.State, m.Sentence, c.state, c.says)
+		}
+		r := &encoder.Report{Models: []*encoder.Model{m}}
+		if r.Good() != c.good {
+			t.Errorf("%s: good is %v", m.State, r.Good())
+		}
+	}
+}
+
+// The features of SO(2) that turn once and twice have a generator with these frequencies, maps that compose, and parts.
+func TestTurningFeatures(t *testing.T) {
+	m, err := encoder.Take(subject(t, "SO(2)", 24, turns))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := m.Generators
+	if g == nil {
+		t.Fatalf("no generator: %v", m.Notes)
+	}
+	var got []float64
+	for _, f := range g.Frequencies {
+		got = append(got, float64(f.Value))
+	}
+	for k, want := range []float64{0, 0, 1, 2} {
+		if len(got) != 4 || !(math.Abs(got[k]-want) < 1e-3) {
+			t.Fatalf("frequencies %v, want 0, 0, 1, 2 per %s", got, g.Unit)
+		}
+	}
+	if !(g.R2Unseen.Value > 0.999) || g.Period == nil || !(*g.Period < 0.01) || g.Unit != "rad" {
+		t.Errorf("%+v", g)
+	}
+	if m.Maps.Homomorphism == nil || !(*m.Maps.Homomorphism < 1e-3) || m.Maps.Products != 23*23 {
+		t.Errorf("%+v", m.Maps)
+	}
+	if r := m.Retrieval; r.H1 != 1 || r.Candidates != 24 {
+		t.Errorf("%+v", r)
+	}
+	if m.Split.Invariant.Value != 2 || m.Extrapolation != nil {
+		t.Errorf("%+v", m.Split)
+	}
+	m, err = encoder.Take(subject(t, "C4", 4, turns))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Generators != nil || len(m.Notes) != 1 || !strings.Contains(m.Notes[0], "no generators") {
+		t.Errorf("C4 has a generator: %+v, %v", m.Generators, m.Notes)
+	}
+}
+
+// A release that turned all features cannot read the index, and can through the turn back; one that is noise cannot.
+func TestOtherRelease(t *testing.T) {
+	s := subject(t, "C4", 4, stays)
+	swap := mat.NewDense(5, 5, []float64{0, 0, 0, 0, 1, -1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0, 1, 0})
+	noise := rand.New(rand.NewPCG(1, 1))
+	for _, c := range []struct {
+		of                   func(x *mat.Dense) *mat.Dense
+		reading, index, says string
+	}{
+		{func(x *mat.Dense) *mat.Dense {
+			y := &mat.Dense{}
+			y.Mul(x, swap)
+			return y
+		}, string(embedding.SameSpace), "", "the same space, turned"},
+		{func(x *mat.Dense) *mat.Dense {
+			n, _ := x.Dims()
+			return mat.NewDense(n, 3, normals(3*n, noise))
+		}, string(embedding.Reembed), embedding.Worse, "re-embed"},
+	} {
+		for side, x := range s.Sides {
+			x.Other = nil
+			for k, at := range x.At {
+				if k == 0 || side == split.Confirm {
+					x.Other = append(x.Other, c.of(at))
+				}
+			}
+		}
+		s.Against = &encoder.Release{Model: "next", Value: "features"}
+		m, err := encoder.Take(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Against.Reading != c.reading || c.index != "" && m.Against.Index != c.index ||
+			!strings.Contains(m.Sentence, c.says) {
+			t.Errorf("%s: %+v", m.Sentence, m.Against)
+		}
+		if c.index == "" { // as they are, and through three maps, at 1 and 5
+			worse, through := m.Against.Backward[0], m.Against.Backward[2]
+			if len(m.Against.Backward) != 8 || worse.Adapter != "none" || worse.State != embedding.Worse ||
+				through.Adapter != "isometry" || through.State == embedding.Worse {
+				t.Errorf("%+v", m.Against.Backward)
+			}
+		}
+	}
+}
+
+// Samples of one object, and samples with one input, are not on two sides.
+func TestDuplicates(t *testing.T) {
+	for _, change := range []func(fit, confirm *encoder.Side){
+		func(fit, confirm *encoder.Side) { confirm.Objects[3] = fit.Objects[5] },
+		func(fit, confirm *encoder.Side) { confirm.Inputs[3] = fit.Inputs[5] },
+	} {
+		s := subject(t, "C4", 4, stays)
+		change(s.Sides[split.Fit], s.Sides[split.Confirm])
+		_, err := encoder.Take(s)
+		if !errors.Is(err, encoder.ErrBoth) || !strings.Contains(err.Error(), "fit5 (fit) and confirm3 (confirm)") {
+			t.Errorf("a sample on two sides: %v", err)
+		}
+	}
+	s := subject(t, "C4", 4, stays)
+	s.Elements = s.Elements[1:]
+	if _, err := encoder.Take(s); err == nil {
+		t.Error("features are compared without the identity")
+	}
+	s = subject(t, "C4", 4, stays)
+	for k := range s.Sides[split.Choose].Objects {
+		s.Sides[split.Choose].Objects[k] = fmt.Sprint("choose", k%3)
+	}
+	if _, err := encoder.Take(s); !errors.Is(err, embedding.ErrFew) || !strings.Contains(err.Error(), "side choose") {
+		t.Errorf("three objects: %v", err)
+	}
+}
+
+func TestForms(t *testing.T) {
+	m, err := encoder.Take(subject(t, "SO(2)", 12, blurred))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &encoder.Report{
+		Format: encoder.FormatNumber, Seed: 3, Confidence: 0.95, Group: "SO(2)", Measure: "12 angles",
+		Elements: []string{"0°"}, Samples: encoder.Samples{Fit: 60, Choose: 30, Confirm: 40, Objects: 40},
+		Models: []*encoder.Model{m},
+	}
+	r.Conclude()
+	for _, f := range encoder.Forms() {
+		var b bytes.Buffer
+		if err := f.Write(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		if f.Name == "json" {
+			var back encoder.Report
+			if err := json.Unmarshal(b.Bytes(), &back); err != nil || back.Models[0].Sentence != m.Sentence {
+				t.Errorf("%v: %+v", err, back)
+			}
+			continue
+		}
+		golden := filepath.Join("testdata", "embedding"+f.Ending)
+		if *update {
+			if err := os.WriteFile(golden, b.Bytes(), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(b.Bytes(), want) {
+			t.Errorf("%s differs from %s:\n%s", f.Name, golden, b.Bytes())
+		}
+	}
+	if _, err := encoder.FindForm("jsn"); err == nil || !strings.Contains(err.Error(), "did you mean json?") {
+		t.Errorf("%v", err)
+	}
+	if _, err := encoder.FormOf("a.pdf"); err == nil {
+		t.Error("a.pdf is a form")
+	}
+}

@@ -1,0 +1,323 @@
+// Package encoder says how the features of a model move when its input does: how far they stay, which directions of
+// them hold the object and which its pose, which map or generator moves them, whether the right view of an object can
+// be
+// found by them, and whether another release can read the index of this one. Its arithmetic is that of package
+// embedding; this package knows sides of samples, elements of groups and words.
+package encoder
+
+import (
+	"nero/audit/document"
+	"nero/measure/embedding"
+)
+
+// FormatNumber is that of the JSON. It grows whenever a field changes its meaning or goes away.
+const FormatNumber = 1
+
+// Number is a number that may be NaN or infinite, which JSON has as null.
+type Number = document.Number
+
+// Estimate is a number with its interval over objects; ends are null where nothing bounds it.
+type Estimate struct {
+	Value Number `json:"value"`
+	Low   Number `json:"low"`
+	High  Number `json:"high"`
+}
+
+func estimate(e embedding.Estimate) Estimate {
+	return Estimate{Number(e.Value), Number(e.Interval.Low), Number(e.Interval.High)}
+}
+
+// Report is what was found of the features of models.
+type Report struct {
+	// Format is that of the JSON, [FormatNumber].
+	Format int    `json:"format" jsonschema:"enum=1"`
+	Seed   uint64 `json:"seed"`
+	// Confidence is that of all intervals, over objects.
+	Confidence Number `json:"confidence"`
+	// Sentence is the answer.
+	Sentence string `json:"sentence"`
+	Group    string `json:"group"`
+	// Measure says which elements were asked, Elements are their names.
+	Measure  string   `json:"measure"`
+	Elements []string `json:"elements"`
+	// Samples is how many there are on each side. Numbers are of those to confirm.
+	Samples Samples  `json:"samples"`
+	Models  []*Model `json:"features"`
+}
+
+// Samples is how many samples lie on each side.
+type Samples struct {
+	Fit     int `json:"fit"`
+	Choose  int `json:"choose"`
+	Confirm int `json:"confirm"`
+	// Objects is how many objects the samples to confirm show.
+	Objects int `json:"objects_confirm"`
+}
+
+// State is what is said of the features of a model.
+type State string
+
+// The states.
+const (
+	// Stay says that no element takes features further than a twentieth of the way to another object.
+	Stay State = "stay"
+	// Move says that some element does, less far than to another object or to where a linear map says.
+	Move State = "move"
+	// Lost says that some element takes them as far as another object, and no linear map explains half of where.
+	Lost State = "lost"
+	// Undecided says that the intervals are too wide to tell.
+	Undecided State = "undecided"
+	// Collapsed says that the features hold so little that their staying says nothing.
+	Collapsed State = "collapsed"
+	// NotFinite says that some feature is not a finite number.
+	NotFinite State = "not finite"
+)
+
+// Model is what was found of the features of one model.
+type Model struct {
+	Model  string `json:"model"`
+	Digest string `json:"sha256"`
+	// Value is the value of the graph that was read, Layer the node that makes it, Shape that of one sample.
+	Value string `json:"value"`
+	Width int    `json:"width"`
+	// State and Sentence are the answer; Why is where features are not finite.
+	State    State  `json:"state" jsonschema:"enum=stay,enum=move,enum=lost,enum=undecided,enum=collapsed,enum=not finite"`
+	Sentence string `json:"sentence"`
+	Why      string `json:"why,omitempty"`
+	// Rank is the effective rank of the features at the identity, between 1 and their width.
+	Rank *Estimate `json:"effective_rank,omitempty"`
+	// Dead is how many units never change.
+	Dead int `json:"constant_units"`
+	// Apart is the mean distance of two objects, in the unit of the features, over so many pairs of samples.
+	Apart *Number `json:"apart,omitempty"`
+	Pairs int     `json:"pairs,omitempty"`
+	// Axes is how many directions maps, parts and retrieval look at, found on the side fit, and Held the share of the
+	// variance that they hold there.
+	Axes int     `json:"axes,omitempty"`
+	Held *Number `json:"held_fit,omitempty"`
+	// Transformations are what each element does, the identity left out.
+	Transformations []Transformation `json:"transformations,omitempty"`
+	// Maps says how well a linear map for each element explains what features become.
+	Maps *Maps `json:"maps,omitempty"`
+	// Retrieval says how far the map of an element finds the view that it leads to among all views of the object.
+	Retrieval *Retrieval `json:"retrieval,omitempty"`
+	// Pose says how far the element can be read off the features.
+	Pose *Pose `json:"pose,omitempty"`
+	// Split says along which directions object and pose lie apart.
+	Split *Split `json:"split,omitempty"`
+	// Generators is one matrix that moves features along the whole group, of groups with one parameter.
+	Generators *Generators `json:"generators,omitempty"`
+	// Extrapolation says whether what reads the parameter off features on part of the window does so beyond, of groups
+	// with one parameter that never come back.
+	Extrapolation *Extrapolation `json:"extrapolation,omitempty"`
+	// Against compares another release; nil where none was named.
+	Against *Against `json:"against,omitempty"`
+	// Notes say what was not asked, and why.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Transformation is what one element does to features.
+type Transformation struct {
+	Element string `json:"element"`
+	// Resampled says that moving makes up values between those that there are.
+	Resampled bool `json:"resampled"`
+	// Ratio is how far features go, in distances between two objects: 0 they stay, 1 nothing is left of the object.
+	Ratio Estimate `json:"ratio"`
+	// Floor is the same of samples that were moved there and back: what resampling alone does. Nil where nothing is
+	// resampled.
+	Floor *Estimate `json:"floor,omitempty"`
+	// Worst is the sample whose features go furthest, and how far.
+	Worst      string `json:"worst"`
+	WorstRatio Number `json:"worst_ratio"`
+	// Cosine is the mean cosine of features before and after, less the mean of all; Undefined samples have none.
+	Cosine    Estimate `json:"cosine"`
+	Undefined int      `json:"undefined,omitempty"`
+	// Diagonal is the mean correlation of units with themselves, OffDiagonal the mean square of that between units.
+	Diagonal    Number `json:"diagonal"`
+	OffDiagonal Number `json:"off_diagonal"`
+}
+
+// Maps says how well linear maps, one for each element, explain features along the axes.
+type Maps struct {
+	By []MapOf `json:"by"`
+	// Homomorphism is the largest ‖M_gh - M_g M_h‖/‖M_gh‖ over Products products of elements that are elements, too.
+	Homomorphism *Number `json:"homomorphism,omitempty"`
+	Products     int     `json:"products"`
+}
+
+// MapOf is the map of one element.
+type MapOf struct {
+	Element string `json:"element"`
+	// R2 is the share of the variance of features after the element that the map explains; its penalty was chosen on
+	// the side choose.
+	R2      Estimate `json:"r2"`
+	Penalty Number   `json:"penalty_choose"`
+}
+
+// Retrieval says how far something right is found among candidates.
+type Retrieval struct {
+	N          int      `json:"n"`
+	MRR        Estimate `json:"mrr"`
+	H1         Number   `json:"hit_1"`
+	H5         Number   `json:"hit_5"`
+	H10        Number   `json:"hit_10"`
+	Candidates Number   `json:"candidates"`
+	// Chance is the MRR of a guess.
+	Chance Number `json:"chance"`
+}
+
+func retrieval(r embedding.Retrieval) Retrieval {
+	return Retrieval{
+		r.N, estimate(r.MRR), Number(r.H1), Number(r.H5), Number(r.H10), Number(r.Candidates), Number(r.Chance),
+	}
+}
+
+// Pose says how far the element can be read off features by a linear map.
+type Pose struct {
+	// Of says what is read.
+	Of string `json:"of"`
+	// R2 is of all coordinates together, Coordinates of each alone.
+	R2          Estimate `json:"r2"`
+	Coordinates []Number `json:"coordinates"`
+	// PRE is the mean of sin²(angle/2) between the true rotation and that which is read, Chance that of a guess among
+	// the elements; null for what is no rotation.
+	PRE    Number `json:"pre"`
+	Chance Number `json:"chance"`
+}
+
+func pose(of string, p embedding.Pose) Pose {
+	out := Pose{Of: of, R2: estimate(p.Overall), PRE: Number(p.PRE), Chance: Number(p.Chance)}
+	for _, x := range p.Coordinates {
+		out.Coordinates = append(out.Coordinates, Number(x))
+	}
+	return out
+}
+
+// Split says along which directions object and pose lie apart.
+type Split struct {
+	// Mu is the share of the variance along each direction that lies within orbits, Nu the share that is the same for
+	// every object.
+	Mu []Number `json:"mu"`
+	Nu []Number `json:"nu"`
+	// Invariant is how many directions have μ < 0.05, Moving how many μ > 0.95, Pose how many ν > 0.95.
+	Invariant Estimate `json:"invariant"`
+	Moving    Estimate `json:"moving"`
+	Pose      Estimate `json:"pose"`
+	// Leakage is what is known of object and element from parts of the features.
+	Leakage []Leakage `json:"leakage"`
+}
+
+// Leakage is what is known of object and element from a part of the features.
+type Leakage struct {
+	Part       string `json:"part"`
+	Directions int    `json:"directions"`
+	// Identity is the share of the nearest other views that show the same object, Chance that of a guess.
+	Identity Number `json:"identity"`
+	Chance   Number `json:"chance"`
+	Element  Pose   `json:"element"`
+}
+
+// Generators is one matrix A with φ(exp(tX)x) ≈ exp(tA) φ(x).
+type Generators struct {
+	// Of is the generator of the group, Unit that of t.
+	Of   string `json:"of"`
+	Unit string `json:"unit"`
+	// Axes is how many directions of the features it moves, Held the share of the variance that they hold.
+	Axes int    `json:"axes"`
+	Held Number `json:"held_fit"`
+	// Frequencies are how many times faster than the input planes of the features turn, in 1/Unit times rad; they are
+	// fitted, and so of the side fit.
+	Frequencies []Estimate `json:"frequencies_fit"`
+	Start       []Number   `json:"start_fit"`
+	Growth      Number     `json:"growth_fit"`
+	// R2Unseen is of elements that were not fitted, R2Seen of the others, R2Ridge of a map for each element.
+	R2Unseen Estimate `json:"r2_unseen"`
+	R2Seen   Estimate `json:"r2_seen"`
+	R2Ridge  Estimate `json:"r2_ridge"`
+	Fitted   int      `json:"elements_fitted"`
+	Unseen   int      `json:"elements_unseen"`
+	// Period is ‖exp(PA) - 1‖/√d for the period P of the group; nil without one.
+	Period *Number `json:"period,omitempty"`
+}
+
+// Extrapolation says whether what reads a parameter off features on the inner half of the window does so beyond.
+type Extrapolation struct {
+	// Half is the end of the inner half, in Unit.
+	Half      Number   `json:"half"`
+	Unit      string   `json:"unit"`
+	R2Inside  Estimate `json:"r2_inside"`
+	R2Outside Estimate `json:"r2_outside"`
+	Fitted    int      `json:"elements_inside"`
+	Beyond    int      `json:"elements_outside"`
+}
+
+// Against compares another release, the new one, with the model, the old one.
+type Against struct {
+	Model  string `json:"model"`
+	Digest string `json:"sha256"`
+	Value  string `json:"value"`
+	Width  int    `json:"width"`
+	// Reading is what the releases are to each other, Index what that means for an index of old features.
+	Reading string `json:"reading"`
+	Index   string `json:"index" jsonschema:"enum=compatible,enum=worse,enum=undecided"`
+	// R2Isometry, R2Similarity and R2Affine are how much of the old features maps of the new ones explain, R2Back the
+	// affine map from old to new.
+	R2Isometry   Estimate `json:"r2_isometry"`
+	R2Similarity Estimate `json:"r2_similarity"`
+	R2Affine     Estimate `json:"r2_affine"`
+	R2Back       Estimate `json:"r2_back"`
+	Factor       Number   `json:"factor_fit"`
+	// Spread is the logarithm of the ratio of the extreme singular values of the affine map.
+	Spread Number `json:"spread_fit"`
+	// Orthogonality are maps that are held near a turn by a penalty.
+	Orthogonality []Held `json:"orthogonality"`
+	// CKA is the debiased linear one, of N samples and features of both widths.
+	CKA      Estimate  `json:"cka"`
+	N        int       `json:"n"`
+	Relative Relative  `json:"relative"`
+	Backward []Recalls `json:"backward"`
+}
+
+// Held is a map that is held near a turn.
+type Held struct {
+	Penalty   Number `json:"penalty"`
+	R2        Number `json:"r2"`
+	Departure Number `json:"departure"`
+}
+
+// Relative compares the cosines of samples to anchors.
+type Relative struct {
+	Anchors int       `json:"anchors"`
+	Cosine  Estimate  `json:"cosine"`
+	Jaccard Estimate  `json:"jaccard"`
+	MRR     Retrieval `json:"retrieval"`
+}
+
+// Recalls says whether new queries find in the old index what old ones find.
+type Recalls struct {
+	// Adapter is what new features go through: none, isometry, similarity, affine.
+	Adapter string `json:"adapter"`
+	// Right says what counts as right.
+	Right      string   `json:"right"`
+	K          int      `json:"k"`
+	New        Number   `json:"new"`
+	Old        Number   `json:"old"`
+	Difference Estimate `json:"difference"`
+	Candidates int      `json:"candidates"`
+	// Chance is the share of queries that a guess answers.
+	Chance Number `json:"chance"`
+	State  string `json:"state" jsonschema:"enum=compatible,enum=worse,enum=undecided"`
+}
+
+// Good reports whether the features of every model are known to stay, or to move and hold their object, and, where
+// another release was named, whether it can read the index.
+func (r *Report) Good() bool {
+	for _, m := range r.Models {
+		switch {
+		case m.State != Stay && m.State != Move,
+			m.Against != nil && m.Against.Index != embedding.Compatible:
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,480 @@
+package encoder
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"nero/data/split"
+	"nero/internal/elementary"
+	"nero/measure/embedding"
+	"nero/symmetry/group"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// parameters are what a coordinate may mean as the coefficient of a generator: itself, an angle in rad, a logarithm.
+// Those of a periodic axis are the nearest to 0.
+func parameters(x float64, a group.Axis) []float64 {
+	if a.Periodic {
+		period := a.Max - a.Min
+		for x > period/2 {
+			x -= period
+		}
+		for x <= -period/2 {
+			x += period
+		}
+	}
+	out := []float64{x, x * math.Pi / 180}
+	if x > 0 {
+		out = append(out, elementary.Log(x))
+	}
+	return out
+}
+
+// mostFlowing is how many directions a generator moves at most: it costs the third power of them.
+const mostFlowing = 16
+
+// Take looks at the features of a model. Features that are not finite, and such as never vary, are a result; the error
+// says what cannot be asked.
+func Take(s *Subject) (*Model, error) {
+	if err := Apart(s.Sides); err != nil {
+		return nil, err
+	}
+	if s.identity() < 0 {
+		return nil, errors.New("the identity is none of the elements: features are compared with those at it")
+	}
+	t := &taker{Subject: s, opt: embedding.Options{Seed: s.Seed, Confidence: s.Confidence}}
+	t.out = &Model{Model: s.Model, Digest: s.Digest, Value: s.Value}
+	for _, side := range split.Sides() {
+		o := s.orbits(side)
+		err := o.Check()
+		if nf, ok := errors.AsType[*embedding.NotFiniteError](err); ok {
+			t.out.State = NotFinite
+			t.out.Why = fmt.Sprintf("feature %d of %s is %g at sample %s, %s", nf.Component, s.Value, nf.Value,
+				s.Sides[side].Names[nf.Sample], group.Title(s.Group, s.Elements[nf.Element]))
+			t.out.conclude()
+			return t.out, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("side %s: %w", side, err)
+		}
+		*map[split.Side]**embedding.Orbits{
+			split.Fit: &t.fit, split.Choose: &t.choose, split.Confirm: &t.confirm,
+		}[side] = o
+	}
+	if err := t.take(); err != nil {
+		return nil, err
+	}
+	t.out.conclude()
+	return t.out, nil
+}
+
+// taker is one look at the features of a model.
+type taker struct {
+	*Subject
+	opt                  embedding.Options
+	out                  *Model
+	fit, choose, confirm *embedding.Orbits
+}
+
+func (t *taker) stage(what string) {
+	if t.Stage != nil {
+		t.Stage(what)
+	}
+}
+
+func (t *taker) take() error {
+	t.out.Width = t.confirm.Width()
+	t.stage("invariance")
+	constant, err := t.invariance()
+	if err != nil {
+		return err
+	}
+	basis, err := embedding.Leading(t.fit, t.Seed)
+	if errors.Is(err, embedding.ErrConstant) {
+		constant = true
+	} else if err != nil {
+		return err
+	}
+	if constant {
+		t.out.State = Collapsed
+		t.out.Why = "features are the same for every sample"
+		return nil
+	}
+	_, t.out.Axes = basis.Axes.Dims()
+	held := Number(basis.Share)
+	t.out.Held = &held
+	fit, choose, confirm := t.fit.On(basis), t.choose.On(basis), t.confirm.On(basis)
+	if len(t.Elements) > 1 {
+		t.stage("maps")
+		if err := t.maps(fit, choose, confirm); err != nil {
+			return err
+		}
+		if err := t.parts(fit, choose, confirm); err != nil {
+			return err
+		}
+		if err := t.generators(basis); err != nil {
+			return err
+		}
+	} else {
+		t.out.Notes = append(t.out.Notes, "maps, retrieval, pose and split: the identity is the only element")
+	}
+	return t.against()
+}
+
+// invariance says how far features stay. Constant features are told.
+func (t *taker) invariance() (constant bool, err error) {
+	got, err := t.confirm.Invariance(t.opt)
+	if errors.Is(err, embedding.ErrConstant) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	rank, apart := estimate(got.Rank), Number(got.Apart)
+	t.out.Rank, t.out.Dead, t.out.Apart, t.out.Pairs = &rank, got.Dead, &apart, got.Pairs
+	if got.Vacuous {
+		t.out.State = Collapsed
+		t.out.Why = "the effective rank is below " + strconv.Itoa(embedding.Collapsed)
+	}
+	side := t.Sides[split.Confirm]
+	for k, by := range got.By {
+		if k == t.confirm.Identity {
+			continue
+		}
+		x := Transformation{
+			Element: group.Title(t.Group, t.Elements[k]), Ratio: estimate(by.Ratio), Cosine: estimate(by.Cosine),
+			Undefined: by.Undefined, Diagonal: Number(by.Diagonal), OffDiagonal: Number(by.OffDiagonal),
+			Worst: side.Names[by.Worst], WorstRatio: Number(by.WorstRatio),
+		}
+		if side.Back != nil && side.Back[k] != nil {
+			x.Resampled = true
+			back := &embedding.Orbits{
+				Object: t.confirm.Object, At: []*mat.Dense{t.confirm.Still(), side.Back[k]},
+			}
+			floor, err := back.Invariance(t.opt)
+			if err != nil {
+				return false, fmt.Errorf("%s, there and back: %w", x.Element, err)
+			}
+			f := estimate(floor.By[1].Ratio)
+			x.Floor = &f
+		}
+		t.out.Transformations = append(t.out.Transformations, x)
+	}
+	return false, nil
+}
+
+// maps fits a map for each element, and asks with them for views.
+func (t *taker) maps(fit, choose, confirm *embedding.Orbits) error {
+	out := &Maps{}
+	all := make([]*embedding.Map, len(t.Elements))
+	for k := range t.Elements {
+		m, err := embedding.Learn(fit.Pairs(k), choose.Pairs(k), false, nil)
+		if err != nil {
+			return err
+		}
+		all[k] = m
+		if k == confirm.Identity {
+			continue
+		}
+		p := confirm.Pairs(k)
+		x := embedding.Explain(m.Of(p.Before), p.After, p.Object, t.opt)
+		out.By = append(out.By, MapOf{
+			group.Title(t.Group, t.Elements[k]), estimate(x.Overall), Number(m.Lambda),
+		})
+	}
+	worst := math.Inf(-1)
+	for i, g := range t.Elements {
+		for j, h := range t.Elements {
+			if i == confirm.Identity || j == confirm.Identity {
+				continue
+			}
+			gh := t.Group.Mul(g, h)
+			for k, e := range t.Elements {
+				if t.Group.Dist(gh, e) < group.Tolerance {
+					out.Products++
+					if d := embedding.Homomorphism(all[k].M, all[i].M, all[j].M); !(d <= worst) {
+						worst = d
+					}
+				}
+			}
+		}
+	}
+	if out.Products > 0 {
+		w := Number(worst)
+		out.Homomorphism = &w
+	}
+	t.out.Maps = out
+	r := retrieval(confirm.Views(all, t.opt))
+	t.out.Retrieval = &r
+	return nil
+}
+
+// parts says where object and pose lie, and what can be read off all of it.
+func (t *taker) parts(fit, choose, confirm *embedding.Orbits) error {
+	target, of := t.target()
+	if t.NoSplit {
+		p, err := embedding.ReadPose(fit, choose, confirm, target, t.opt)
+		if err != nil {
+			return err
+		}
+		x := pose(of, p)
+		t.out.Pose = &x
+		return nil
+	}
+	t.stage("split")
+	got, err := embedding.FindParts(fit, choose, confirm, target, t.opt)
+	if err != nil {
+		return err
+	}
+	out := &Split{Invariant: estimate(got.Invariant), Moving: estimate(got.MovingOnly), Pose: estimate(got.Pose)}
+	for _, x := range got.Mu {
+		out.Mu = append(out.Mu, Number(x))
+	}
+	for _, x := range got.Nu {
+		out.Nu = append(out.Nu, Number(x))
+	}
+	for _, k := range got.Kept {
+		l := Leakage{k.Name, k.Directions, Number(k.Identity), Number(k.Chance), pose(of, k.Element)}
+		out.Leakage = append(out.Leakage, l)
+		if k.Name == "all" {
+			t.out.Pose = &l.Element
+		}
+	}
+	t.out.Split = out
+	return nil
+}
+
+// generators fits one generator where the group has one.
+func (t *taker) generators(basis *embedding.Basis) error {
+	if t.NoGenerators {
+		return nil
+	}
+	params, period, of, why := t.path()
+	if why == "" && len(params) < 5 {
+		why = fmt.Sprintf("%d elements are too few for a generator, want at least 5", len(params))
+	}
+	if why != "" {
+		t.out.Notes = append(t.out.Notes, "generator: "+why)
+		return nil
+	}
+	t.stage("generator")
+	b := basis.First(mostFlowing)
+	along := func(o *embedding.Orbits) *embedding.Path {
+		return &embedding.Path{T: params, Orbits: o.On(b), Period: period}
+	}
+	if period == 0 {
+		if err := t.extrapolation(basis, params, of); err != nil {
+			return err
+		}
+	}
+	g, err := embedding.Generate(along(t.fit), along(t.choose), along(t.confirm), t.opt)
+	if errors.Is(err, embedding.ErrGenerator) {
+		t.out.Notes = append(t.out.Notes, "generator: "+err.Error())
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, axes := b.Axes.Dims()
+	out := &Generators{
+		Of: of.Name, Unit: of.Unit, Axes: axes, Held: Number(b.Share), Growth: Number(g.Growth),
+		R2Unseen: estimate(g.R2), R2Seen: estimate(g.Seen), R2Ridge: estimate(g.Ridge), Fitted: g.Fitted,
+		Unseen: g.Unseen,
+	}
+	for _, f := range g.Frequencies {
+		out.Frequencies = append(out.Frequencies, estimate(f))
+	}
+	for _, f := range g.Start {
+		out.Start = append(out.Start, Number(f))
+	}
+	if !math.IsNaN(g.PeriodDefect) {
+		p := Number(g.PeriodDefect)
+		out.Period = &p
+	}
+	t.out.Generators = out
+	return nil
+}
+
+// extrapolation asks what reads the parameter on part of the window about the rest.
+func (t *taker) extrapolation(basis *embedding.Basis, params []float64, of group.Generator) error {
+	along := func(o *embedding.Orbits) *embedding.Path { return &embedding.Path{T: params, Orbits: o.On(basis)} }
+	x, err := embedding.Extrapolate(along(t.fit), along(t.choose), along(t.confirm), t.opt)
+	if errors.Is(err, embedding.ErrGenerator) {
+		t.out.Notes = append(t.out.Notes, "beyond the window: "+err.Error())
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	t.out.Extrapolation = &Extrapolation{
+		Number(x.Half), of.Unit, estimate(x.Inside), estimate(x.Outside), x.Fitted, x.Beyond,
+	}
+	return nil
+}
+
+// against compares another release.
+func (t *taker) against() error {
+	if t.Against == nil {
+		return nil
+	}
+	t.stage("releases")
+	released := func(side split.Side, o *embedding.Orbits) embedding.Release {
+		return embedding.Release{Old: o.Still(), New: t.other(side), Object: o.Object}
+	}
+	for _, side := range split.Sides() {
+		o := &embedding.Orbits{Object: t.orbits(side).Object, At: []*mat.Dense{t.other(side)}}
+		err := o.Check()
+		if nf, ok := errors.AsType[*embedding.NotFiniteError](err); ok {
+			return fmt.Errorf("%s: feature %d of %s is %g at sample %s: there is nothing to compare with",
+				t.Against.Model, nf.Component, t.Against.Value, nf.Value, t.Sides[side].Names[nf.Sample])
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.Against.Model, err)
+		}
+	}
+	fit, confirm := released(split.Fit, t.fit), released(split.Confirm, t.confirm)
+	got, err := embedding.Compare(fit, released(split.Choose, t.choose), confirm, t.Anchors, t.opt)
+	if err != nil {
+		return fmt.Errorf("%s against %s: %w", t.Against.Model, t.Model, err)
+	}
+	out := &Against{
+		Model: t.Against.Model, Digest: t.Against.Digest, Value: t.Against.Value, Width: got.WidthNew,
+		Reading: string(got.Reading), R2Isometry: estimate(got.Isometry), R2Similarity: estimate(got.Similarity),
+		R2Affine: estimate(got.Affine), R2Back: estimate(got.Back), Factor: Number(got.Factor),
+		Spread: Number(got.Spread), Orthogonality: []Held{}, CKA: estimate(got.CKA), N: got.N,
+		Relative: Relative{
+			got.Relative.Anchors, estimate(got.Relative.Cosine), estimate(got.Relative.Jaccard),
+			retrieval(got.Relative.MRR),
+		},
+		Index: embedding.Undecided,
+	}
+	for _, h := range got.Curve {
+		out.Orthogonality = append(out.Orthogonality, Held{Number(h.Penalty), Number(h.R2), Number(h.Departure)})
+	}
+	if err := t.backward(out, got.Adapters); err != nil {
+		return err
+	}
+	t.out.Against = out
+	return nil
+}
+
+// other are the features of the other release at the identity.
+func (t *taker) other(side split.Side) *mat.Dense {
+	all := t.Sides[side].Other
+	if len(all) == 1 {
+		return all[0]
+	}
+	return all[t.identity()]
+}
+
+// backward asks the old index with new features, as they are and through each adapter.
+func (t *taker) backward(out *Against, adapters []embedding.NamedMap) error {
+	side := t.Sides[split.Confirm]
+	q := embedding.Recalled{Gallery: t.confirm.Still()}
+	right := "the same label"
+	var fresh *mat.Dense
+	if labelled(side.Labels) {
+		q.Key, q.Asked, q.Object = side.Labels, side.Labels, t.confirm.Object
+		q.Old, fresh = q.Gallery, t.other(split.Confirm)
+		for i := range side.Labels {
+			q.Self = append(q.Self, i)
+		}
+	} else {
+		right = "the same object, of queries at other elements"
+		if len(side.Other) != len(t.Elements) || len(t.Elements) < 2 {
+			t.out.Notes = append(t.out.Notes, "backward: neither labels nor other elements say what is right")
+			return nil
+		}
+		q.Key = t.confirm.Object
+		var olds, news []*mat.Dense
+		for k := range t.Elements {
+			if k == t.confirm.Identity {
+				continue
+			}
+			olds, news = append(olds, t.confirm.At[k]), append(news, side.Other[k])
+			for _, id := range t.confirm.Object {
+				q.Asked, q.Object, q.Self = append(q.Asked, id), append(q.Object, id), append(q.Self, -1)
+			}
+		}
+		q.Old, fresh = embedding.Stack(olds...), embedding.Stack(news...)
+	}
+	all := adapters
+	if _, w := fresh.Dims(); w == t.confirm.Width() {
+		all = append([]embedding.NamedMap{{Name: "none"}}, adapters...)
+	}
+	for _, a := range all {
+		if q.New = fresh; a.Map != nil {
+			q.New = a.Map.Of(fresh)
+		}
+		for _, k := range []int{1, 5} { // among how many of the nearest something right has to be
+			r, err := q.Recall(a.Name, k, t.opt)
+			if err != nil {
+				return err
+			}
+			out.Backward = append(out.Backward, Recalls{
+				a.Name, right, k, Number(r.New), Number(r.Old), estimate(r.Difference), r.Candidates,
+				Number(r.Chance), r.State,
+			})
+		}
+	}
+	out.Index = out.index()
+	return nil
+}
+
+// index is what is said of the index: that the new release reads it as it is or through an adapter, or, of the best of
+// these, that it finds less or that it is not decided.
+func (a *Against) index() string {
+	by := map[string]string{}
+	for _, r := range a.Backward {
+		switch now := by[r.Adapter]; {
+		case now == "" || r.State == embedding.Worse:
+			by[r.Adapter] = r.State
+		case now == embedding.Compatible:
+			by[r.Adapter] = r.State
+		}
+	}
+	out := embedding.Worse
+	for _, state := range by {
+		switch state {
+		case embedding.Compatible:
+			return state
+		case embedding.Undecided:
+			out = state
+		}
+	}
+	return out
+}
+
+// through is the first adapter by which the index can be read, "" for none.
+func (a *Against) through() string {
+	for _, name := range []string{"none", "isometry", "similarity", "affine"} {
+		n, fine := 0, true
+		for _, r := range a.Backward {
+			if r.Adapter == name {
+				n++
+				fine = fine && r.State == embedding.Compatible
+			}
+		}
+		if n > 0 && fine {
+			return name
+		}
+	}
+	return ""
+}
+
+// labelled tells whether every sample has a label, and two have the same.
+func labelled(labels []int) bool {
+	seen := map[int]bool{}
+	twice := false
+	for _, l := range labels {
+		if l < 0 {
+			return false
+		}
+		twice = twice || seen[l]
+		seen[l] = true
+	}
+	return twice
+}
