@@ -52,6 +52,7 @@ const (
 	TaskWatch    = "watch"
 	TaskWeights  = "weights"
 	TaskRepeat   = "repeat"
+	TaskEmbed    = "embed"
 )
 
 // Event is something that happens while the program works: what a terminal draws, a page streams, another process
@@ -59,7 +60,7 @@ const (
 type Event struct {
 	Kind EventKind `json:"event"`
 	// Task is the work: TaskRun, TaskShard, TaskAudit, TaskDiscover, TaskReport, TaskHash, TaskData, TaskWatch,
-	// TaskWeights or TaskRepeat; empty for notes and engines.
+	// TaskWeights, TaskRepeat or TaskEmbed; empty for notes and engines.
 	Task string `json:"task,omitempty"`
 	// Model is the one that is audited, else empty.
 	Model string `json:"model,omitempty"`

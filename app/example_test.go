@@ -253,6 +253,22 @@ func ExampleApp_Repeat() {
 	// FAIL polite differs 1
 }
 
+// The scores of a network that saw upright digits alone do not stay where they are when digits turn.
+func ExampleApp_Embed() {
+	dir, done := scratch()
+	defer done()
+	s := quarter(dir)
+	s.Data.Limit = 60
+
+	var a app.App
+	o := app.EmbedOptions{Engine: wasm(), Workers: 1, What: []string{"split"}}
+	r := must(a.Embed(context.Background(), s, o))
+	m := r.Report.Models[0]
+	fmt.Println(m.Width, "numbers:", len(m.Transformations), "turns,", m.State == "stay")
+	// Output:
+	// 10 numbers: 3 turns, false
+}
+
 // Checks that judge decide about the verdict; the others say where an error comes from, and why.
 func ExampleApp_Checks() {
 	for _, c := range must(new(app.App).Checks("lattice", "layers")) {

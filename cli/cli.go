@@ -192,7 +192,7 @@ resampling.`,
 		"verdicts in colour: auto is on a terminal, unless NO_COLOR is set")
 	root.AddCommand(a.demo(), a.run(), worksInBucket(a.plan(), byOut), worksInBucket(a.shard(), byArgument),
 		worksInBucket(a.merge(), byArgument), worksInBucket(a.status(), byArgument), a.submit(), a.audit(), a.repair(),
-		a.identify(), a.data(), a.discover(), a.weights(), a.watch(), a.repeat(),
+		a.identify(), a.data(), a.discover(), a.embed(), a.weights(), a.watch(), a.repeat(),
 		a.read(a.compare()), a.report(), a.serve(), a.export(), a.read(a.inspect()), a.read(a.engine()),
 		a.read(a.groups()), a.read(a.metrics()), a.read(a.presets()), a.read(a.checks()), a.bench(), a.schema())
 	help := root.HelpFunc()

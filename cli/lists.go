@@ -124,21 +124,20 @@ func interval(r [2]float64) string {
 
 func (a *App) schema() *cobra.Command {
 	return &cobra.Command{
-		Use: "schema [repair | repeat | watch | weights]", Short: "Print the JSON Schema of study files, of bills of " +
-			"repairs, of repeat.json, watch.json or weights.json",
-		Args: cobra.MaximumNArgs(1), ValidArgs: []string{"repair", "repeat", "watch", "weights"},
+		Use: "schema [embed | repair | repeat | watch | weights]", Short: "Print the JSON Schema of study files, of " +
+			"bills of repairs, of embedding.json, repeat.json, watch.json or weights.json",
+		Args: cobra.MaximumNArgs(1), ValidArgs: []string{"embed", "repair", "repeat", "watch", "weights"},
 		Example: "  nero schema > study.schema.json\n  nero schema repair > repair.schema.json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			b := a.app.StudySchema()
 			if len(args) > 0 {
 				schema, ok := map[string]func() ([]byte, error){
-					"repair": a.app.RepairSchema, "watch": a.app.WatchSchema,
-					"weights": a.app.WeightsSchema, "repeat": a.app.RepeatSchema,
+					"embed": a.app.EmbedSchema, "repair": a.app.RepairSchema, "repeat": a.app.RepeatSchema,
+					"watch": a.app.WatchSchema, "weights": a.app.WeightsSchema,
 				}[args[0]]
 				if !ok {
-					return fmt.Errorf("no schema %q: want repair, repeat, watch or weights, or nothing for that of "+
-						"studies",
-						args[0])
+					return fmt.Errorf("no schema %q: want embed, repair, repeat, watch or weights, or nothing for that of "+
+						"studies", args[0])
 				}
 				var err error
 				if b, err = schema(); err != nil {

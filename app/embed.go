@@ -1,0 +1,557 @@
+package app
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nero/data/dataset"
+	"nero/data/space"
+	"nero/data/split"
+	"nero/encoder"
+	"nero/internal/disk"
+	"nero/measure/embedding"
+	"nero/model/interior"
+	"nero/present/words"
+	"nero/run/eval"
+	"nero/run/job"
+	"nero/run/workload"
+	"nero/symmetry/action"
+	"nero/symmetry/group"
+	"nero/symmetry/orbit"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// EmbedOptions say how features are looked at.
+type EmbedOptions struct {
+	Engine Engine
+	// Workers is how many goroutines run the models, at least 1. No number depends on it.
+	Workers int
+	// Only names the models of the study that are asked; empty means all.
+	Only []string
+	// Value is the value of the graph whose numbers are the features, by its name or by that of the node that makes it;
+	// empty for what the study says, or else the first output.
+	Value string
+	// What are the parts that are asked beside how far features stay: split, generators; empty for what the study says,
+	// or else both.
+	What []string
+	// Against is another release, an ONNX file; empty for what the study says, or else none.
+	Against string
+	// Samples is how many are asked at most, on all sides together; 0 for 512.
+	Samples int
+	// Elements is how many elements are asked at most, the identity among them; 0 for 25.
+	Elements int
+	// Format is that of the report, one of the names of [encoder.Forms]; empty for text.
+	Format string
+	// Out is a file for the report, in the form that its ending says; empty for none.
+	Out string
+}
+
+const (
+	// embedSamples is how many samples are asked where nobody says, embedElements how many elements.
+	embedSamples, embedElements = 512, 25
+	// mostFeatures is how many numbers of features are held at once.
+	mostFeatures = 1 << 27
+	// embedParts are the parts that may be left out.
+	embedSplit, embedGenerators = "split", "generators"
+)
+
+// EmbedFormats are the forms of the report, the preset first.
+func EmbedFormats() []string {
+	var names []string
+	for _, f := range encoder.Forms() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// EmbedSchema is the schema of embedding.json.
+func (a *App) EmbedSchema() ([]byte, error) { return encoder.Schema() }
+
+// EmbedResult is what was found of features.
+type EmbedResult struct{ Report *encoder.Report }
+
+// Write writes the report in one form.
+func (r *EmbedResult) Write(w io.Writer, format string) error {
+	f, err := encoder.FindForm(cmp.Or(format, encoder.Forms()[0].Name))
+	if err != nil {
+		return err
+	}
+	return f.Write(w, r.Report)
+}
+
+// Good reports whether features hold something, keep the object, and can be read by the other release where one was
+// named.
+func (r *EmbedResult) Good() bool { return r.Report.Good() }
+
+// check holds options against what there is, before anything is opened.
+func (o *EmbedOptions) check(a *App, s *job.Study) (*encoder.Form, error) {
+	if _, err := encoder.FindForm(cmp.Or(o.Format, encoder.Forms()[0].Name)); err != nil {
+		return nil, fmt.Errorf("%s: %w", a.option("format"), err)
+	}
+	if err := a.someWorkers(o.Workers); err != nil {
+		return nil, err
+	}
+	if o.Samples < 0 || o.Elements < 0 {
+		return nil, fmt.Errorf("%s and %s are at least 0, for which there is a preset", a.option("samples"),
+			a.option("elements"))
+	}
+	for _, w := range o.What {
+		if w != embedSplit && w != embedGenerators {
+			near := ""
+			if s, ok := words.Suggest(w, []string{embedSplit, embedGenerators}); ok {
+				near = "; did you mean " + s + "?"
+			}
+			return nil, fmt.Errorf("%s: %q is no part; want %s or %s%s", a.option("what"), w, embedSplit,
+				embedGenerators, near)
+		}
+	}
+	if o.Against != "" {
+		if !Models(o.Against) {
+			return nil, fmt.Errorf("%s: %s: want a model file (.onnx)", a.option("against"), o.Against)
+		}
+		if err := a.Present(o.Against); err != nil {
+			return nil, err
+		}
+	}
+	if o.Out == "" {
+		return nil, nil //nolint:nilnil // none is a good answer
+	}
+	form, err := encoder.FormOf(o.Out)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.option("out"), err)
+	}
+	if i, err := os.Stat(o.Out); err == nil && i.IsDir() {
+		return nil, fmt.Errorf("%s: %s is a folder, want a file", a.option("out"), o.Out)
+	}
+	for _, read := range []string{s.Data.Images, s.Data.Labels, s.Data.Targets} {
+		if read != "" && same(o.Out, read) {
+			return nil, fmt.Errorf("%s: %s is the data itself, which would be lost: name another file", a.option("out"),
+				o.Out)
+		}
+	}
+	dir := filepath.Dir(o.Out)
+	if i, err := os.Stat(dir); err != nil || !i.IsDir() {
+		return nil, fmt.Errorf("%s %s: there is no folder %s: make it first", a.option("out"), o.Out, dir)
+	}
+	if err := disk.Writable(dir); err != nil {
+		return nil, fmt.Errorf("%s %s: files cannot be written there: %w", a.option("out"), o.Out, err)
+	}
+	return form, nil
+}
+
+// Embed asks how the features of models move when their inputs do. The error is for what ends all of it; that features
+// collapse, or that another release cannot read the index, is a result.
+func (a *App) Embed(ctx context.Context, s *job.Study, o EmbedOptions) (*EmbedResult, error) {
+	e := s.Embedding
+	o.Value, o.Against = cmp.Or(o.Value, e.Value), cmp.Or(o.Against, e.Against)
+	if len(o.What) == 0 {
+		o.What = e.What
+	}
+	if len(o.What) == 0 {
+		o.What = []string{embedSplit, embedGenerators}
+	}
+	form, err := o.check(a, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := only(s, o.Only); err != nil {
+		return nil, err
+	}
+	names := modelNames(s)
+	other := ""
+	if o.Against != "" {
+		other = job.NameOf(o.Against)
+		for slices.Contains(names, other) {
+			other += ", the other release"
+		}
+		s.Models = append(slices.Clone(s.Models), job.Model{Name: other, ONNX: o.Against})
+	}
+	w, err := a.openAudit(ctx, s, o.Engine)
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close() //nolint:errcheck // nothing is lost
+	f, err := newFeatures(a, w, o)
+	if err != nil {
+		return nil, err
+	}
+	r := &encoder.Report{
+		Format: encoder.FormatNumber, Seed: w.Study.Seed,
+		Confidence: encoder.Number(cmp.Or(w.Study.Audit.Confidence, 0.95)), Group: w.Group().Name(),
+		Measure: f.plan.Measure, Samples: encoder.Samples{
+			Fit: len(f.sides[split.Fit].Names), Choose: len(f.sides[split.Choose].Names),
+			Confirm: len(f.sides[split.Confirm].Names), Objects: f.confirmed(),
+		},
+	}
+	for _, g := range f.plan.Elements {
+		r.Elements = append(r.Elements, group.Title(w.Group(), g))
+	}
+	for _, m := range w.Eval.Models {
+		if m.Name == other {
+			continue
+		}
+		found, err := f.model(ctx, m, other)
+		if err != nil {
+			return nil, err
+		}
+		r.Models = append(r.Models, found)
+	}
+	r.Conclude()
+	out := &EmbedResult{r}
+	if form == nil {
+		return out, nil
+	}
+	var b bytes.Buffer
+	if err := form.Write(&b, r); err != nil {
+		return nil, err
+	}
+	return out, disk.Replace(disk.OS{}, o.Out, disk.Bytes(b.Bytes()))
+}
+
+// features reads features of samples at elements.
+type features struct {
+	app  *App
+	w    *workload.Workload
+	o    EmbedOptions
+	plan *orbit.Plan
+	// as they are divided, without features
+	sides  map[split.Side]*encoder.Side
+	values map[split.Side][]space.Value
+}
+
+// newFeatures reads the samples.
+func newFeatures(a *App, w *workload.Workload, o EmbedOptions) (*features, error) {
+	f := &features{
+		app: a, w: w, o: o, plan: thin(w.Eval.Plan, cmp.Or(o.Elements, embedElements)),
+		sides: map[split.Side]*encoder.Side{}, values: map[split.Side][]space.Value{},
+	}
+	if n := len(w.Eval.Plan.Elements); n > len(f.plan.Elements) {
+		a.notef("%d of %d elements are asked; %s takes others", len(f.plan.Elements), n, a.option("elements"))
+	}
+	sets, err := w.Chosen()
+	if err != nil {
+		return nil, err
+	}
+	if err := sets.Need(split.Sides()...); err != nil {
+		return nil, err
+	}
+	objects := w.Objects()
+	most, count := cmp.Or(o.Samples, embedSamples), len(objects)
+	for _, side := range split.Sides() {
+		all := sets[side]
+		n := len(all)
+		if count > most {
+			n = max(n*most/count, 1)
+		}
+		chosen, err := dataset.Select(nil, len(all), n, false, w.Study.Seed)
+		if err != nil {
+			return nil, err
+		}
+		x := &encoder.Side{}
+		shown := map[string]bool{}
+		for _, k := range chosen {
+			s, err := w.Eval.At(all[k])
+			if err != nil {
+				return nil, err
+			}
+			x.Names, x.Objects = append(x.Names, s.ID), append(x.Objects, objects[all[k]])
+			x.Labels = append(x.Labels, s.Label)
+			x.Inputs = append(x.Inputs, digest(s.Value))
+			shown[objects[all[k]]] = true
+			f.values[side] = append(f.values[side], s.Value)
+		}
+		if len(shown) < embedding.LeastObjects {
+			remedy := "give more samples"
+			if count > most {
+				remedy = "name a larger " + a.option("samples")
+			}
+			return nil, fmt.Errorf("%w: %d on the side %s, want at least %d on each: %s", embedding.ErrFew, len(shown),
+				side, embedding.LeastObjects, remedy)
+		}
+		f.sides[side] = x
+	}
+	if count > most {
+		a.notef("%s of %s samples are asked; %s takes others", words.Count(most), words.Count(count),
+			a.option("samples"))
+	}
+	return f, encoder.Apart(f.sides)
+}
+
+// confirmed is how many objects there are to confirm.
+func (f *features) confirmed() int {
+	seen := map[string]bool{}
+	for _, o := range f.sides[split.Confirm].Objects {
+		seen[o] = true
+	}
+	return len(seen)
+}
+
+// digest tells inputs apart.
+func digest(v space.Value) string {
+	h := sha256.New()
+	for _, p := range v.Parts() {
+		fmt.Fprintf(h, "%s %v %v\n", p.Name, p.DType, p.Shape)
+		h.Write(p.Raw)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// model looks at the features of one model.
+func (f *features) model(ctx context.Context, m *eval.Model, other string) (*encoder.Model, error) {
+	w := f.w
+	step := begin(f.app.tell, TaskEmbed, m.Name, "predictions")
+	defer step.end()
+	step.stage("features")
+	n := 0
+	for _, all := range f.values {
+		n += len(all)
+	}
+	total := n * len(f.plan.Elements)
+	if other != "" {
+		total += n
+	}
+	step.size(total)
+	s := &encoder.Subject{
+		Model: m.Name, Digest: f.sum(m.Name), Group: w.Group(), Elements: f.plan.Elements,
+		Sides: map[split.Side]*encoder.Side{}, Anchors: w.Study.Embedding.Anchors, Seed: w.Study.Seed,
+		Confidence: w.Study.Audit.Confidence, NoSplit: !slices.Contains(f.o.What, embedSplit),
+		NoGenerators: !slices.Contains(f.o.What, embedGenerators), Stage: step.stage,
+	}
+	r, err := f.open(m.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	s.Value = r.value
+	for side, x := range f.sides {
+		y := *x
+		s.Sides[side] = &y
+		if !slices.ContainsFunc(x.Labels, func(l int) bool { return l >= 0 }) {
+			y.Labels = nil
+		}
+		if y.At, err = f.read(ctx, r, side, step); err != nil {
+			return nil, err
+		}
+		if side == split.Confirm {
+			if y.Back, err = f.back(ctx, r, side); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if other != "" {
+		o, err := f.open(other)
+		if err != nil {
+			return nil, err
+		}
+		defer o.close()
+		s.Against = &encoder.Release{Model: other, Digest: f.sum(other), Value: o.value}
+		for side, x := range s.Sides {
+			if side == split.Confirm {
+				if x.Other, err = f.read(ctx, o, side, nil); err != nil {
+					return nil, err
+				}
+			} else {
+				still, err := o.of(ctx, f.values[side])
+				if err != nil {
+					return nil, err
+				}
+				x.Other = []*mat.Dense{still}
+			}
+		}
+	}
+	return encoder.Take(s)
+}
+
+// sum is the digest of the file of a model.
+func (f *features) sum(model string) string {
+	for _, m := range f.w.Job.Models {
+		if m.Name == model {
+			return m.SHA256
+		}
+	}
+	return ""
+}
+
+// read are the features of the samples of a side at each element.
+func (f *features) read(ctx context.Context, r *reader, side split.Side, step *work) ([]*mat.Dense, error) {
+	out := make([]*mat.Dense, len(f.plan.Elements))
+	for k, g := range f.plan.Elements {
+		moved, err := f.moved(side, g)
+		if err != nil {
+			return nil, err
+		}
+		if out[k], err = r.of(ctx, moved); err != nil {
+			return nil, err
+		}
+		n, d := out[k].Dims()
+		all := 0
+		for _, x := range f.values {
+			all += len(x)
+		}
+		if d > mostFeatures/(all*len(f.plan.Elements)) {
+			return nil, fmt.Errorf("%s: %s has %s numbers a sample, of %s at %s that is more than %s at once: ask for "+
+				"fewer with %s or %s, or for another value with %s", r.model, r.value, words.Count(d),
+				words.Plural(all, "sample", "samples"), words.Plural(len(f.plan.Elements), "element", "elements"),
+				words.Count(mostFeatures), f.app.option("samples"), f.app.option("elements"), f.app.option("value"))
+		}
+		if step != nil {
+			step.step(n)
+		}
+	}
+	return out, nil
+}
+
+// moved are the samples of a side, moved.
+func (f *features) moved(side split.Side, g group.Element) ([]space.Value, error) {
+	out := make([]space.Value, len(f.values[side]))
+	for i, x := range f.values[side] {
+		var err error
+		if out[i], err = f.plan.In.Apply(g, x); err != nil {
+			return nil, fmt.Errorf("sample %s at %s: %w", f.sides[side].Names[i], group.Title(f.plan.Group, g), err)
+		}
+	}
+	return out, nil
+}
+
+// back are the features of samples that were moved there and back, by the elements that resample.
+func (f *features) back(ctx context.Context, r *reader, side split.Side) ([]*mat.Dense, error) {
+	out := make([]*mat.Dense, len(f.plan.Elements))
+	for k, g := range f.plan.Elements {
+		if action.Exact(f.plan.In, g) {
+			continue
+		}
+		there, err := f.moved(side, g)
+		if err != nil {
+			return nil, err
+		}
+		for i, x := range there {
+			if there[i], err = f.plan.In.Apply(f.plan.Group.Inv(g), x); err != nil {
+				return nil, fmt.Errorf("sample %s, back from %s: %w", f.sides[side].Names[i],
+					group.Title(f.plan.Group, g), err)
+			}
+		}
+		if out[k], err = r.of(ctx, there); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// reader reads features off one model.
+type reader struct {
+	model, value string
+	inside       *interior.Model
+	predict      func(context.Context, []space.Value) ([]space.Value, error)
+}
+
+func (r *reader) close() {
+	if r.inside != nil {
+		_ = r.inside.Close() // nothing is lost
+	}
+}
+
+// open finds the value that is read of a model.
+func (f *features) open(model string) (*reader, error) {
+	r := &reader{model: model}
+	inside, err := f.w.Interior(model, f.w.EngineOf(model), f.o.Workers)
+	if errors.Is(err, workload.ErrNoGraph) {
+		if f.o.Value != "" {
+			return nil, fmt.Errorf("%s %s: %w: leave it out, and the answers are the features", f.app.option("value"),
+				f.o.Value, err)
+		}
+		for _, m := range f.w.Eval.Models {
+			if m.Name == model {
+				r.value, r.predict = "the answer", eval.Predictor{Model: m, Workers: f.o.Workers}.Predict
+			}
+		}
+		return r, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.inside = inside
+	if r.value = inside.Output(); f.o.Value != "" {
+		if r.value, err = valueOf(inside, f.o.Value); err != nil {
+			r.close()
+			return nil, fmt.Errorf("%s: %w", f.app.option("value"), err)
+		}
+	}
+	return r, nil
+}
+
+// valueOf is the value of a graph by its name, or by that of the node that makes it and no other.
+func valueOf(m *interior.Model, name string) (string, error) {
+	l, err := m.Layer(name)
+	if err != nil {
+		return "", fmt.Errorf("%w; its nodes are %s", err, strings.Join(nodes(m), ", "))
+	}
+	if slices.Contains(l.Produced, name) {
+		return name, nil
+	}
+	if len(l.Produced) > 1 {
+		return "", fmt.Errorf("%s makes %s: name one of these", name, strings.Join(l.Produced, ", "))
+	}
+	return l.Produced[0], nil
+}
+
+// nodes are the names of the last nodes of a graph: features stand at its end.
+func nodes(m *interior.Model) []string {
+	const most = 12
+	var out []string
+	for _, l := range m.Layers() {
+		if !l.Input {
+			out = append(out, l.Name)
+		}
+	}
+	if len(out) > most {
+		out = append([]string{"..."}, out[len(out)-most:]...)
+	}
+	return out
+}
+
+// of are the features of samples, a row for each.
+func (r *reader) of(ctx context.Context, values []space.Value) (*mat.Dense, error) {
+	rows := make([][]float64, len(values))
+	if r.inside == nil {
+		answers, err := r.predict(ctx, values)
+		if err != nil {
+			return nil, err
+		}
+		for i, y := range answers {
+			rows[i] = y.Numbers()
+		}
+	} else {
+		in, err := r.inside.Arrays(ctx, values)
+		if err != nil {
+			return nil, err
+		}
+		got, err := r.inside.Values(ctx, in, []string{r.value})
+		if err != nil {
+			return nil, err
+		}
+		for i := range got {
+			rows[i] = got[i][0].Val
+		}
+	}
+	d := len(rows[0])
+	out := mat.NewDense(len(rows), max(d, 1), nil)
+	for i, x := range rows {
+		if len(x) != d || d == 0 {
+			return nil, fmt.Errorf("%s: %s has %d numbers for one sample and %d for another: features have one width; "+
+				"name another value", r.model, r.value, d, len(x))
+		}
+		out.SetRow(i, x)
+	}
+	return out, nil
+}
