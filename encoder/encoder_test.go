@@ -237,6 +237,39 @@ func TestOtherRelease(t *testing.T) {
 	}
 }
 
+// Wide features are looked at along few directions, and the release is still told to be the same space.
+func TestWideRelease(t *testing.T) {
+	s := subject(t, "C4", 4, func(x []float64, _ float64, r *rand.Rand) []float64 {
+		out := make([]float64, 600)
+		for i := range out {
+			out[i] = x[i%5] + 0.001*elementary.Normal(r)
+		}
+		return out
+	})
+	for side, x := range s.Sides {
+		for k, at := range x.At {
+			if k == 0 || side == split.Confirm {
+				y := mat.DenseCopyOf(at)
+				y.Scale(-1, y)
+				x.Other = append(x.Other, y)
+			}
+		}
+	}
+	s.Against = &encoder.Release{Model: "next", Value: "features"}
+	m, err := encoder.Take(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := m.Against
+	if a.Reading != string(embedding.SameSpace) || a.Width != 600 || a.Backward[0].Adapter != "none" ||
+		a.Backward[0].State != embedding.Worse || a.Backward[2].New != a.Backward[2].Old {
+		t.Errorf("%s: %+v", m.Sentence, a)
+	}
+	if len(m.Notes) != 3 || !strings.Contains(m.Notes[1], "more than 5 directions") {
+		t.Errorf("%q", m.Notes)
+	}
+}
+
 // Samples of one object, and samples with one input, are not on two sides.
 func TestDuplicates(t *testing.T) {
 	for _, change := range []func(fit, confirm *encoder.Side){

@@ -9,6 +9,7 @@ import (
 	"nero/data/split"
 	"nero/internal/elementary"
 	"nero/measure/embedding"
+	"nero/present/words"
 	"nero/symmetry/group"
 
 	"gonum.org/v1/gonum/mat"
@@ -321,9 +322,7 @@ func (t *taker) against() error {
 		return nil
 	}
 	t.stage("releases")
-	released := func(side split.Side, o *embedding.Orbits) embedding.Release {
-		return embedding.Release{Old: o.Still(), New: t.other(side), Object: o.Object}
-	}
+	sides := map[split.Side]embedding.Release{}
 	for _, side := range split.Sides() {
 		o := &embedding.Orbits{Object: t.orbits(side).Object, At: []*mat.Dense{t.other(side)}}
 		err := o.Check()
@@ -334,14 +333,18 @@ func (t *taker) against() error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.Against.Model, err)
 		}
+		sides[side] = embedding.Release{Old: t.orbits(side).Still(), New: t.other(side), Object: o.Object}
 	}
-	fit, confirm := released(split.Fit, t.fit), released(split.Confirm, t.confirm)
-	got, err := embedding.Compare(fit, released(split.Choose, t.choose), confirm, t.Anchors, t.opt)
+	narrow, err := t.narrow(sides)
+	if err != nil {
+		return err
+	}
+	got, err := embedding.Compare(sides[split.Fit], sides[split.Choose], sides[split.Confirm], t.Anchors, t.opt)
 	if err != nil {
 		return fmt.Errorf("%s against %s: %w", t.Against.Model, t.Model, err)
 	}
 	out := &Against{
-		Model: t.Against.Model, Digest: t.Against.Digest, Value: t.Against.Value, Width: got.WidthNew,
+		Model: t.Against.Model, Digest: t.Against.Digest, Value: t.Against.Value, Width: wide(t.other(split.Confirm)),
 		Reading: string(got.Reading), R2Isometry: estimate(got.Isometry), R2Similarity: estimate(got.Similarity),
 		R2Affine: estimate(got.Affine), R2Back: estimate(got.Back), Factor: Number(got.Factor),
 		Spread: Number(got.Spread), Orthogonality: []Held{}, CKA: estimate(got.CKA), N: got.N,
@@ -354,11 +357,45 @@ func (t *taker) against() error {
 	for _, h := range got.Curve {
 		out.Orthogonality = append(out.Orthogonality, Held{Number(h.Penalty), Number(h.R2), Number(h.Departure)})
 	}
-	if err := t.backward(out, got.Adapters); err != nil {
+	if err := t.backward(out, got.Adapters, narrow); err != nil {
 		return err
 	}
 	t.out.Against = out
 	return nil
+}
+
+// mostWide is how wide features may be for a turn to be looked for in all of them.
+const mostWide = 512
+
+// narrowed takes features of old and new releases to fewer directions.
+type narrowed struct{ old, fresh func(*mat.Dense) *mat.Dense }
+
+// narrow looks at features that are wider than that along the directions in which they vary most.
+func (t *taker) narrow(sides map[split.Side]embedding.Release) (narrowed, error) {
+	as := func(x *mat.Dense) *mat.Dense { return x }
+	out := narrowed{as, as}
+	fit := sides[split.Fit]
+	for _, x := range []struct {
+		name string
+		at   *mat.Dense
+		to   *func(*mat.Dense) *mat.Dense
+	}{{t.Model, fit.Old, &out.old}, {t.Against.Model, fit.New, &out.fresh}} {
+		if _, d := x.at.Dims(); d <= mostWide {
+			continue
+		}
+		b, err := embedding.Leading(&embedding.Orbits{Object: fit.Object, At: []*mat.Dense{x.at}}, t.Seed)
+		if err != nil {
+			return out, fmt.Errorf("%s: %w", x.name, err)
+		}
+		*x.to = b.Of
+		_, axes := b.Axes.Dims()
+		t.out.Notes = append(t.out.Notes, fmt.Sprintf("more than %d directions of %s, which hold %s of the variance on "+
+			"the side fit, beside the other release", axes, x.name, words.Percent(b.Share)))
+	}
+	for side, r := range sides {
+		sides[side] = embedding.Release{Old: out.old(r.Old), New: out.fresh(r.New), Object: r.Object}
+	}
+	return out, nil
 }
 
 // other are the features of the other release at the identity.
@@ -371,7 +408,7 @@ func (t *taker) other(side split.Side) *mat.Dense {
 }
 
 // backward asks the old index with new features, as they are and through each adapter.
-func (t *taker) backward(out *Against, adapters []embedding.NamedMap) error {
+func (t *taker) backward(out *Against, adapters []embedding.NamedMap, narrow narrowed) error {
 	side := t.Sides[split.Confirm]
 	q := embedding.Recalled{Gallery: t.confirm.Still()}
 	right := "the same label"
@@ -406,11 +443,13 @@ func (t *taker) backward(out *Against, adapters []embedding.NamedMap) error {
 		all = append([]embedding.NamedMap{{Name: "none"}}, adapters...)
 	}
 	for _, a := range all {
-		if q.New = fresh; a.Map != nil {
-			q.New = a.Map.Of(fresh)
+		asked := q
+		if asked.New = fresh; a.Map != nil {
+			asked.Gallery, asked.Old = narrow.old(q.Gallery), narrow.old(q.Old)
+			asked.New = a.Map.Of(narrow.fresh(fresh))
 		}
 		for _, k := range []int{1, 5} { // among how many of the nearest something right has to be
-			r, err := q.Recall(a.Name, k, t.opt)
+			r, err := asked.Recall(a.Name, k, t.opt)
 			if err != nil {
 				return err
 			}
@@ -463,6 +502,12 @@ func (a *Against) through() string {
 		}
 	}
 	return ""
+}
+
+// wide is how many numbers features have.
+func wide(x *mat.Dense) int {
+	_, d := x.Dims()
+	return d
 }
 
 // labelled tells whether every sample has a label, and two have the same.

@@ -3,6 +3,7 @@ package embedding
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -38,8 +39,8 @@ func Leading(o *Orbits, seed uint64) (*Basis, error) {
 	most := min(MostAxes, distinct(o.Object)/2, d)
 	some := all
 	if d > mostRows && rows > mostRows {
-		some = choose(all, drawn(rows, mostRows, rand.New(rand.NewPCG(seed, streamRows))))
-		rows = mostRows
+		some = choose(all, o.sampled(rand.New(rand.NewPCG(seed, streamRows))))
+		rows, _ = some.Dims()
 	}
 	x := less(some, centre)
 	var values []float64
@@ -84,12 +85,36 @@ func Leading(o *Orbits, seed uint64) (*Basis, error) {
 		}
 		columns = append(columns, facing(c))
 	}
+	// A group that acts on features takes directions of one eigenvalue to each other: all of them are taken, or none.
+	for k := len(values) - len(columns); k > 0 && len(columns) > 1 && values[k-1] > values[k]*(1-1e-6); k++ {
+		columns, b.held, held = columns[:len(columns)-1], b.held[:len(b.held)-1], held-values[k]
+	}
 	b.Axes = mat.NewDense(d, len(columns), nil)
 	for k, c := range columns {
 		b.Axes.SetCol(k, c)
 	}
 	b.Share = held / total
 	return b, nil
+}
+
+// fewOrbits is of how few samples all elements are taken to find axes by.
+const fewOrbits = 64
+
+// sampled are rows to find axes from, of all elements below each other: whole orbits, where there is room for enough of
+// them, for directions of these are those of the group; else any.
+func (o *Orbits) sampled(r *rand.Rand) []int {
+	n, elements := len(o.Object), len(o.At)
+	if mostRows/elements < fewOrbits {
+		return drawn(n*elements, mostRows, r)
+	}
+	var out []int
+	for _, i := range drawn(n, mostRows/elements, r) {
+		for k := range elements {
+			out = append(out, k*n+i)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // facing turns a direction so that its largest number is positive: eigenvectors have no sign of their own.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"nero/internal/elementary"
@@ -564,6 +565,35 @@ func TestRankDeficient(t *testing.T) {
 	}
 	if _, k := b.Axes.Dims(); k != 4 || !isNear(b.Share, 1, 1e-9) {
 		t.Errorf("%d axes hold %g", k, b.Share)
+	}
+}
+
+// A turn of a plane takes its two directions to each other. Where there is room for one of them alone there is room for
+// none: a map of a part of a plane explains half of it.
+func TestPlanesAreNotTornApart(t *testing.T) {
+	angles := grid(4)
+	o := planted(6, angles, 2, func(x []float64, a float64) []float64 {
+		s, c := math.Sincos(a)
+		return []float64{9 * x[0], 4 * x[5], 3 * (c*x[1] - s*x[2]), 3 * (s*x[1] + c*x[2]), c*x[3] - s*x[4], s*x[3] +
+			c*x[4]}
+	})
+	b, err := Leading(o, 1) // of 6 objects at most 3 directions
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, k := b.Axes.Dims(); k != 2 {
+		t.Errorf("%d directions, want the two that stay", k)
+	}
+	// Of many rows, whole orbits are drawn.
+	o = planted(300, angles, 2, func(x []float64, _ float64) []float64 { return x[:3] })
+	rows := o.sampled(source(1))
+	if len(rows) != mostRows {
+		t.Fatalf("%d rows", len(rows))
+	}
+	for _, i := range rows[:mostRows/4] {
+		if !slices.Contains(rows, i+300) || !slices.Contains(rows, i+900) {
+			t.Errorf("the orbit of sample %d is torn apart", i)
+		}
 	}
 }
 

@@ -56,8 +56,8 @@ type Compared struct {
 	Isometry, Similarity, Affine, Back Estimate
 	// Factor is that of the similarity.
 	Factor float64
-	// Spread is the logarithm of the ratio of the extreme singular values of the affine map, those of directions in
-	// which features do not vary left out: 0 for a turn.
+	// Spread is the logarithm of the ratio of the extreme singular values of the affine map on the directions that hold
+	// 99.99 % of the variance of new features: 0 for a turn.
 	Spread float64
 	// Curve is the R² of maps that are held near a turn by a penalty.
 	Curve []HeldNear
@@ -197,8 +197,9 @@ func turned(r Release, q *mat.Dense, f float64) *Map {
 	return m
 }
 
-// spread is the logarithm of the ratio of the extreme singular values of a map on the directions in which the new
-// features vary.
+// spread is the logarithm of the ratio of the extreme singular values of a map on the directions that hold nearly all
+// of
+// the variance of the new features.
 func spread(r Release, m *Map) float64 {
 	x := less(r.New, mean(r.New))
 	var xx mat.SymDense
@@ -207,11 +208,10 @@ func spread(r Release, m *Map) float64 {
 	if err != nil {
 		return math.NaN()
 	}
+	total, held := mat.Trace(&xx), 0.0
 	var keep []int
-	for k, v := range values {
-		if v > 1e-6*values[len(values)-1] {
-			keep = append(keep, k)
-		}
+	for k := len(values) - 1; k >= 0 && held < 0.9999*total; k-- {
+		keep, held = append(keep, k), held+values[k]
 	}
 	var on mat.Dense
 	on.Mul(m.M, columns(vectors, keep))
