@@ -301,7 +301,7 @@ func (f *features) confirmed() int {
 func digest(v space.Value) string {
 	h := sha256.New()
 	for _, p := range v.Parts() {
-		fmt.Fprintf(h, "%s %v %v\n", p.Name, p.DType, p.Shape)
+		h.Write(fmt.Appendf(nil, "%s %v %v\n", p.Name, p.DType, p.Shape))
 		h.Write(p.Raw)
 	}
 	return hex.EncodeToString(h.Sum(nil))
