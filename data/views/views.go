@@ -32,6 +32,9 @@ type Object struct {
 	// Label is the right answer, where Labelled is true.
 	Label    string
 	Labelled bool
+	// Environment is where the object is from, such as a hospital or an author; empty where nobody says. Either all
+	// objects of a set have one or none has.
+	Environment string
 	// Views are by name.
 	Views map[string]Input
 }
@@ -162,7 +165,7 @@ func (l *list) view(object, view string, in Input) error {
 // local tells whether a path stays below the folder that it is in: lists come from elsewhere.
 func local(p string) bool {
 	return p == path.Clean(p) && !path.IsAbs(p) && p != ".." && !strings.HasPrefix(p, "../") &&
-		!strings.ContainsAny(p, "\\\x00") && !(len(p) > 1 && p[1] == ':')
+		!strings.ContainsAny(p, "\\\x00") && (len(p) < 2 || p[1] != ':')
 }
 
 // label takes in the right answer of an object that has a view.
@@ -182,12 +185,26 @@ func (l *list) label(object, text string, line int) error {
 	return nil
 }
 
+// environment takes in where an object that has a view is from.
+func (l *list) environment(object, text string, line int) error {
+	switch o := l.byName[object]; {
+	case text == "":
+		return l.errorf(line, "%s has no environment; give one to every object, or to none", strconv.Quote(object))
+	case o.Environment != "" && o.Environment != text:
+		return l.errorf(line, "%s is from %s here and from %s above; an object has one environment, whatever its view",
+			strconv.Quote(object), strconv.Quote(text), strconv.Quote(o.Environment))
+	default:
+		o.Environment = text
+	}
+	return nil
+}
+
 // readCSV reads a table with a head: object, view, and value or file, and a label where there is one.
 func readCSV(l *list, b []byte) error {
 	r := csv.NewReader(bytes.NewReader(b))
 	r.FieldsPerRecord = -1
 	at := map[string]int{}
-	const want = "want the columns object, view and value, or object, view and file; label is optional"
+	const want = "want the columns object, view and value, or object, view and file; label and environment are optional"
 	for first := true; ; first = false {
 		row, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -197,8 +214,7 @@ func readCSV(l *list, b []byte) error {
 			return nil
 		}
 		if err != nil {
-			var p *csv.ParseError
-			if errors.As(err, &p) {
+			if p, ok := errors.AsType[*csv.ParseError](err); ok {
 				return l.errorf(p.Line, "%v; texts with commas, quotes or line breaks stand in quotes, and quotes in "+
 					"them are doubled", p.Err)
 			}
@@ -211,7 +227,7 @@ func readCSV(l *list, b []byte) error {
 				if _, ok := at[name]; ok {
 					return l.errorf(line, "the column %s a second time", strconv.Quote(name))
 				}
-				if !slices.Contains([]string{"object", "view", "value", "file", "label"}, name) {
+				if !slices.Contains([]string{"object", "view", "value", "file", "label", "environment"}, name) {
 					return l.errorf(line, "the column %s; %s", strconv.Quote(name), want)
 				}
 				at[name] = i
@@ -246,13 +262,18 @@ func readCSV(l *list, b []byte) error {
 				return err
 			}
 		}
+		if i, ok := at["environment"]; ok {
+			if err := l.environment(object, row[i], line); err != nil {
+				return err
+			}
+		}
 	}
 }
 
 // readLines reads an object on each line: {"object":…, "views":{name: text or {"file": path}, …}, "label":…}.
 func readLines(l *list, b []byte) error {
 	const want = `want {"object": "name", "views": {"view": "text", …}, "label": "answer"} on every line, in place of a ` +
-		`text {"file": "path"}; label is optional`
+		`text {"file": "path"}; label and environment are optional`
 	for n := 1; len(b) > 0; n++ {
 		var line []byte
 		line, b, _ = bytes.Cut(b, []byte("\n"))
@@ -263,6 +284,7 @@ func readLines(l *list, b []byte) error {
 			Object json.RawMessage `json:"object"`
 			Views  ordered         `json:"views"`
 			Label  json.RawMessage `json:"label"`
+			From   string          `json:"environment"`
 		}
 		d := json.NewDecoder(bytes.NewReader(line))
 		d.DisallowUnknownFields()
@@ -299,6 +321,15 @@ func readLines(l *list, b []byte) error {
 					strconv.Quote(name), clip(v.value))
 			}
 			if err := l.view(name, v.name, in); err != nil {
+				return err
+			}
+		}
+		if first := l.set.Objects[0]; o.From != "" || first.Environment != "" {
+			if first.Environment == "" && first.Name != name {
+				return l.errorf(n, "%s has an environment and %s has none; give one to every object, or to none",
+					strconv.Quote(name), strconv.Quote(first.Name))
+			}
+			if err := l.environment(name, o.From, n); err != nil {
 				return err
 			}
 		}

@@ -39,11 +39,11 @@ func TestBothFormsSayTheSame(t *testing.T) {
 		}
 	}
 	want := &Set{Views: []string{"plain", "polite"}, Objects: []*Object{
-		{"1", "Paris", true, map[string]Input{
+		{"1", "Paris", true, "", map[string]Input{
 			"plain":  {Text: "What is the capital of France?"},
 			"polite": {Text: "Please, what is the capital\nof France?"},
 		}},
-		{"2", "", false, map[string]Input{"plain": {Text: `Say "yes"`}}},
+		{"2", "", false, "", map[string]Input{"plain": {Text: `Say "yes"`}}},
 	}}
 	if !reflect.DeepEqual(a, want) || !reflect.DeepEqual(b, want) {
 		t.Errorf("%+v\n%+v", a, b)
@@ -52,8 +52,8 @@ func TestBothFormsSayTheSame(t *testing.T) {
 	if err != nil || f.Objects[0].Views["right"].File != "a/c.png" {
 		t.Errorf("%+v, %v", f, err)
 	}
-	g, err := Read("v.ndjson", []byte(`{"object": "x", "views": {"left": {"file": "a/b.png"}}}`))
-	if err != nil || g.Objects[0].Views["left"].File != "a/b.png" {
+	g, err := Read("v.ndjson", []byte(`{"object": "x", "views": {"left": {"file": "a/b.png"}}, "environment": "e"}`))
+	if err != nil || g.Objects[0].Environment != "e" || g.Objects[0].Views["left"].File != "a/b.png" {
 		t.Errorf("%+v, %v", g, err)
 	}
 }
@@ -74,6 +74,16 @@ func TestRefusals(t *testing.T) {
 		{"v.csv", "object,view,value\n1,a,b\n2,a,c\n1,a,d\n", `v.csv:4: the view "a" of "1" a second time, the first ` +
 			"stands on line 2"},
 		{"v.csv", "object,view,value,label\n1,a,b,x\n1,b,c,y\n", `v.csv:3: "1" has the label "y" here and "x" on line 2`},
+		{"v.csv", "object,view,value,environment\n1,a,b,\n", `v.csv:2: "1" has no environment; give one to every object`},
+		{"v.csv", "object,view,value,environment\n1,a,b,x\n1,b,b,y\n", `v.csv:3: "1" is from "y" here and from "x" above`},
+		{
+			"v.jsonl", `{"object": 1, "views": {"a": "b"}}` + "\n" + `{"object": 2, "views": {"a": "b"}, "environment": "x"}`,
+			`v.jsonl:2: "2" has an environment and "1" has none`,
+		},
+		{
+			"v.jsonl", `{"object": 1, "views": {"a": "b"}, "environment": "x"}` + "\n" + `{"object": 2, "views": {"a": "b"}}`,
+			`v.jsonl:2: "2" has no environment`,
+		},
 		{"v.csv", "object,view,file\n1,a,\n", "v.csv:2: a view without a file"},
 		{"v.csv", "object,view,file\n1,a,../b\n", `v.csv:2: the file "../b": want a path below`},
 		{"v.csv", "object,view,file\n1,a,/b\n", `the file "/b"`},
