@@ -235,12 +235,12 @@ func ExampleApp_Repeat() {
 	}}
 	server := model.Start()
 	defer server.Close()
-	list := "object,view,value\n"
+	list := bytes.NewBufferString("object,view,value\n")
 	for i := range 100 {
-		list += fmt.Sprintf("%d,plain,is %d a number?\n%d,polite,please: is %d a number?\n", i, i, i, i)
+		fmt.Fprintf(list, "%d,plain,is %d a number?\n%d,polite,please: is %d a number?\n", i, i, i, i)
 	}
 	file := filepath.Join(dir, "views.csv")
-	must(0, os.WriteFile(file, []byte(list), 0o600))
+	must(0, os.WriteFile(file, list.Bytes(), 0o600))
 	s := &job.Study{
 		Version: 1, Models: []job.Model{{Name: "model", Endpoint: server.URL + "/model"}}, Data: job.Data{Views: file},
 		Repeat: job.Repeat{Times: 2, Normalise: []string{"trim", "case"}},

@@ -158,6 +158,11 @@ func (a *App) Repeat(ctx context.Context, s *job.Study, o RepeatOptions) (*Repea
 		}
 	}
 	how.Reference = w.reference
+	if how.Before != nil {
+		if err := how.Before.Follows(how, w.things); err != nil {
+			return nil, fmt.Errorf("%s: %w", a.option("after"), err)
+		}
+	}
 	var models []*repeat.Model
 	for _, m := range w.models {
 		found, err := a.repeatModel(ctx, s, m, w, how, o)
@@ -211,9 +216,6 @@ func (a *App) repeatOptions(s *job.Study, o RepeatOptions) (repeat.Options, *rep
 	b, err := os.ReadFile(o.After)
 	if err == nil {
 		how.Before, err = repeat.ReadReport(o.After, b)
-	}
-	if err == nil {
-		err = how.Before.Follows(how)
 	}
 	if err != nil {
 		return how, nil, fmt.Errorf("%s: %w", a.option("after"), err)
@@ -353,7 +355,7 @@ func (a *App) askViews(ctx context.Context, s *job.Study, o RepeatOptions, rules
 func thingsOf(s *job.Study, set *views.Set, read func(string) repeat.Answer) ([]*repeat.Thing, error) {
 	var all []*repeat.Thing
 	for _, t := range set.Objects {
-		x := &repeat.Thing{Name: t.Name, Labelled: t.Labelled}
+		x := &repeat.Thing{Name: t.Name, Labelled: t.Labelled, Environment: t.Environment}
 		if t.Labelled {
 			label := read(t.Label)
 			if label.Outcome != repeat.Answered {

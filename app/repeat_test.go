@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,7 +36,7 @@ func number(input string) string {
 	if _, err := fmt.Sscanf(after, "%d?", &i); err != nil {
 		return err.Error()
 	}
-	return fmt.Sprint(i % 5)
+	return strconv.Itoa(i % 5)
 }
 
 // asking is a study of an endpoint.
@@ -81,7 +82,7 @@ func TestRepeatRecoversFlips(t *testing.T) {
 // Somebody who keeps answers is flagged, and is found out by a parameter that is always another one.
 func TestRepeatFlagsACache(t *testing.T) {
 	cached := func(r job.Repeat) *repeat.Model {
-		f := &remotetest.Texts{Answer: func(input string, before int, p map[string]any) (string, int) {
+		f := &remotetest.Texts{Answer: func(input string, _ int, p map[string]any) (string, int) {
 			return fmt.Sprint(input, p["nonce"]), 0 // what it says depends on all of the request, and on nothing else
 		}}
 		return repeated(t, asking(t, f, 10, r))

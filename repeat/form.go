@@ -89,6 +89,9 @@ func ReadReport(name string, b []byte) (*Report, error) {
 		if c == nil {
 			continue
 		}
+		if c.Unit != objects && c.Unit != environments {
+			return nil, fmt.Errorf("%s: the contract of %s counts %q; %s", name, words.Line(m.Name), c.Unit, want)
+		}
 		s := c.Stream
 		if s.N < 0 || s.Over < 0 || s.Over > s.N || len(c.Seen) != s.N {
 			return nil, fmt.Errorf("%s: the contract of %s has %d objects of which %d failed, and the names of %d; %s",
@@ -102,12 +105,16 @@ func ReadReport(name string, b []byte) (*Report, error) {
 // ErrOther is that an earlier report asked something else.
 var ErrOther = errors.New("the earlier report asked something else")
 
-// Follows tells whether a stream can go on from a report: it has to be of the same contract.
-func (r *Report) Follows(o Options) error {
+// Follows tells whether a stream can go on from a report: it has to be of the same contract, and count the same.
+func (r *Report) Follows(o Options, things []*Thing) error {
+	unit := UnitOf(things)
 	for _, m := range r.Models {
 		c := m.Contract
 		if c == nil || o.Contract == nil {
 			return fmt.Errorf("%w: a contract is needed there and here; say audit.contract", ErrOther)
+		}
+		if c.Unit != unit {
+			return fmt.Errorf("%w: it counts %ss, and this one %ss: name environments in both or in none", ErrOther, c.Unit, unit)
 		}
 		if c.Error != Number(o.Contract.Tau) || c.Rate != Number(o.Contract.P) ||
 			c.Confidence != Number(o.Contract.Confidence) {
@@ -240,12 +247,11 @@ func (r *Repeats) part(of *Report, m *Model) part {
 		p.notes = append(p.notes, "Of the view "+of.Reference+", with which the others are compared.")
 	}
 	if r.Tied > 0 {
-		p.notes = append(p.notes, fmt.Sprintf("%s without a single most frequent answer; the first of them is taken.",
-			words.Plural(r.Tied, "object", "objects")))
+		p.notes = append(p.notes, words.Plural(r.Tied, "object", "objects")+
+			" without a single most frequent answer; the first of them is taken.")
 	}
 	if r.Few > 0 {
-		p.notes = append(p.notes, fmt.Sprintf("%s with fewer than two answers.", words.Plural(r.Few, "object",
-			"objects")))
+		p.notes = append(p.notes, words.Plural(r.Few, "object", "objects")+" with fewer than two answers.")
 	}
 	return p
 }
@@ -305,16 +311,17 @@ func (m *Model) strip(r *Report) part {
 }
 
 func (c *Contract) part() part {
-	p := part{title: fmt.Sprintf("Contract: an error above %s in at most %s of objects, with confidence %s",
-		words.Figures(float64(c.Error)), words.Percent(float64(c.Rate)), words.Percent(float64(c.Confidence)))}
-	p.table = [][]string{{"", "state", "objects", "above", "what is shown"}}
+	many := c.Unit + "s"
+	p := part{title: fmt.Sprintf("Contract: an error above %s in at most %s of %s, with confidence %s",
+		words.Figures(float64(c.Error)), words.Percent(float64(c.Rate)), many, words.Percent(float64(c.Confidence)))}
+	p.table = [][]string{{"", "state", many, "above", "what is shown"}}
 	limits := fmt.Sprintf("the share lies above %s and below %s", words.Percent(float64(*c.Fixed.Low)),
 		words.Percent(float64(*c.Fixed.High)))
 	if c.Fixed.Need > 0 {
-		limits += fmt.Sprintf("; about %s decide", words.Plural(c.Fixed.Need, "object", "objects"))
+		limits += fmt.Sprintf("; about %s decide", words.Plural(c.Fixed.Need, c.Unit, many))
 	}
 	p.table = append(p.table, []string{
-		"these objects", c.Fixed.State, strconv.Itoa(c.Fixed.N),
+		"these " + many, c.Fixed.State, strconv.Itoa(c.Fixed.N),
 		strconv.Itoa(c.Fixed.Over),
 		limits,
 	})
@@ -322,22 +329,23 @@ func (c *Contract) part() part {
 		tens(float64(*c.Stream.LogKept)), tens(float64(*c.Stream.LogBroken)),
 		words.Figures(1/(1-float64(c.Confidence))))
 	if c.Stream.DecidedAt > 0 {
-		evidence += fmt.Sprintf("; decided after %s", words.Plural(c.Stream.DecidedAt, "object", "objects"))
+		evidence += "; decided after " + words.Plural(c.Stream.DecidedAt, c.Unit, many)
 	}
 	p.table = append(p.table, []string{
 		"all so far", c.Stream.State, strconv.Itoa(c.Stream.N),
 		strconv.Itoa(c.Stream.Over),
 		evidence,
 	})
-	p.notes = append(p.notes, "The error of an object is its largest over views and repeats, from the most frequent "+
-		"answer "+
-		"to the reference.")
+	note := "The error of an object is its largest over views and repeats, from the most frequent answer to the reference"
+	if c.Unit == environments {
+		note += "; that of an environment is the mean of its objects"
+	}
+	p.notes = append(p.notes, note+".")
 	if c.Stream.Known > 0 {
-		p.notes = append(p.notes, words.Plural(c.Stream.Known, "object was",
-			"objects were")+" known before: no new evidence.")
+		p.notes = append(p.notes, words.Plural(c.Stream.Known, c.Unit+" was", many+" were")+" known before: no new evidence.")
 	}
 	if c.LeftOut > 0 {
-		p.notes = append(p.notes, words.Plural(c.LeftOut, "object has", "objects have")+" no answer to the reference.")
+		p.notes = append(p.notes, words.Plural(c.LeftOut, c.Unit+" has", many+" have")+" no answer to the reference.")
 	}
 	return p
 }

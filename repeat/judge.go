@@ -2,6 +2,7 @@ package repeat
 
 import (
 	"cmp"
+	"encoding/hex"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -424,11 +425,63 @@ func (b *book) worst(i int) (float64, bool) {
 	return most, true
 }
 
+// unit is what a contract counts: an object, or an environment with several.
+type unit struct {
+	kind, name string
+	// of objects with an answer to the reference
+	errors []float64
+}
+
+// mean is the mean error.
+func (u *unit) mean() float64 {
+	sum := 0.0
+	for _, x := range u.errors {
+		sum += x
+	}
+	return sum / float64(len(u.errors))
+}
+
+// What a contract may count.
+const (
+	objects      = "object"
+	environments = "environment"
+)
+
+// UnitOf is what a contract about things counts: environments where they are named.
+func UnitOf(things []*Thing) string {
+	if things[0].Environment != "" {
+		return environments
+	}
+	return objects
+}
+
+// units are the objects, or the environments in the order in which they come first.
+func (b *book) units() []*unit {
+	var all []*unit
+	kind, byName := UnitOf(b.Things), map[string]*unit{}
+	for i, t := range b.Things {
+		name := t.Name
+		if kind == environments {
+			name = t.Environment
+		}
+		u := byName[name]
+		if u == nil {
+			u = &unit{kind: kind, name: name}
+			byName[name] = u
+			all = append(all, u)
+		}
+		if x, ok := b.worst(i); ok {
+			u.errors = append(u.errors, x)
+		}
+	}
+	return all
+}
+
 // digest names an object without showing it.
 func digest(name string) string {
 	h := fnv.New128a()
 	_, _ = h.Write([]byte(name)) // a hash takes everything
-	return fmt.Sprintf("%x", h.Sum(nil))
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 func (b *book) contract() *Contract {
@@ -449,14 +502,16 @@ func (b *book) contract() *Contract {
 	}
 	var fixed []float64
 	known := 0
-	for i, t := range b.Things {
-		x, ok := b.worst(i)
-		if !ok {
+	units := b.units()
+	out.Unit = units[0].kind
+	for _, u := range units {
+		if len(u.errors) == 0 {
 			out.LeftOut++
 			continue
 		}
+		x := u.mean()
 		fixed = append(fixed, x)
-		d := digest(t.Name)
+		d := digest(u.kind + " " + u.name)
 		if seen[d] {
 			known++
 			continue
@@ -654,8 +709,7 @@ func (b *book) sentence(m *Model) string {
 			words.Percent(float64(r.Agreement.Value)), words.Percent(float64(r.Agreement.Low)),
 			words.Percent(float64(r.Agreement.High))))
 		if c := r.Correct; c != nil && c.ConsistentWrong+c.VaryingWrong > 0 {
-			parts = append(parts, fmt.Sprintf("%s of errors are consistent errors",
-				words.Percent(float64(c.Errors.Value))))
+			parts = append(parts, words.Percent(float64(c.Errors.Value))+" of errors are consistent errors")
 		}
 	}
 	if o := m.OverViews; o != nil && o.N > 0 {

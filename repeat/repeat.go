@@ -61,6 +61,8 @@ type Thing struct {
 	// Label is the right answer, as the rules leave it, where Labelled is true.
 	Label    string
 	Labelled bool
+	// Environment is where it is from; empty where that is not said.
+	Environment string
 	// Has says which views there are of it.
 	Has []bool
 }

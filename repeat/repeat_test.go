@@ -293,6 +293,49 @@ func TestContract(t *testing.T) {
 	}
 }
 
+// Where environments are named they are what is counted, each by the mean error of its objects: many objects of few
+// environments are little evidence.
+func TestContractOfEnvironments(t *testing.T) {
+	o := usual(2)
+	o.Contract = &aggregate.Contract{Tau: 0.5, P: 0.05, Confidence: 0.95}
+	from := func(each int, wrong func(object int) bool) *Contract {
+		s := subject(240, []string{"A", "B"}, false, func(q Question) Answer {
+			if q.View == 1 && wrong(q.Object) {
+				return said("wrong")
+			}
+			return said(label(q.Object))
+		})
+		for i, x := range s.Things {
+			x.Environment = "clinic " + strconv.Itoa(i/each)
+		}
+		return judged(t, s, o).Contract
+	}
+	none := func(int) bool { return false }
+	if c := from(4, none); c.Unit != "environment" || c.Fixed.State != Kept || c.Fixed.N != 60 || len(c.Seen) != 60 {
+		t.Errorf("60 clean environments: %+v", c)
+	}
+	if c := from(24, none); c.Fixed.State != Open || c.Fixed.N != 10 || c.Fixed.Need != 59 {
+		t.Errorf("10 clean environments: %+v", c)
+	}
+	// two of four objects are half, which is no more than 0.5; three are more
+	if c := from(4, func(i int) bool { return i%4 < 2 }); c.Fixed.Over != 0 {
+		t.Errorf("half: %+v", c)
+	}
+	if c := from(4, func(i int) bool { return i%4 < 3 }); c.Fixed.Over != 60 || c.Fixed.State != Broken {
+		t.Errorf("most: %+v", c)
+	}
+	s := subject(3, []string{"A"}, false, nil)
+	s.Things[0].Environment = "clinic"
+	r := &Report{Models: []*Model{{Contract: from(4, none)}}}
+	if err := r.Follows(o, subject(3, []string{"A"}, false, nil).Things); !errors.Is(err, ErrOther) ||
+		!strings.Contains(err.Error(), "it counts environments, and this one objects") {
+		t.Errorf("%v", err)
+	}
+	if err := r.Follows(o, s.Things); err != nil {
+		t.Errorf("%v", err)
+	}
+}
+
 // A stream that goes on from a report says what it says of all objects at once; those that were known are no evidence.
 func TestStreamGoesOn(t *testing.T) {
 	o := usual(2)
@@ -319,7 +362,7 @@ func TestStreamGoesOn(t *testing.T) {
 	}
 	whole := judged(t, part(0, 120), o).Contract
 	o.Before = report(judged(t, part(0, 50), o), o)
-	if err := o.Before.Follows(o); err != nil {
+	if err := o.Before.Follows(o, part(0, 1).Things); err != nil {
 		t.Fatal(err)
 	}
 	then := judged(t, part(50, 120), o).Contract
@@ -332,11 +375,11 @@ func TestStreamGoesOn(t *testing.T) {
 	}
 	other := o
 	other.Contract = &aggregate.Contract{Tau: 0.5, P: 0.1, Confidence: 0.95}
-	if err := o.Before.Follows(other); !errors.Is(err, ErrOther) {
+	if err := o.Before.Follows(other, part(0, 1).Things); !errors.Is(err, ErrOther) {
 		t.Errorf("another contract: %v", err)
 	}
 	other.Contract = nil
-	if err := o.Before.Follows(other); !errors.Is(err, ErrOther) {
+	if err := o.Before.Follows(other, part(0, 1).Things); !errors.Is(err, ErrOther) {
 		t.Errorf("no contract: %v", err)
 	}
 }
@@ -460,10 +503,11 @@ func FuzzReadReport(f *testing.F) {
 		}
 		o := usual(2)
 		o.Contract = &aggregate.Contract{Tau: 0.5, P: 0.1, Confidence: 0.95}
-		if r.Follows(o) != nil {
+		s := subject(3, []string{"A"}, false, flipped(0, 0))
+		if r.Follows(o, s.Things) != nil {
 			return
 		}
 		o.Before = r
-		judged(t, subject(3, []string{"A"}, false, flipped(0, 0)), o)
+		judged(t, s, o)
 	})
 }

@@ -153,8 +153,11 @@ const (
 )
 
 // Contract is P(error > Error) <= Rate: the error of an object is its largest over views and repeats, from the mode of
-// the answers to the reference, for numbers from their mean over the centred scale.
+// the answers to the reference, for numbers from their mean over the centred scale; that of an environment is the mean
+// error of its objects.
 type Contract struct {
+	// what is counted
+	Unit       string `json:"unit" jsonschema:"enum=object,enum=environment"`
 	Error      Number `json:"error"`
 	Rate       Number `json:"rate"`
 	Confidence Number `json:"confidence"`
@@ -162,9 +165,9 @@ type Contract struct {
 	Fixed Judged `json:"fixed"`
 	// of all objects so far, in the order in which they came; it may be looked at at any time
 	Stream Judged `json:"stream"`
-	// objects without an answer to the reference, which are in neither
+	// objects, or environments, without an answer to the reference, which are in neither
 	LeftOut int `json:"left_out,omitempty"`
-	// digests of the names of the objects of the stream: asked once more they are no new evidence
+	// digests of the names of what the stream has counted: asked once more they are no new evidence
 	Seen []string `json:"seen"`
 }
 

@@ -53,7 +53,11 @@ func ConnectText(ctx context.Context, c Config, output string) (*Text, error) {
 		}
 		return nil, err
 	}
-	t := &Text{m: m, wire: m.wire.(*viaHTTP)} //nolint:forcetypeassert // the scheme says so
+	wire, ok := m.wire.(*viaHTTP)
+	if !ok {
+		panic("remote: HTTP that is spoken otherwise") // the scheme says so
+	}
+	t := &Text{m: m, wire: wire}
 	var meta *description
 	err = m.retry(ctx, func(ctx context.Context) (err error) {
 		meta, err = m.wire.describe(ctx)
