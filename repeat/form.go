@@ -114,7 +114,8 @@ func (r *Report) Follows(o Options, things []*Thing) error {
 			return fmt.Errorf("%w: a contract is needed there and here; say audit.contract", ErrOther)
 		}
 		if c.Unit != unit {
-			return fmt.Errorf("%w: it counts %ss, and this one %ss: name environments in both or in none", ErrOther, c.Unit, unit)
+			return fmt.Errorf("%w: it counts %ss, and this one %ss: name environments in both or in none", ErrOther,
+				c.Unit, unit)
 		}
 		if c.Error != Number(o.Contract.Tau) || c.Rate != Number(o.Contract.P) ||
 			c.Confidence != Number(o.Contract.Confidence) {
@@ -336,13 +337,15 @@ func (c *Contract) part() part {
 		strconv.Itoa(c.Stream.Over),
 		evidence,
 	})
-	note := "The error of an object is its largest over views and repeats, from the most frequent answer to the reference"
+	note := "The error of an object is its largest over views and repeats, from the most frequent answer to the " +
+		"reference"
 	if c.Unit == environments {
 		note += "; that of an environment is the mean of its objects"
 	}
 	p.notes = append(p.notes, note+".")
 	if c.Stream.Known > 0 {
-		p.notes = append(p.notes, words.Plural(c.Stream.Known, c.Unit+" was", many+" were")+" known before: no new evidence.")
+		p.notes = append(p.notes, words.Plural(c.Stream.Known, c.Unit+" was",
+			many+" were")+" known before: no new evidence.")
 	}
 	if c.LeftOut > 0 {
 		p.notes = append(p.notes, words.Plural(c.LeftOut, c.Unit+" has", many+" have")+" no answer to the reference.")

@@ -353,11 +353,12 @@ func (b *book) view(v int) *View {
 	x.Difference = &e
 	effect := e
 	if b.o.Times > 1 {
-		s := twosample.Moved(within, resamples, b.shared(), b.draws("excess of "+b.Views[v]))
-		effect = Estimate{Number(s.Excess), Number(s.Low), Number(s.High), s.Objects}
-		if !b.numbers && s.Objects >= twosample.LeastObjects { // labels differ or not
-			effect.Low, effect.High = max(effect.Low, -1), min(effect.High, 1)
+		most := 1.0 // labels differ or not
+		if b.numbers {
+			most = math.Inf(1)
 		}
+		s := twosample.Moved(within, most, resamples, b.shared(), b.draws("excess of "+b.Views[v]))
+		effect = Estimate{Number(s.Excess), Number(s.Low), Number(s.High), s.Objects}
 		p := Number(s.P)
 		x.Excess, x.P = &effect, &p
 	}

@@ -48,8 +48,9 @@ func Rules() []*Rule {
 			Takes: "a regular expression as Go's package regexp reads it", ready: match,
 		},
 		{
-			Name: "number", Doc: "the text is one number; answers are numbers then, and distances are taken", Number: true,
-			ready: plain(number),
+			Name: "number", Doc: "the text is one number; answers are numbers then, and distances are taken",
+			Number: true,
+			ready:  plain(number),
 		},
 	}
 }

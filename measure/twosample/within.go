@@ -101,7 +101,13 @@ const LeastObjects = 6
 // of
 // those that were asked says little of those that were not, of which each may differ by 1. The generator alone decides
 // the draws.
-func Moved(objects []*Within, resamples int, confidence float64, r *rand.Rand) Shift {
+//
+// No distance is above most; +Inf where nobody knows. Below a bound there is an upper end also where so few objects
+// differ
+// that most resamples have none of them, and the bootstrap says nothing: that of the share that what is above 0 makes
+// of
+// the bound, see [aggregate.ShareInterval].
+func Moved(objects []*Within, most float64, resamples int, confidence float64, r *rand.Rand) Shift {
 	s := Shift{Objects: len(objects), Excess: math.NaN(), P: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)}
 	if len(objects) == 0 {
 		return s
@@ -127,8 +133,19 @@ func Moved(objects []*Within, resamples int, confidence float64, r *rand.Rand) S
 		return s
 	}
 	iv := aggregate.StudentBootstrap(values, resamples, confidence, r)
+	var all, above aggregate.Moments
+	for i, v := range values {
+		all.Add(v, i)
+		above.Add(max(v, 0)/most, i)
+	}
+	if iv.High > most {
+		iv.High = most * aggregate.ShareInterval(above, confidence).High
+	}
+	if iv.Low < -most {
+		iv.Low = aggregate.MeanInterval(all, confidence).Low
+	}
 	unseen := aggregate.ClopperPearson(0, len(objects), confidence).High
-	s.Low, s.High = min(iv.Low, s.Excess-unseen), max(iv.High, s.Excess+unseen)
+	s.Low, s.High = max(min(iv.Low, s.Excess-unseen), -most), min(max(iv.High, s.Excess+unseen), most)
 	return s
 }
 

@@ -4,6 +4,7 @@ package twosample
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -34,6 +35,33 @@ func TestMovedLevelAndPower(t *testing.T) {
 		if found > c.most || found < c.least || held < c.held {
 			t.Errorf("%s: found in %d of %d, want %d to %d; %d intervals hold the truth, want %d", c.name, found,
 				c.times, c.least, c.most, held, c.held)
+		}
+	}
+}
+
+// Of labels of which few objects differ altogether, the interval holds their share.
+func TestMovedCoversRareDifferences(t *testing.T) {
+	for _, share := range []float64{0.01, 0.03, 0.1} {
+		held, ends := 0, 0.0
+		for seed := range 200 {
+			r := rand.New(rand.NewPCG(uint64(seed), 11))
+			var all []*Within
+			for range 100 {
+				moved := []int{0, 0}
+				if r.Float64() < share {
+					moved = []int{1, 1}
+				}
+				all = append(all, labels([]int{0, 0}, moved))
+			}
+			s := Moved(all, 1, 399, 0.95, r)
+			if s.Low <= share && share <= s.High {
+				held++
+			}
+			ends += s.High / 200
+		}
+		t.Logf("share %g: %d of 200 intervals hold it, mean upper end %.3f", share, held, ends)
+		if held < 182 { // fewer are seen with probability 5e-3 at 0.95
+			t.Errorf("share %g: %d of 200 intervals hold it", share, held)
 		}
 	}
 }

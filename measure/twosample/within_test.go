@@ -102,7 +102,7 @@ func drawn(r *rand.Rand, n, each int, shift, factor float64) []*Within {
 func rates(times, n, each int, shift, factor, excess float64) (found, held int) {
 	for seed := range times {
 		r := rand.New(rand.NewPCG(uint64(seed), 5))
-		s := Moved(drawn(r, n, each, shift, factor), 399, 0.95, r)
+		s := Moved(drawn(r, n, each, shift, factor), math.Inf(1), 399, 0.95, r)
 		if s.P <= 0.05 {
 			found++
 		}
@@ -131,21 +131,29 @@ func TestMovedFindsWhatDiffers(t *testing.T) {
 		same = append(same, labels([]int{i, i, i}, []int{i, i, i}))
 		other = append(other, labels([]int{i, i, i}, []int{i + 1, i + 1, i + 1}))
 	}
-	s := Moved(same, 399, 0.95, r)
+	s := Moved(same, 1, 399, 0.95, r)
 	// where all are equal 1 - 0.025^(1/20) = 0.168 of others may not be
 	if s.Excess != 0 || s.P != 1 || !(math.Abs(s.High-0.1684) < 1e-4) || s.Objects != 20 {
 		t.Errorf("%+v of equal answers", s)
 	}
-	if s = Moved(other, 399, 0.95, r); s.Excess != 1 || s.P != 0.001 || !(s.Low > 0.8) {
+	if s = Moved(other, 1, 399, 0.95, r); s.Excess != 1 || s.P != 0.001 || !(s.Low > 0.8) {
 		t.Errorf("%+v of other answers", s)
 	}
-	if s = Moved(other[:LeastObjects-1], 399, 0.95, r); !math.IsInf(s.High, 1) {
+	// Two of 600 that differ are few and no reason to know nothing: 2/600, and 0.012 at most by Clopper and Pearson.
+	for len(same) < 598 {
+		same = append(same, same[0])
+	}
+	s = Moved(append(same, other[:2]...), 1, 399, 0.95, r)
+	if !(math.Abs(s.Excess-2.0/600) < 1e-12) || !(s.Low <= 0) || !(s.High > 0.0119 && s.High < 0.0121) {
+		t.Errorf("%+v of hardly any other answers", s)
+	}
+	if s = Moved(other[:LeastObjects-1], 1, 399, 0.95, r); !math.IsInf(s.High, 1) {
 		t.Errorf("%+v of few objects", s)
 	}
-	if s = Moved(nil, 399, 0.95, r); !math.IsNaN(s.Excess) || !math.IsNaN(s.P) {
+	if s = Moved(nil, 1, 399, 0.95, r); !math.IsNaN(s.Excess) || !math.IsNaN(s.P) {
 		t.Errorf("%+v of nothing", s)
 	}
-	if s = Moved([]*Within{numbers([]float64{1, 2}, []float64{3, math.NaN()})}, 399, 0.95, r); !math.IsNaN(s.P) ||
+	if s = Moved([]*Within{numbers([]float64{1, 2}, []float64{3, math.NaN()})}, 1, 399, 0.95, r); !math.IsNaN(s.P) ||
 		s.High < 1 {
 		t.Errorf("%+v of what is not finite", s)
 	}
