@@ -314,6 +314,11 @@ func (a *App) askViews(ctx context.Context, s *job.Study, o RepeatOptions, rules
 				"it "+
 				"out, or say input: {space: bytes} for an endpoint that reads files as they are")
 		}
+		if len(s.Repeat.Seeds) > 0 || s.Repeat.Bust != "" {
+			return nil, s.Errorf("repeat", "seeds and bust are parameters of endpoints that read texts, and the views "+
+				"are "+
+				"files of pictures; leave them out, or say input: {space: bytes}")
+		}
 		return a.askFiles(ctx, s, o, set, dir)
 	}
 	w := &interview{views: set.Views}

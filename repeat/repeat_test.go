@@ -106,7 +106,7 @@ func TestScheduleAsksEachOnceARound(t *testing.T) {
 
 // A label that flips with probability q on view B: q lies in the interval, and a view without flips is the same.
 func TestFlipsAreRecovered(t *testing.T) {
-	for _, q := range []float64{0.1, 0.3, 0.6} {
+	for _, q := range []float64{0.1, 0.4} {
 		s := subject(150, []string{"A", "B", "C"}, true, flipped(1, q))
 		m := judged(t, s, usual(5))
 		b, c := find(t, m, "B"), find(t, m, "C")
@@ -121,7 +121,7 @@ func TestFlipsAreRecovered(t *testing.T) {
 		if c.State != Same || float64(c.Difference.Value) != 0 || float64(*c.PHolm) != 1 {
 			t.Errorf("q = %g: the twin %+v", q, c)
 		}
-		want := map[float64]string{0.1: Same, 0.3: Differs, 0.6: Differs}[q]
+		want := map[float64]string{0.1: Same, 0.4: Differs}[q]
 		if b.State != want || !(float64(*b.PHolm) <= 0.01) {
 			t.Errorf("q = %g: %s, p %v, %+v", q, b.State, *b.PHolm, b.Excess)
 		}

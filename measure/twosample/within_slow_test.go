@@ -69,7 +69,8 @@ func TestMovedCoversRareDifferences(t *testing.T) {
 	}
 }
 
-// More numbers tell more: of four a shift of 0.3 and a deviation of 1.5 are found in about 0.77 and 0.85 (numpy, 60 data
+// More numbers tell more: of four a shift of 0.3 and a deviation of 1.5 are found in about 0.77 and 0.85 (numpy, 60
+// data
 // sets with 199 permutations each). Of 60, fewer than 36 are seen with probability 3e-3 at 0.77.
 func TestMovedPowerOfVectors(t *testing.T) {
 	for _, c := range []struct{ shift, factor float64 }{{0.3, 1}, {0, 1.5}} {
