@@ -179,7 +179,7 @@ func (a *App) options(e Engine) workload.Options {
 		Judge:   a.metricProgram,
 		Live:    a.Live,
 		Say: func(name, value, literal string) string {
-			return a.speech().Option(Option{name, value, literal})
+			return a.speech().Option(Option{Name: name, Value: value, Literal: literal})
 		},
 		TimeLimit: e.TimeLimit, MostTime: e.MostTime,
 	}

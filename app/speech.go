@@ -15,6 +15,8 @@ type Option struct {
 	Name, Value string
 	// Literal is the value as it stands in a study, where the two differ.
 	Literal string
+	// Own says that the option is one of its command alone, and is called so everywhere.
+	Own bool
 }
 
 // Speech is how users write options where they started the program from, so that messages name what they can write.
@@ -31,6 +33,9 @@ type Speech interface {
 func (a *App) option(name string) string {
 	return a.speech().Option(Option{Name: name})
 }
+
+// ownOption is one that means something else in other commands.
+func (a *App) ownOption(name string) string { return a.speech().Option(Option{Name: name, Own: true}) }
 
 func (a *App) speech() Speech {
 	if a.Speech == nil {
@@ -88,10 +93,12 @@ func called() map[string]string {
 
 // Option is a keyword with its value: group="C4".
 func (Keywords) Option(o Option) string {
-	if w, ok := called()[o.Name]; ok && o.Literal != "" && strings.HasSuffix(w, "…}") {
+	w, ok := called()[o.Name]
+	ok = ok && !o.Own
+	if ok && o.Literal != "" && strings.HasSuffix(w, "…}") {
 		return strings.TrimSuffix(w, "…}") + o.Literal + "}"
 	}
-	if w, ok := called()[o.Name]; ok {
+	if ok {
 		if o.Value == "" || strings.ContainsAny(w, "=") {
 			return w
 		}

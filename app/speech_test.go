@@ -36,7 +36,7 @@ func TestMessagesNameWhatUsersWrite(t *testing.T) {
 				t.Errorf("%v\nwant no %q in it", err, n)
 			}
 		}
-		resize := a.speech().Option(Option{"resize", "short=8,crop=7x7", `{"short": 8}`})
+		resize := a.speech().Option(Option{Name: "resize", Value: "short=8,crop=7x7", Literal: `{"short": 8}`})
 		if want := map[bool]string{true: `data={…, "resize": {"short": 8}}`, false: "--resize short=8,crop=7x7"}; resize !=
 			want[x.say != nil] {
 			t.Errorf("%s, want %s", resize, want[x.say != nil])

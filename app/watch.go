@@ -20,11 +20,15 @@ import (
 // WatchOptions say how audits and runs of several releases are judged. What a study says under the key watch takes the
 // place of what is left out.
 type WatchOptions struct {
+	// Engine runs models that are audited.
+	Engine Engine
 	// Workers is how many files are read at once, at least 1. No number depends on it.
 	Workers int
-	// Study is a study file whose key watch is read; empty for none.
+	// Study is a study file whose key watch is read; empty for none. Where the folder holds models and no audits of
+	// others, the models are audited by it.
 	Study string
-	// By is how releases are ordered: time, version or epoch; empty for time.
+	// By is how releases are ordered: time, version or epoch; empty for time, and for epoch where models are audited
+	// whose names have one.
 	By string
 	// Metrics are those that are watched: largest and mean of audits, those of runs; empty for all.
 	Metrics []string
@@ -36,8 +40,7 @@ type WatchOptions struct {
 	// Allow is the relative change for the worse that is none yet, at least 0; [PresetAllow] is usual.
 	Allow float64
 	// Rate is the share of new inputs that may fail; 0 for 0.05. Limit is what an input may have and not fail; 0 for
-	// the
-	// threshold of each audit.
+	// the threshold of each audit.
 	Rate, Limit float64
 	// Fresh says that inputs of other data are new, even if they have the names of earlier ones.
 	Fresh bool
@@ -50,8 +53,10 @@ type WatchOptions struct {
 // WatchResult is what was found of releases.
 type WatchResult struct {
 	Report *watch.Report
-	// State of the folder; it is another one whenever a file below it changes.
+	// State of the folder when it was read; it is another one whenever a file below it changes.
 	State string
+	// Waiting is how many models were left for the next look, since they may be written just now.
+	Waiting int
 }
 
 // WatchFormats are the forms of the report, the preset first.
@@ -104,11 +109,29 @@ func (a *App) CheckWatchFormat(format string) error {
 	return nil
 }
 
-// check holds options against what there is, before anything is read.
-func (o *WatchOptions) check(a *App, folder string) (*watch.Options, error) {
+// watching is a folder that is looked at, once or again and again.
+type watching struct {
+	app    *App
+	folder string
+	o      WatchOptions
+	judge  watch.Options
+	// nobody said how releases are ordered
+	anyOrder bool
+	// models that are audited; nil without a study
+	models *checkpoints
+	// follows says that it is looked at again
+	follows bool
+}
+
+// usualWatch is how likely a false alarm is, and the share of new inputs that may fail, where nobody says.
+const usualWatch = 0.05
+
+// watching holds options against what there is, before anything is read.
+func (a *App) watching(folder string, o WatchOptions) (*watching, error) {
 	if err := a.someWorkers(o.Workers); err != nil {
 		return nil, err
 	}
+	out := &watching{app: a, folder: folder, o: o}
 	said := job.Watch{}
 	if o.Study != "" {
 		s, err := a.OpenStudy(o.Study)
@@ -116,16 +139,20 @@ func (o *WatchOptions) check(a *App, folder string) (*watch.Options, error) {
 			return nil, err
 		}
 		said = s.Watch
+		if out.models, err = a.lighten(s, folder, o); err != nil {
+			return nil, err
+		}
 	}
+	out.anyOrder = o.By == "" && said.By == ""
 	by, err := watch.ParseBy(cmp.Or(o.By, said.By, watch.Orders()[0].Name))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.option("by"), err)
 	}
-	const usual = 0.05
-	w := &watch.Options{
+	w := &out.judge
+	*w = watch.Options{
 		Folder: filepath.ToSlash(filepath.Clean(folder)), By: by, Workers: o.Workers, Metrics: o.Metrics,
 		Reference: cmp.Or(o.Reference, "first"), Allow: o.Allow, Fresh: o.Fresh,
-		Alarm: cmp.Or(o.Alarm, said.Alarm, usual), Rate: cmp.Or(o.Rate, said.Rate, usual),
+		Alarm: cmp.Or(o.Alarm, said.Alarm, usualWatch), Rate: cmp.Or(o.Rate, said.Rate, usualWatch),
 		Limit: cmp.Or(o.Limit, said.Limit),
 	}
 	for _, x := range []struct {
@@ -134,7 +161,7 @@ func (o *WatchOptions) check(a *App, folder string) (*watch.Options, error) {
 	}{{"alarm", w.Alarm}, {"rate", w.Rate}} {
 		if !(x.value > 0 && x.value < 1) {
 			return nil, fmt.Errorf("%s is %g, want a probability above 0 and below 1, such as %g", a.option(x.name),
-				x.value, usual)
+				x.value, usualWatch)
 		}
 	}
 	if err := someAllowance(o.Allow); err != nil {
@@ -144,15 +171,15 @@ func (o *WatchOptions) check(a *App, folder string) (*watch.Options, error) {
 	case w.Limit == 0:
 		w.Limit = math.NaN()
 	case !(w.Limit > 0) || math.IsInf(w.Limit, 1):
-		return nil, fmt.Errorf("%s is %g, want an error above 0, such as 0.001", a.option("limit"), w.Limit)
+		return nil, fmt.Errorf("%s is %g, want an error above 0, such as 0.001", a.ownOption("limit"), w.Limit)
 	}
 	if o.After != "" {
 		b, err := os.ReadFile(o.After)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", a.option("after"), err)
+			return nil, fmt.Errorf("%s: %w", a.ownOption("after"), err)
 		}
 		if w.Before, err = watch.ReadReport(o.After, b); err != nil {
-			return nil, fmt.Errorf("%s: %w", a.option("after"), err)
+			return nil, fmt.Errorf("%s: %w", a.ownOption("after"), err)
 		}
 	}
 	if o.Out != "" {
@@ -169,54 +196,163 @@ func (o *WatchOptions) check(a *App, folder string) (*watch.Options, error) {
 	case !info.IsDir():
 		return nil, fmt.Errorf("%s is a file, want the folder that the audits or runs of all releases are in", folder)
 	}
-	return w, nil
-}
-
-// reader reads a folder.
-func (a *App) reader(folder string, workers int) *watch.Reader {
-	return &watch.Reader{Folder: folder, Workers: workers, Metrics: a.Parts.metrics()}
+	return out, nil
 }
 
 // ErrNoReleases marks a folder without an audit or run that can be read.
 var ErrNoReleases = errors.New("no audit and no run")
 
-// WatchReleases reads the audits and runs below a folder and judges whether they become worse. What cannot be read is
-// in
-// the report; the error is for what ends all of it.
+// WatchReleases reads the audits and runs below a folder and judges whether they become worse. Where there are models
+// and a study, and no audits of others, it audits those that were not yet. What cannot be read is in the report; the
+// error is for what ends all of it.
 func (a *App) WatchReleases(ctx context.Context, folder string, o WatchOptions) (*WatchResult, error) {
-	w, err := o.check(a, folder)
+	w, err := a.watching(folder, o)
 	if err != nil {
 		return nil, err
 	}
-	step := a.begin(TaskWatch, "files")
+	return w.look(ctx)
+}
+
+// FollowReleases judges a folder again whenever a file below it changes. Each result is shown; between two looks it
+// waits. It ends without an error once ctx does, and with the error of show or wait. Nothing is remembered from look to
+// look that decides a number: whoever stops and begins again is told the same.
+func (a *App) FollowReleases(ctx context.Context, folder string, o WatchOptions, wait func(context.Context) error,
+	show func(*WatchResult) error,
+) error {
+	w, err := a.watching(folder, o)
+	if err != nil {
+		return err
+	}
+	w.follows = true
+	state, waiting := "", false
+	for {
+		now, err := w.reader().State()
+		if err != nil {
+			return err
+		}
+		if now != state || waiting {
+			r, err := w.look(ctx)
+			switch none, ok := errors.AsType[*noReleases](err); {
+			case ctx.Err() != nil:
+				return nil //nolint:nilerr // whoever stopped it has read what there was
+			case ok: // none yet
+				state, waiting = none.state, none.waiting > 0
+				if !waiting {
+					a.note(err.Error())
+				}
+			case err != nil:
+				return err
+			default:
+				// What changed since the files were listed is another state, and is looked at next.
+				state, waiting = r.State, r.Waiting > 0
+				if err := show(r); err != nil {
+					return err
+				}
+			}
+		}
+		if err := wait(ctx); ctx.Err() != nil {
+			return nil //nolint:nilerr // that is how following ends
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// reader reads the folder.
+func (w *watching) reader() *watch.Reader {
+	return &watch.Reader{
+		Folder: w.folder, Workers: w.o.Workers, Metrics: w.app.Parts.metrics(), Models: w.models != nil,
+		Began: func(int) {}, Step: func(int) {},
+	}
+}
+
+// read reads the folder and tells how far it is.
+func (w *watching) read(ctx context.Context) (*watch.Found, error) {
+	step := w.app.begin(TaskWatch, "files")
 	defer step.end()
-	reader := a.reader(folder, o.Workers)
-	reader.Began, reader.Step = step.size, step.step
-	found, err := reader.Read(ctx)
+	r := w.reader()
+	r.Began, r.Step = step.size, step.step
+	return r.Read(ctx)
+}
+
+// noReleases says that there is nothing to judge.
+type noReleases struct {
+	text string
+	// of the folder, and models that are still being written
+	state   string
+	waiting int
+}
+
+// Error says why.
+func (e *noReleases) Error() string { return e.text }
+
+// Unwrap is the mark.
+func (e *noReleases) Unwrap() error { return ErrNoReleases }
+
+// look reads and judges the folder.
+func (w *watching) look(ctx context.Context) (*WatchResult, error) {
+	found, err := w.read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r, err := watch.Judge(found.Releases, *w)
+	out := &WatchResult{}
+	judge := w.judge
+	var failed []watch.Skipped
+	if w.models != nil && training(found) {
+		judge.Training = true
+		made := 0
+		if made, out.Waiting, failed, err = w.models.audit(ctx, found.Models, w.follows); err != nil {
+			return nil, err
+		}
+		if made > 0 {
+			if found, err = w.read(ctx); err != nil {
+				return nil, err
+			}
+		}
+	}
+	r, err := w.judged(found, judge)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", folder, err)
+		return nil, fmt.Errorf("%s: %w", w.folder, err)
 	}
 	r.Audits, r.Runs = found.Audits, found.Runs
-	r.Skipped = append(r.Skipped, found.Skipped...)
+	r.Skipped = append(append(r.Skipped, found.Skipped...), failed...)
+	out.Report, out.State = r, found.State
 	if len(r.Series) == 0 {
-		why := ""
-		if n := len(r.Skipped); n > 0 {
-			why = fmt.Sprintf("; %s left out, first %s: %s", words.Plural(n, "file was", "files were"),
-				r.Skipped[0].File,
-				r.Skipped[0].Why)
-		}
-		return nil, fmt.Errorf("%s: %w that could be watched%s; write audits into folders below it with nero audit "+
-			"--format json -o %s", folder, ErrNoReleases, why, filepath.Join(folder, "NAME"))
+		return nil, &noReleases{w.none(r), out.State, out.Waiting}
 	}
-	out := &WatchResult{Report: r, State: found.State}
-	if o.Out == "" {
+	if w.o.Out == "" {
 		return out, nil
 	}
-	return out, out.save(o.Out)
+	return out, out.save(w.o.Out)
+}
+
+// judged judges what was found. Of a training of which nobody says the order the epochs are one where there are some.
+func (w *watching) judged(found *watch.Found, o watch.Options) (*watch.Report, error) {
+	if o.Training && w.anyOrder {
+		epochs := o
+		var err error
+		if epochs.By, err = watch.ParseBy("epoch"); err != nil {
+			return nil, err
+		}
+		if r, err := watch.Judge(found.Releases, epochs); err != nil || len(r.Series) > 0 {
+			return r, err
+		}
+	}
+	return watch.Judge(found.Releases, o)
+}
+
+// none says that there is nothing to judge, and what to do.
+func (w *watching) none(r *watch.Report) string {
+	why := ""
+	if n := len(r.Skipped); n > 0 {
+		why = fmt.Sprintf("; %s left out, first %s: %s", words.Plural(n, "file was", "files were"), r.Skipped[0].File,
+			r.Skipped[0].Why)
+	}
+	do := "write audits into folders below it with nero audit --format json -o " + filepath.Join(w.folder, "NAME")
+	if w.models == nil {
+		do += ", or say by which study the models in it are audited, with " + w.app.option("study")
+	}
+	return fmt.Sprintf("%s: %v that could be watched%s; %s", w.folder, ErrNoReleases, why, do)
 }
 
 func (r *WatchResult) save(dir string) error {
@@ -233,6 +369,3 @@ func (r *WatchResult) save(dir string) error {
 		return nil
 	})
 }
-
-// FolderState is the [WatchResult.State] of a folder, without reading the files.
-func (a *App) FolderState(folder string) (string, error) { return a.reader(folder, 1).State() }

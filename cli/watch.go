@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"nero/app"
@@ -22,12 +21,16 @@ func (a *App) watch() *cobra.Command {
 			"compared with a reference, input by input; where the inputs are new each time, what fails adds up.\n" +
 			"However many releases there are, and however often one looks, the probability of a false alarm stays\n" +
 			"what --alarm says. Files that cannot be read are listed and left out. See docs/WATCH.md.\n\n" +
+			"Where the folder holds checkpoints of a training, ONNX files, and --study names a study, each of them\n" +
+			"is audited once: 64 samples, moved by the elements that act exactly, unless the study says otherwise.\n" +
+			"Then watch says whether the symmetry is learned, kept or lost.\n\n" +
 			"Releases are ordered by\n" + app.WatchHelp() + "\n" +
 			"Exit code: 0 no alarm; 1 alarm; 2 it could not run, or there is nothing that could be read.",
 		Example: "  nero watch audits\n" +
 			"  nero watch audits --by version --reference best -o watched\n" +
 			"  nero watch audits --metric largest --alarm 0.01 -f markdown\n" +
-			"  nero watch audits --follow                       # until an alarm",
+			"  nero watch audits --follow                       # until an alarm\n" +
+			"  nero watch checkpoints --study light.yaml --follow",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.app.CheckWatchFormat(format); err != nil {
@@ -40,11 +43,14 @@ func (a *App) watch() *cobra.Command {
 				}
 				return a.watched(r, format)
 			}
-			return a.follow(cmd.Context(), args[0], o, format)
+			return a.app.FollowReleases(cmd.Context(), args[0], o, pause,
+				func(r *app.WatchResult) error { return a.watched(r, format) })
 		},
 	}
+	a.addPrograms(c)
+	addEngine(c, &o.Engine)
 	f := c.Flags()
-	f.StringVar(&o.By, "by", "", "order of the releases: time, version, epoch (default: time)")
+	f.StringVar(&o.By, "by", "", "order of the releases: time, version, epoch (default: time, of checkpoints epoch)")
 	f.StringSliceVar(&o.Metrics, "metric", nil, "watch these `metrics` alone: largest, mean of audits, any of runs "+
 		"(default: all)")
 	f.StringVar(&o.Reference, "reference", "first", "`release` to compare with: first, best, or one by its label, "+
@@ -55,7 +61,8 @@ func (a *App) watch() *cobra.Command {
 	f.Float64Var(&o.Limit, "limit", 0, "`error` that a new input may have and not fail (default: the "+
 		"threshold of its audit)")
 	f.BoolVar(&o.Fresh, "new-inputs", false, "inputs of other data are new, even with the names of earlier ones")
-	f.StringVar(&o.Study, "study", "", "`file` whose key watch says limit, rate, alarm and by, where no flag does")
+	f.StringVar(&o.Study, "study", "", "`file` whose key watch says limit, rate, alarm and by, where no flag does, and "+
+		"by which checkpoints are audited")
 	f.StringVar(&o.After, "after", "", "an earlier `watch.json` that new inputs go on from, whether or not its "+
 		"files are there")
 	f.BoolVar(&follow, "follow", false, "read again whenever a file changes, until an alarm or Ctrl-C")
@@ -82,33 +89,12 @@ func (a *App) watched(r *app.WatchResult, format string) error {
 	return nil
 }
 
-// follow judges a folder again whenever it changes, until an alarm, or until somebody stops it.
-func (a *App) follow(ctx context.Context, folder string, o app.WatchOptions, format string) error {
-	state := ""
-	for {
-		now, err := a.app.FolderState(folder)
-		if err != nil {
-			return err
-		}
-		if now != state {
-			switch r, err := a.app.WatchReleases(ctx, folder, o); {
-			case ctx.Err() != nil:
-				return nil //nolint:nilerr // whoever stopped it has read what there was
-			case errors.Is(err, app.ErrNoReleases): // none yet
-				a.say("%v", err)
-			case err != nil:
-				return err
-			default:
-				if err := a.watched(r, format); err != nil {
-					return err
-				}
-			}
-			state = now
-		}
-		select {
-		case <-ctx.Done(): // Ctrl-C is how following ends
-			return nil
-		case <-time.After(looking):
-		}
+// pause waits until it is time to look again.
+func pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(looking):
+		return nil
 	}
 }

@@ -57,19 +57,21 @@ func (s *Series) course(c *chain) *Course {
 	out.Rank = Estimate{Number(rho), Number(i.Low), Number(i.High)}
 	last := len(c.rows) - 1
 	out.First, out.Last = s.Points[0].Value, s.Points[last].Value
-	out.Word = progress(i, out.Of > 1 && out.Within == out.Of, within[last])
+	gone := within[0] && float64(s.Points[last].Low) > limit
+	out.Word = progress(i, out.Of > 1 && out.Within == out.Of, within[last], gone)
 	out.Sentence = out.sentence(within[last])
 	return out
 }
 
-// progress weighs the order of errors and whether they are within the limit. NaN shows nothing.
-func progress(rank aggregate.Interval, all, last bool) Progress {
+// progress weighs the order of errors and whether all, or the last, are within the limit; gone says that the first is
+// and the last is shown not to be. NaN shows nothing.
+func progress(rank aggregate.Interval, all, last, gone bool) Progress {
 	switch {
 	case all:
 		return Kept
 	case rank.High < 0:
 		return Learned
-	case rank.Low > 0 && !last:
+	case rank.Low > 0 && !last, gone:
 		return Lost
 	}
 	return Unclear

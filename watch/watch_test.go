@@ -659,6 +659,7 @@ func TestCourse(t *testing.T) {
 		"kept, growing":    {[]float64{1e-4, 2e-4, 4e-4, 6e-4, 1e-3, 2e-3}, Kept, "within the limit"},
 		"up and down":      {[]float64{0.5, 0.6, 0.5, 0.6, 0.5, 0.6}, Unclear, "is not shown"},
 		"few":              {falling[:3], Unclear, "is not shown"},
+		"lost at the end":  {[]float64{0.001, 0.001, 0.5}, Lost, "from 0.0011"},
 		"one":              {[]float64{0.001}, Unclear, "is not shown"},
 	} {
 		t.Run(name, func(t *testing.T) {
