@@ -279,6 +279,51 @@ group: {name: C4}
 	p.until(`document.querySelector('.arrows image').getAttribute('transform') !== ` + quote(still))
 }
 
+// TestWatchAndWeightsPages reads releases that became worse, and what two checkpoints are to each other.
+func TestWatchAndWeightsPages(t *testing.T) {
+	chromium(t)
+	dir := t.TempDir()
+	b, err := os.ReadFile(filepath.Join("..", "watch", "testdata", "watch.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "watch.json"), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	models := filepath.Join(filepath.Dir(studyFile(t, "digits")), "models")
+	found(t, dir, "weights", filepath.Join(models, "digits-original.onnx"),
+		filepath.Join(models, "digits-augmented.onnx"), "--probes", "4", "-o", "weights.json")
+	p := open(t, at(serve(t, dir), "/runs"), desktop)
+	p.press("main", "Releases")
+	p.visible("#series svg")
+	if text := p.text(".summary .answer"); !strings.HasPrefix(text, "ALARM") {
+		t.Errorf("the page begins with %q", text)
+	}
+	p.narrow()
+	p.keep("watch")
+	p.axe("watch")
+	p.focus("#series svg")
+	p.keys(kb.End)
+	p.until(`document.querySelector('#series output').textContent.includes('12, alarm')`)
+	p.click(`#all-series tbody tr:nth-child(3) button`)
+	p.until(`location.hash.includes('series=')`)
+	p.until(`document.querySelector('#series h2').textContent.includes('new inputs')`)
+	p.until(`document.querySelectorAll('#series figure').length === 2 && document.querySelector('.found b') === null`)
+	p.elsewhere("watch", "#series svg")
+	p.press("header nav", "Weights")
+	p.visible("#two svg")
+	if text := p.text(".summary .answer"); !strings.HasPrefix(text, "Different") {
+		t.Errorf("the page begins with %q", text)
+	}
+	p.narrow()
+	p.keep("weights")
+	p.axe("weights")
+	p.focus("#two svg")
+	p.keys(kb.End)
+	p.until(`document.querySelector('#two output').textContent.startsWith('stored, from the first: ')`)
+	p.elsewhere("weights", "#two svg")
+}
+
 // TestIdentifyPage answers the questions by mouse and by keys, and keeps a study that the program reads.
 func TestIdentifyPage(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,7 @@ import (
 )
 
 // Sheets are what the commands left behind that make neither runs nor audits: the bill of a repair, a discovery, a
-// report on data, answers to the questionnaire. Each kind is a value, and what stands in its file is known to the
+// report on data, answers to the questionnaire, releases that are watched, what may be done to weights. Each kind is a value, and what stands in its file is known to the
 // package that writes it.
 
 // sheetKind is a kind of sheet.
@@ -39,7 +39,7 @@ type sheetKind struct {
 
 // sheetKinds are all kinds of sheets, in the order of their pages.
 func sheetKinds() []*sheetKind {
-	return []*sheetKind{bills(), discoveries(), censuses(), questionnaires()}
+	return []*sheetKind{bills(), discoveries(), censuses(), questionnaires(), watched(), weighed()}
 }
 
 // read is what a sheet says.

@@ -13,6 +13,8 @@ import (
 
 	"nero/census"
 	"nero/repair"
+	"nero/watch"
+	"nero/weights"
 )
 
 // billOf is a repair.json of a model, in which files have folders that nobody has to know.
@@ -61,6 +63,52 @@ func dataOf(t *testing.T, group string) string {
 	return b.String()
 }
 
+// watchedOf is what was found of releases of a model.
+func watchedOf(t *testing.T, model string) string {
+	t.Helper()
+	form, err := watch.FindForm("json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := form.Write(&b, &watch.Report{
+		Format: watch.FormatNumber, Sentence: "ALARM in 1 of 1 line.", State: "alarm", By: "version",
+		Skipped: []watch.Skipped{}, Series: []*watch.Series{{
+			Key: "k", Evidence: watch.SameInputs, Metric: "largest", Set: "exact elements", State: "alarm",
+			Alarms: []string{"2"}, Points: []watch.Point{
+				{Release: "1", File: "v1/audit.json", State: "open"},
+				{Release: "2", File: "v2/it's.json", State: "alarm", Digest: digest(model)},
+			},
+			FirstAlarm: &watch.First{
+				Release: "2", Place: 2, Of: 2, Message: "worse",
+				Command: "nero compare '/secret place/v1/audit.json' '/secret place/v2/it'",
+			},
+		}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// weighedOf is what was found of the weights of a model.
+func weighedOf(t *testing.T, model string) string {
+	t.Helper()
+	form, err := weights.FindForm("json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := form.Write(&b, &weights.Report{
+		Format: weights.FormatNumber, Sentence: "7 units may change places.", Probes: 32,
+		From:   weights.OfStudy("/secret place/study.yaml"),
+		Models: []weights.File{{Name: "/secret place/of weights/" + model + ".onnx", Digest: digest(model)}},
+		Axes:   []weights.Axis{{Name: "/conv1/Conv", Units: 7, Blocks: 1, Stored: []string{"w"}}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 const discovered = `{"format":1,"seed":7,"models":[{"model":"plain","digest":"%s","fit":20,"choose":10,"confirm":11,"predictions":50,
 "parts":[{"part":"scan","answer":"holds: C4","result":{"samples":30,"each":2,"made":50,"scales":[1.5],"alpha":0.05,"families":[
 {"family":"C4","doc":"quarter turns","action":"stays","exact":true,"elements":3,"objects":30,"degree":{"value":1,"low":1,"high":1},
@@ -87,18 +135,21 @@ func TestSheets(t *testing.T) {
 	writeFile(t, filepath.Join(top, "all", "found", "discovery.json"),
 		strings.ReplaceAll(discovered, "%s", digest(m.models[0])))
 	writeFile(t, filepath.Join(top, "all", "asked", "answers.yaml"), "data: \"picture\"\n")
+	writeFile(t, filepath.Join(top, "all", "judged", "watch.json"), watchedOf(t, m.models[0]))
+	writeFile(t, filepath.Join(top, "all", "weights.json"), weighedOf(t, m.models[0]))
 	writeFile(t, filepath.Join(top, "all", "other", "data.json"), `{"samples": [1, 2]}`) // somebody else's
 	writeFile(t, filepath.Join(top, "all", "other", "answers.yaml"), "a: 1\n")
 	s := opened(t, Options{}, top)
 	all := s.Runs()
 	var kinds []string
+	ofModels := []string{"repair", "discovery", "watch", "weights"}
 	for _, a := range all.Sheets {
 		kinds = append(kinds, a.Kind)
 		if a.Sentence == "" || a.Title == "" || a.ID == "" || strings.Contains(a.Sentence, "secret") {
 			t.Errorf("%+v", a)
 		}
 		runs, audits := []string{}, 0
-		if a.Kind == "repair" || a.Kind == "discovery" {
+		if slices.Contains(ofModels, a.Kind) {
 			runs, audits = []string{"run"}, 2
 		}
 		if !slices.Equal(a.Runs, runs) || len(a.Audits) != audits {
@@ -112,9 +163,14 @@ func TestSheets(t *testing.T) {
 			!bytes.Contains(open.Document, []byte("/conv1/Conv"))) {
 			t.Errorf("audits %v of %s", open.Audits, open.Document)
 		}
+		if a.Kind == "watch" && !bytes.Contains(open.Document, []byte(`nero compare v1/audit.json 'v2/it'\\''s.json'`)) {
+			t.Errorf("the command names %s", open.Document)
+		}
 	}
 	slices.Sort(kinds)
-	if want := []string{"data", "discovery", "identify", "repair"}; !slices.Equal(kinds, want) {
+	if want := []string{
+		"data", "discovery", "identify", "repair", "watch", "weights",
+	}; !slices.Equal(kinds, want) {
 		t.Errorf("sheets %q, want %q", kinds, want)
 	}
 	if len(all.Problems) != 0 || len(all.Audits) != 2 {
@@ -125,12 +181,12 @@ func TestSheets(t *testing.T) {
 	}
 	// With a run go those of its models and those of no run.
 	for id, want := range map[string][]string{
-		"run": {"data", "discovery", "identify", "repair"}, "another": {"data", "identify"},
+		"run": {"data", "discovery", "identify", "repair", "watch", "weights"}, "another": {"data", "identify"},
 	} {
 		var with []string
 		for _, o := range s.SheetsWith(run(t, s, id)) {
 			with = append(with, o.Sheet.Kind)
-			of := o.Sheet.Kind == "repair" || o.Sheet.Kind == "discovery"
+			of := slices.Contains(ofModels, o.Sheet.Kind)
 			if of != slices.Equal(o.Sheet.Runs, []string{id}) {
 				t.Errorf("%s is of %q", o.Sheet.Kind, o.Sheet.Runs)
 			}
@@ -141,8 +197,8 @@ func TestSheets(t *testing.T) {
 		}
 	}
 	// Beside a run that is given alone, and by its own name, whatever that is.
-	if got := opened(t, Options{}, filepath.Join(top, "all", "run")).Runs(); len(got.Sheets) != 1 ||
-		got.Sheets[0].Kind != "data" {
+	if got := opened(t, Options{}, filepath.Join(top, "all", "run")).Runs(); len(got.Sheets) != 2 ||
+		got.Sheets[0].Kind != "data" || got.Sheets[1].Kind != "weights" {
 		t.Errorf("beside a run: %+v", got.Sheets)
 	}
 	writeFile(t, filepath.Join(top, "mine.json"), dataOf(t, "C4"))
@@ -201,6 +257,11 @@ func TestSheetsRefused(t *testing.T) {
 		"no model":  {"discovery.json", `{"format":1,"models":[null],"predictions":1}`, "of no model"},
 		"no answer": {"data.json", `{"format":1,"reading":"x"}`, "no answer"},
 		"a word":    {"answers.yaml", "\ndata: cow\n", "cow"},
+		"a stream": {
+			"watch.json", `{"format":1,"sentence":"x","copies":0,"series":[{"evidence":"new inputs"}]}`, "cannot be gone on",
+		},
+		"no weights":    {"weights.json", `{"format":1,"sentence":"x","probes":4,"models":[]}`, "no answer"},
+		"newer weights": {"weights.json", `{"format":9,"sentence":"x","probes":4,"models":[{}]}`, "format 9"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			top := t.TempDir()

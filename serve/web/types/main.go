@@ -26,6 +26,8 @@ import (
 	"nero/serve/api"
 	"nero/serve/guard"
 	"nero/symmetry/group"
+	"nero/watch"
+	"nero/weights"
 )
 
 func main() {
@@ -39,8 +41,8 @@ func main() {
 func run(web, root string) error {
 	docs := comments{}
 	for _, dir := range []string{
-		"audit/document", "census", "discover", "discover/finite", "discover/pencil", "identify", "repair", "run/fold",
-		"serve/api", "serve/guard", "symmetry/group",
+		"audit/document", "census", "discover", "discover/finite", "discover/pencil", "identify", "model/onnx/units",
+		"repair", "run/fold", "serve/api", "serve/guard", "symmetry/group", "watch", "weights",
 	} {
 		if err := docs.read(filepath.Join(root, dir)); err != nil {
 			return err
@@ -87,6 +89,14 @@ export type Element = readonly number[];
 		"census.ts": {
 			"\nimport type { Num } from './api';\n",
 			[]reflect.Type{reflect.TypeFor[census.Report]()},
+		},
+		"watch.ts": {
+			"\nimport type { Num } from './api';\n",
+			[]reflect.Type{reflect.TypeFor[watch.Report]()},
+		},
+		"weights.ts": {
+			"\nimport type { Num } from './api';\n",
+			[]reflect.Type{reflect.TypeFor[weights.Report]()},
 		},
 		"document.ts": {
 			"\nimport type { Num } from './api';\n",
@@ -145,6 +155,7 @@ var fields = map[string]string{
 	"fold.Metric.Better":        "'higher' | 'lower'",
 	"api.AggregateRequest.Pair": "[number, number]",
 	"api.Task.State":            "'waiting' | 'running' | 'done' | 'failed' | 'cancelled'",
+	"watch.Series.Memory":       "unknown", // of the program alone
 	"group.Axis.Min":            "Num",
 	"group.Axis.Max":            "Num",
 }

@@ -6,7 +6,9 @@ import type { SheetName } from '../core/url';
 import { DataPage } from './data';
 import { DiscoveryPage } from './discovery';
 import { IdentifyPage } from './identify';
+import { ReleasesPage } from './releases';
 import { RepairPage } from './repair';
+import { WeightsPage } from './weights';
 
 /** A page for each kind. */
-export const sheetPages: Readonly<Record<SheetName, FunctionComponent<{ s: State }>>> = { repair: RepairPage, discovery: DiscoveryPage, data: DataPage, identify: IdentifyPage };
+export const sheetPages: Readonly<Record<SheetName, FunctionComponent<{ s: State }>>> = { repair: RepairPage, discovery: DiscoveryPage, data: DataPage, identify: IdentifyPage, watch: ReleasesPage, weights: WeightsPage };
