@@ -9,6 +9,8 @@ from nero._monitor import Monitor
 from nero._program import program
 from nero._run import Run, run
 from nero._study import Study, study
+from nero._watch import Watch, WatchSeries, watch
+from nero._weights import Weights, WeightSymmetry, weights
 
 __all__ = [
     "Audit",
@@ -30,6 +32,10 @@ __all__ = [
     "ProgramNotFound",
     "Run",
     "Study",
+    "Watch",
+    "WatchSeries",
+    "WeightSymmetry",
+    "Weights",
     "Where",
     "Worst",
     "assert_equivariant",
@@ -44,4 +50,6 @@ __all__ = [
     "program",
     "run",
     "study",
+    "watch",
+    "weights",
 ]
