@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -269,6 +270,9 @@ func (w *weighing) open(ctx context.Context, files []string, read []*onnx.Model)
 		probes, w.from = weights.Noise(runs[0], shapes, n, w.o.Seed), "normal noise"
 	}
 	w.body = &weights.Body{Probes: probes, Open: func(ctx context.Context, b []byte) (engine.Session, error) {
+		if len(b) >= large {
+			debug.FreeOSMemory() // the engine holds the model, too, and copies that were thrown away stand in its place
+		}
 		return e.Open(ctx, b, engine.Options{Threads: 1, Lean: len(b) >= large})
 	}}
 	return nil
@@ -384,7 +388,7 @@ func (w *weighing) samples(ctx context.Context, files []string) ([][]tensor.Name
 	if !labeled {
 		w.labels = nil
 	}
-	w.from = "samples of " + w.o.Study
+	w.from = weights.OfStudy(w.o.Study)
 	return out, nil
 }
 
@@ -396,7 +400,9 @@ func (w *weighing) report(ctx context.Context) (*weights.Report, error) {
 	if len(w.nets) == 2 {
 		o := weights.CompareOptions{Seed: w.o.Seed, Workers: w.o.Workers, Labels: w.labels, Step: w.stage}
 		copy(o.Digests[:], w.digests)
-		r, err := weights.Compare(ctx, w.nets[0], w.nets[1], w.body, o)
+		first, second := w.nets[0], w.nets[1]
+		w.nets, w.read = nil, nil // who compares them lets go of what is no longer needed
+		r, err := weights.Compare(ctx, first, second, w.body, o)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"nero/data/tensor"
+	"nero/internal/lanes"
 	"nero/model/onnx"
 	"nero/model/onnx/onnxpb"
 	"nero/model/onnx/units"
@@ -291,7 +292,7 @@ func Compare(ctx context.Context, a, b *Network, body *Body, o CompareOptions) (
 
 func (x *aligner) compare(ctx context.Context, r *Report) error {
 	x.o.Step("answers")
-	first, err := x.answers(ctx, x.a.numbers)
+	first, err := x.of(ctx, x.a.Model)
 	if err != nil {
 		return err
 	}
@@ -311,28 +312,36 @@ func (x *aligner) compare(ctx context.Context, r *Report) error {
 		if r.Verdict = SameUpTo; x.out.Digests {
 			r.Verdict = SameFile
 		}
-		x.layers()
 		return nil
 	}
+	stored := x.distances(x.b)
 	x.o.Step("canonical forms")
 	if x.out.Canonical, err = x.canonical(ctx); err != nil {
+		return err
+	}
+	both := ends{first, second}
+	x.o.Step("the line between")
+	straight, err := x.line(ctx, both, x.b, second.of)
+	if err != nil {
 		return err
 	}
 	x.o.Step("pairs of units")
 	if err := x.pair(ctx); err != nil {
 		return err
 	}
-	x.layers()
+	x.layers(stored, x.distances(x.moved))
 	x.o.Step("answers after moving")
 	after, err := x.answers(ctx, x.moved)
 	if err != nil {
 		return err
 	}
 	x.out.Moved = second.from(after.of)
-	x.o.Step("the line between")
-	if err := x.path(ctx, first, second, after.of); err != nil {
+	x.o.Step("the line between, with units paired")
+	paired, err := x.line(ctx, both, x.moved, after.of)
+	if err != nil {
 		return err
 	}
+	x.path(straight, paired)
 	r.Verdict = x.verdict()
 	return nil
 }
@@ -342,6 +351,11 @@ func (x *aligner) answers(ctx context.Context, n Numbers) (*answers, error) {
 	if err != nil {
 		return nil, err
 	}
+	return x.of(ctx, m)
+}
+
+// of are the answers of a model.
+func (x *aligner) of(ctx context.Context, m *onnx.Model) (*answers, error) {
 	of, err := x.body.run(ctx, m)
 	if err != nil {
 		return nil, err
@@ -387,40 +401,46 @@ func (x *aligner) verdict() Verdict {
 	return Different
 }
 
-// layers measures how far stored tensors are apart.
-func (x *aligner) layers() {
-	var sum [3]float64
+// distance is ‖A − B‖² and ‖A‖² of a stored tensor.
+type distance struct{ d, size float64 }
+
+// distances are those of numbers from the first model's, by the order of its stored tensors.
+func (x *aligner) distances(n Numbers) []distance {
+	out := make([]distance, 0, len(x.a.Units.Stored()))
+	var p, q []float64
 	for _, name := range x.a.Units.Stored() {
-		p, err := x.a.numbers[name].Float64s(nil)
-		if err != nil {
-			continue // it was read before
+		var of distance
+		var err error
+		if p, err = x.a.numbers[name].Float64s(p[:0]); err == nil { // it was read before
+			q, err = n[name].Float64s(q[:0])
 		}
-		size := product(p, p)
-		l := Layer{Tensor: name, Shape: x.a.numbers[name].Shape}
-		for k, n := range []Numbers{x.b, x.moved} {
-			q, err := n[name].Float64s(nil)
-			if err != nil {
-				continue
-			}
-			d := 0.0
-			for i := range p {
+		for i := range p {
+			if err == nil {
 				v := p[i] - q[i]
-				d += float64(v * v)
-			}
-			sum[k] += d
-			e := ratio(d, size)
-			if k == 0 {
-				l.Before = e
-			} else {
-				l.After = e
+				of.d += float64(v * v)
 			}
 		}
-		sum[2] += size
+		of.size = product(p, p)
+		out = append(out, of)
+	}
+	return out
+}
+
+// layers says how far stored tensors are apart.
+func (x *aligner) layers(before, after []distance) {
+	var was, is distance
+	for k, name := range x.a.Units.Stored() {
+		l := Layer{
+			Tensor: name, Shape: x.a.numbers[name].Shape, Before: ratio(before[k].d, before[k].size),
+			After: ratio(after[k].d, after[k].size),
+		}
+		was.d, was.size = was.d+before[k].d, was.size+before[k].size
+		is.d, is.size = is.d+after[k].d, is.size+after[k].size
 		if l.Before != 0 || l.After != 0 {
 			x.out.Layers = append(x.out.Layers, l)
 		}
 	}
-	x.out.Before, x.out.After = ratio(sum[0], sum[2]), ratio(sum[1], sum[2])
+	x.out.Before, x.out.After = ratio(was.d, was.size), ratio(is.d, is.size)
 }
 
 // ratio is the root of a quotient of squares; 0 for none of nothing.
@@ -531,7 +551,20 @@ func (x *aligner) byActivations(ctx context.Context) error {
 	}
 	x.moved = moved.over(x.moved)
 	maps.Copy(x.places, e.places)
+	x.release()
 	return nil
+}
+
+// release lets go of the second model as it is stored: what lies in its file is copied where it did not move.
+func (x *aligner) release() {
+	moved := Numbers{}
+	for name, t := range x.moved {
+		if u := x.b[name]; len(t.Raw) > 0 && len(u.Raw) > 0 && &t.Raw[0] == &u.Raw[0] {
+			t.Raw = slices.Clone(t.Raw)
+		}
+		moved[name] = t
+	}
+	x.moved, x.b = moved, nil
 }
 
 // pairClass pairs the units of one class, after those that its blocks are.
@@ -867,23 +900,39 @@ func (x *aligner) byWeights(ctx context.Context) error {
 
 // close tells whether the numbers are the same already.
 func (x *aligner) close() bool {
-	var d, size float64
-	for _, name := range x.a.Units.Stored() {
-		p, err := x.a.numbers[name].Float64s(nil)
-		if err != nil {
-			return false
-		}
-		q, err := x.moved[name].Float64s(nil)
-		if err != nil {
-			return false
-		}
-		for i := range p {
-			v := p[i] - q[i]
-			d += float64(v * v)
-		}
-		size += product(p, p)
+	var all distance
+	for _, of := range x.distances(x.moved) {
+		all.d, all.size = all.d+of.d, all.size+of.size
 	}
-	return float64(ratio(d, size)) <= mostApart
+	return float64(ratio(all.d, all.size)) <= mostApart
+}
+
+// meet adds the inner products of rows to a table: gain[i][j] += ⟨a[i], b[j]⟩. It goes through the numbers of all rows
+// in pieces that stay in the processor's cache while every row of the first is multiplied by them; each product is added
+// up in the order of the numbers, however many goroutines share the rows.
+func (x *aligner) meet(gain, a, b [][]float64) {
+	const piece = 64 // numbers of each row
+	const apart = 8  // so that columns do not fall on the same places of a cache
+	n, stride := len(b), len(b)+apart
+	if n == 0 {
+		return
+	}
+	shares := max(min(x.o.Workers, len(a)), 1)
+	parallel(x.o.Workers, shares, func(share int) {
+		from, to := share*len(a)/shares, (share+1)*len(a)/shares
+		turned := make([]float64, piece*stride)
+		for k := 0; k < len(b[0]); k += piece {
+			end := min(k+piece, len(b[0]))
+			for j, row := range b {
+				for l, v := range row[k:end] {
+					turned[l*stride+j] = v
+				}
+			}
+			for i := from; i < to; i++ {
+				lanes.Weigh(gain[i], turned[:(end-k-1)*stride+n], stride, a[i][k:end])
+			}
+		}
+	})
 }
 
 // agree pairs the units of one class by weights, and tells whether that is better than before.
@@ -907,11 +956,10 @@ func (x *aligner) agree(cl *units.Class) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		parallel(x.o.Workers, len(a), func(i int) {
-			for j := range n {
-				gain[i][j] += product(a[i], b[i/n*n+j])
-			}
-		})
+		for block := range cl.Blocks {
+			at := block * n
+			x.meet(gain[at:at+n], a[at:at+n], b[at:at+n])
+		}
 		if len(a) > 0 {
 			x.spent += len(a) * n * len(a[0])
 		}

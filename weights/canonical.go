@@ -191,8 +191,16 @@ func rowsOf(g *units.Graph, cl *units.Class, name string, t tensor.Tensor) ([][]
 		return nil, fmt.Errorf("%q: %w", name, err)
 	}
 	rows := make([][]float64, cl.Units*cl.Blocks)
-	for _, r := range readers(g, name) {
-		if r.spot.Class != cl {
+	of := slices.DeleteFunc(readers(g, name), func(r *reader) bool { return r.spot.Class != cl })
+	if most := len(val) / max(len(rows), 1) * len(of); most > 0 { // of each row, where all are of the class
+		all := make([]float64, most*len(rows))
+		for u := range rows {
+			rows[u] = all[u*most : u*most : (u+1)*most]
+		}
+	}
+	for _, r := range of {
+		if len(r.outer) == 0 {
+			r.runs(val, t.Shape, rows)
 			continue
 		}
 		at := make([]int, len(t.Shape))
@@ -209,6 +217,19 @@ func rowsOf(g *units.Graph, cl *units.Class, name string, t tensor.Tensor) ([][]
 		}
 	}
 	return rows, nil
+}
+
+// runs appends the numbers of a tensor to the rows of the units that they belong to, run by run.
+func (r *reader) runs(val []float64, shape []int, rows [][]float64) {
+	run := 1
+	for _, n := range shape[r.axis+1:] {
+		run *= n
+	}
+	for at, k := 0, 0; at+run <= len(val) && run > 0; at, k = at+run, (k+1)%shape[r.axis] {
+		if u := r.spot.Index[k]; u >= 0 {
+			rows[u] = append(rows[u], val[at:at+run]...)
+		}
+	}
 }
 
 // halfExponent is the power of two that is nearest to the norm of a list, whatever its order: norm·2^-k is in [√½, √2).

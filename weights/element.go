@@ -434,16 +434,18 @@ func sandwich(q, d, p []float64, n int) []float64 {
 
 // product is the inner product of two lists.
 func product(a, b []float64) float64 {
-	var s [4]float64
-	i := 0
-	for ; i+4 <= len(a); i += 4 {
-		s[0] += float64(a[i] * b[i])
-		s[1] += float64(a[i+1] * b[i+1])
-		s[2] += float64(a[i+2] * b[i+2])
-		s[3] += float64(a[i+3] * b[i+3])
+	var s0, s1, s2, s3 float64 // in registers, as an array of them is not
+	b = b[:len(a)]
+	for len(a) >= 4 {
+		x, y := a[:4:4], b[:4:4]
+		s0 += float64(x[0] * y[0])
+		s1 += float64(x[1] * y[1])
+		s2 += float64(x[2] * y[2])
+		s3 += float64(x[3] * y[3])
+		a, b = a[4:], b[4:]
 	}
-	for ; i < len(a); i++ {
-		s[0] += float64(a[i] * b[i])
+	for i := range a {
+		s0 += float64(a[i] * b[i])
 	}
-	return (s[0] + s[1]) + (s[2] + s[3])
+	return (s0 + s1) + (s2 + s3)
 }

@@ -8,62 +8,71 @@ import (
 
 	"nero/data/tensor"
 	"nero/internal/elementary"
+	"nero/model/onnx"
 	"nero/present/words"
 )
 
 // steps is how many parts the line between two models has.
 const steps = 10
 
-// path asks the models on the straight lines between the first and the second, as it is stored and with its units
-// moved.
-// after are the answers of the second after that.
-func (x *aligner) path(ctx context.Context, first, second *answers, after [][]tensor.Named) error {
+// ends are what the first and the second model answer.
+type ends struct{ first, second *answers }
+
+// line asks the models on the straight line from the first to numbers of the second, which answer end.
+func (x *aligner) line(ctx context.Context, of ends, to Numbers, end [][]tensor.Named) ([]OnPath, error) {
+	var out []OnPath
+	for k := range steps + 1 {
+		got := of.first.of
+		switch {
+		case k == steps:
+			got = end
+		case k > 0:
+			m, err := x.between(to, float64(k)/steps)
+			if err != nil {
+				return nil, err
+			}
+			if got, err = x.body.run(ctx, m); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, OnPath{
+			ToFirst: of.first.from(got).Error, ToSecond: of.second.from(got).Error, Loss: x.loss(got),
+		})
+	}
+	return out, nil
+}
+
+// path is what the models on both lines answer.
+func (x *aligner) path(stored, aligned []OnPath) {
 	if x.o.Labels != nil {
 		x.out.Loss = "mean cross-entropy of " + strconv.Quote(x.a.Model.Signature().Outputs[0].Name)
 	}
-	for k := range steps + 1 {
-		t := float64(k) / steps
-		p := Point{T: Number(t)}
-		for _, line := range []struct {
-			to  Numbers
-			end [][]tensor.Named
-			out *OnPath
-		}{{x.b, second.of, &p.Stored}, {x.moved, after, &p.Aligned}} {
-			of := first.of
-			switch {
-			case k == steps:
-				of = line.end
-			case k > 0:
-				mixed, err := between(x.a.numbers, line.to, t)
-				if err != nil {
-					return err
-				}
-				m, err := mixed.Into(x.a.Model)
-				if err != nil {
-					return err
-				}
-				if of, err = x.body.run(ctx, m); err != nil {
-					return err
-				}
-			}
-			line.out.ToFirst, line.out.ToSecond = first.from(of).Error, second.from(of).Error
-			line.out.Loss = x.loss(of)
-		}
-		x.out.Path = append(x.out.Path, p)
+	for k := range stored {
+		x.out.Path = append(x.out.Path, Point{
+			T: Number(float64(k) / steps), Stored: stored[k], Aligned: aligned[k],
+		})
 	}
-	return nil
+}
+
+// between is a model with t parts of the second numbers and 1 − t of the first.
+func (x *aligner) between(to Numbers, t float64) (*onnx.Model, error) {
+	mixed, err := between(x.a.numbers, to, t)
+	if err != nil {
+		return nil, err
+	}
+	return mixed.Into(x.a.Model)
 }
 
 // between are t parts of the second numbers and 1 − t of the first.
 func between(a, b Numbers, t float64) (Numbers, error) {
 	out := Numbers{}
+	var x, y []float64
 	for name, p := range a {
-		x, err := p.Float64s(nil)
-		if err != nil {
+		var err error
+		if x, err = p.Float64s(x[:0]); err != nil {
 			return nil, err
 		}
-		y, err := b[name].Float64s(nil)
-		if err != nil {
+		if y, err = b[name].Float64s(y[:0]); err != nil {
 			return nil, err
 		}
 		for i := range x {

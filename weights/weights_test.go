@@ -36,10 +36,17 @@ func open(t *testing.T, m *onnx.Model) (*Network, *Body) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return n, inFloat64(m, shapes, 16)
+}
+
+// inFloat64 runs a model in float64 on noise.
+func inFloat64(m *onnx.Model, shapes map[string][]int, probes int) *Body {
 	e := oracle.Engine(oracle.Options{})
-	return n, &Body{Probes: Noise(m, shapes, 16, 3), Open: func(ctx context.Context, b []byte) (engine.Session, error) {
-		return e.Open(ctx, b, engine.Options{})
-	}}
+	return &Body{
+		Probes: Noise(m, shapes, probes, 3), Open: func(ctx context.Context, b []byte) (engine.Session, error) {
+			return e.Open(ctx, b, engine.Options{})
+		},
+	}
 }
 
 // fixtures are networks with planted symmetries of every kind.
