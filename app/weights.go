@@ -270,10 +270,15 @@ func (w *weighing) open(ctx context.Context, files []string, read []*onnx.Model)
 		probes, w.from = weights.Noise(runs[0], shapes, n, w.o.Seed), "normal noise"
 	}
 	w.body = &weights.Body{Probes: probes, Open: func(ctx context.Context, b []byte) (engine.Session, error) {
-		if len(b) >= large {
-			debug.FreeOSMemory() // the engine holds the model, too, and copies that were thrown away stand in its place
+		if len(b) < large {
+			return e.Open(ctx, b, engine.Options{Threads: 1})
 		}
-		return e.Open(ctx, b, engine.Options{Threads: 1, Lean: len(b) >= large})
+		// The engine holds the model, too: copies that were thrown away must not stand beside it, nor these bytes
+		// once it has read them.
+		debug.FreeOSMemory()
+		s, err := e.Open(ctx, b, engine.Options{Threads: 1, Lean: true})
+		debug.FreeOSMemory()
+		return s, err
 	}}
 	return nil
 }

@@ -257,7 +257,10 @@ func oddSum(x []float64) float64 {
 		cubes[i] = float64(v*v) * v
 	}
 	slices.SortFunc(cubes, func(a, b float64) int {
-		return cmp.Or(cmp.Compare(math.Abs(a), math.Abs(b)), cmp.Compare(a, b))
+		if c := cmp.Compare(math.Abs(a), math.Abs(b)); c != 0 {
+			return c
+		}
+		return cmp.Compare(a, b)
 	})
 	sum := 0.0
 	for _, v := range cubes {
