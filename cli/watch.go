@@ -61,8 +61,8 @@ func (a *App) watch() *cobra.Command {
 	f.Float64Var(&o.Limit, "limit", 0, "`error` that a new input may have and not fail (default: the "+
 		"threshold of its audit)")
 	f.BoolVar(&o.Fresh, "new-inputs", false, "inputs of other data are new, even with the names of earlier ones")
-	f.StringVar(&o.Study, "study", "", "`file` whose key watch says limit, rate, alarm and by, where no flag does, and "+
-		"by which checkpoints are audited")
+	f.StringVar(&o.Study, "study", "", "`file` whose key watch says limit, rate, alarm and by, where no flag does, "+
+		"and by which checkpoints are audited")
 	f.StringVar(&o.After, "after", "", "an earlier `watch.json` that new inputs go on from, whether or not its "+
 		"files are there")
 	f.BoolVar(&follow, "follow", false, "read again whenever a file changes, until an alarm or Ctrl-C")

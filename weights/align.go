@@ -908,8 +908,8 @@ func (x *aligner) close() bool {
 }
 
 // meet adds the inner products of rows to a table: gain[i][j] += ⟨a[i], b[j]⟩. It goes through the numbers of all rows
-// in pieces that stay in the processor's cache while every row of the first is multiplied by them; each product is added
-// up in the order of the numbers, however many goroutines share the rows.
+// in pieces that stay in the processor's cache while every row of the first is multiplied by them; each product is
+// added up in the order of the numbers, however many goroutines share the rows.
 func (x *aligner) meet(gain, a, b [][]float64) {
 	const piece = 64 // numbers of each row
 	const apart = 8  // so that columns do not fall on the same places of a cache

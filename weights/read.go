@@ -24,8 +24,8 @@ func Read(name string, text []byte) (*Report, error) {
 		return nil, fmt.Errorf("%s: %w: want what nero weights -o FILE.json writes", name, err)
 	}
 	if r.Format != FormatNumber {
-		return nil, fmt.Errorf("%s: it has format %d, and this program reads %d: run nero weights again", name, r.Format,
-			FormatNumber)
+		return nil, fmt.Errorf("%s: it has format %d, and this program reads %d: run nero weights again", name,
+			r.Format, FormatNumber)
 	}
 	if n := len(r.Models); r.Sentence == "" || n < 1 || n > 2 || (n == 2) != (r.Aligned != nil) ||
 		slices.Contains(r.Symmetries, nil) {

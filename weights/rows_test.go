@@ -79,7 +79,8 @@ func TestMeet(t *testing.T) {
 						want += float64(a[i][k] * b[j][k])
 					}
 					if got != want {
-						t.Fatalf("%d rows of %d, %d workers: %g at %d, %d, want %g", c.n, c.long, workers, got, i, j, want)
+						t.Fatalf("%d rows of %d, %d workers: %g at %d, %d, want %g", c.n, c.long, workers, got, i, j,
+							want)
 					}
 				}
 			}
@@ -168,7 +169,8 @@ func promised(t *rapid.T) {
 	}
 	for _, s := range r.Symmetries {
 		if s.State == Refuted && s.Kind != "scale invariance" { // which is one up to epsilon alone
-			t.Fatalf("%s at %s (%d units in %d blocks, on %v): %s", s.Kind, s.Where, s.Units, s.Blocks, s.Tensors, s.Why)
+			t.Fatalf("%s at %s (%d units in %d blocks, on %v): %s", s.Kind, s.Where, s.Units, s.Blocks, s.Tensors,
+				s.Why)
 		}
 	}
 	form, c, err := Canonicalise(t.Context(), n, b)

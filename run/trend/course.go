@@ -19,8 +19,7 @@ const leastCourse = 4
 //
 // The interval is wide enough for both that are drawn: objects, by the bootstrap with 200 draws, and releases, by
 // Fisher's transform with the variance (1 + ρ²/2)/(n - 3) of Bonett and Wright (Psychometrika 65, 2000). A perfect
-// order has no finite transform, and takes that of the next best order of n releases, 1 - 12/(n(n² - 1)), as its inner
-// end.
+// order has no finite transform, and takes that of the next best order of n releases, 1 - 12/(n(n² - 1)).
 // Like a slope it describes a training, and is no test that may be repeated.
 func Course(releases [][]float64, confidence float64, r *rand.Rand) (rho float64, i aggregate.Interval) {
 	n := len(releases)

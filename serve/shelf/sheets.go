@@ -18,8 +18,8 @@ import (
 )
 
 // Sheets are what the commands left behind that make neither runs nor audits: the bill of a repair, a discovery, a
-// report on data, answers to the questionnaire, releases that are watched, what may be done to weights. Each kind is a value, and what stands in its file is known to the
-// package that writes it.
+// report on data, answers to the questionnaire, releases that are watched, what may be done to weights. Each kind is a
+// value, and what stands in its file is known to the package that writes it.
 
 // sheetKind is a kind of sheet.
 type sheetKind struct {
