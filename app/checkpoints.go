@@ -25,7 +25,7 @@ import (
 // What a light audit looks at where its study says nothing of it.
 const (
 	lightSamples = 64
-	// below the folder of the checkpoints; what lies there are the audits of nero watch
+	// below the folder of the checkpoints; what lies there are the audits of nero watch.
 	lightFolder = "nero-audits"
 )
 
@@ -182,7 +182,7 @@ func (c *checkpoints) one(ctx context.Context, model, to string) (why string, er
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		if f, ok := errors.AsType[*job.FieldError](err); !c.worked && !(ok && strings.HasPrefix(f.Path, "models[")) {
+		if f, ok := errors.AsType[*job.FieldError](err); !c.worked && (!ok || !strings.HasPrefix(f.Path, "models[")) {
 			return "", err // the study is to blame, and every model would fail
 		}
 		return err.Error(), nil

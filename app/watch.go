@@ -232,7 +232,7 @@ func (a *App) FollowReleases(ctx context.Context, folder string, o WatchOptions,
 		}
 		if now != state || waiting {
 			r, err := w.look(ctx)
-			switch none, ok := errors.AsType[*noReleases](err); {
+			switch none, ok := errors.AsType[*noReleasesError](err); {
 			case ctx.Err() != nil:
 				return nil //nolint:nilerr // whoever stopped it has read what there was
 			case ok: // none yet
@@ -275,8 +275,8 @@ func (w *watching) read(ctx context.Context) (*watch.Found, error) {
 	return r.Read(ctx)
 }
 
-// noReleases says that there is nothing to judge.
-type noReleases struct {
+// noReleasesError says that there is nothing to judge.
+type noReleasesError struct {
 	text string
 	// of the folder, and models that are still being written
 	state   string
@@ -284,10 +284,10 @@ type noReleases struct {
 }
 
 // Error says why.
-func (e *noReleases) Error() string { return e.text }
+func (e *noReleasesError) Error() string { return e.text }
 
 // Unwrap is the mark.
-func (e *noReleases) Unwrap() error { return ErrNoReleases }
+func (e *noReleasesError) Unwrap() error { return ErrNoReleases }
 
 // look reads and judges the folder.
 func (w *watching) look(ctx context.Context) (*WatchResult, error) {
@@ -318,7 +318,7 @@ func (w *watching) look(ctx context.Context) (*WatchResult, error) {
 	r.Skipped = append(append(r.Skipped, found.Skipped...), failed...)
 	out.Report, out.State = r, found.State
 	if len(r.Series) == 0 {
-		return nil, &noReleases{w.none(r), out.State, out.Waiting}
+		return nil, &noReleasesError{w.none(r), out.State, out.Waiting}
 	}
 	if w.o.Out == "" {
 		return out, nil

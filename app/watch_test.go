@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ func release(t *testing.T, dir string, k, from int, sizes ...float64) {
 		Profile: []document.Point{{Coordinates: []document.Number{90}}},
 	}
 	for i, x := range sizes {
-		set.PerInput.Samples = append(set.PerInput.Samples, fmt.Sprint(from+i))
+		set.PerInput.Samples = append(set.PerInput.Samples, strconv.Itoa(from+i))
 		set.PerInput.Largest = append(set.PerInput.Largest, document.Number(x))
 		set.PerInput.Mean = append(set.PerInput.Mean, document.Number(x))
 	}

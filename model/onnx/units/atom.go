@@ -243,26 +243,26 @@ func (t *atoms) reshape(from []Axis, shape []int) []Axis {
 		rest = append(rest, a...)
 	}
 	out := make([]Axis, len(shape))
-	give := func(i int, why string) []Axis {
-		t.pin(rest, why)
+	give := func(i int) []Axis {
+		t.pin(rest, differ)
 		for ; i < len(shape); i++ {
-			out[i] = t.axis(shape[i], why)
+			out[i] = t.axis(shape[i], differ)
 		}
 		return out
 	}
 	rest = rest.parts()
 	for i, n := range shape {
 		if n < 1 {
-			return give(i, differ)
+			return give(i)
 		}
 		for n > 1 {
 			if rest = rest.parts(); len(rest) == 0 {
-				return give(i, differ)
+				return give(i)
 			}
 			p := rest[0]
 			switch {
 			case p.n < 1: // nothing in there
-				return give(i, differ)
+				return give(i)
 			case n%p.n == 0:
 				out[i] = append(out[i], p)
 				rest, n = rest[1:], n/p.n
@@ -270,7 +270,7 @@ func (t *atoms) reshape(from []Axis, shape []int) []Axis {
 			default:
 				t.pin(out[i], differ)
 				out[i] = nil
-				return give(i, differ)
+				return give(i)
 			}
 		}
 	}
