@@ -150,7 +150,7 @@ func (s *solved) at(lambda float64) *Map {
 	top := s.values[r-1]
 	for i := range r {
 		e := max(s.values[i], 0)
-		d := e + lambda*s.scale
+		d := e + float64(lambda*s.scale)
 		if !(d > 1e-15*top) { // what rounding leaves of a direction that features never take
 			continue
 		}

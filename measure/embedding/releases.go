@@ -463,13 +463,13 @@ func towards(start, g, c *mat.Dense, penalty float64) *mat.Dense {
 		grad.Scale(2, &grad)
 		cubic.Scale(4*penalty/float64(d), cubic)
 		grad.Add(&grad, cubic)
-		return dot(wg.RawMatrix().Data, w.RawMatrix().Data) - 2*dot(c.RawMatrix().Data, w.RawMatrix().Data) +
-			penalty*o, &grad
+		return dot(wg.RawMatrix().Data, w.RawMatrix().Data) -
+			float64(2*dot(c.RawMatrix().Data, w.RawMatrix().Data)) + float64(penalty*o), &grad
 	}
 	w := mat.DenseCopyOf(start)
 	f, grad := value(w)
 	best, least := w, f
-	step := 1 / (2*mat.Norm(g, 2) + 16*penalty/float64(d))
+	step := 1 / (float64(2*mat.Norm(g, 2)) + 16*penalty/float64(d))
 	for range 300 {
 		size := mat.Norm(grad, 2)
 		if !(size > 1e-9) {
@@ -482,7 +482,7 @@ func towards(start, g, c *mat.Dense, penalty float64) *mat.Dense {
 			next.Scale(-step, grad)
 			next.Add(w, next)
 			h, slope = value(next)
-			if h <= f+1e-3*math.Abs(f)+1e-12 || tries == 30 {
+			if h <= f+float64(1e-3*math.Abs(f))+1e-12 || tries == 30 {
 				break
 			}
 			step /= 4
