@@ -130,7 +130,8 @@ func bend(t *rapid.T) {
 			n.OpType = new(rapid.SampledFrom([]string{
 				"Conv", "ConvTranspose", "Gemm", "MatMul", "Mul", "Div", "Add", "Sub", "Pow", "PRelu", "Where",
 				"Concat", "Split", "Slice", "Gather", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze",
-				"Expand", "Pad", "ReduceMean", "ReduceL2", "BatchNormalization", "InstanceNormalization", "GroupNormalization",
+				"Expand", "Pad", "ReduceMean", "ReduceL2", "BatchNormalization", "InstanceNormalization",
+				"GroupNormalization",
 				"LayerNormalization", "LpNormalization", "Softmax", "MaxPool", "GlobalAveragePool", "Resize",
 				"Identity", "Sqrt", "Relu", "Tanh", "CumSum",
 			}).Draw(t, "operator"))
