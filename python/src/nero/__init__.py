@@ -2,6 +2,7 @@
 
 from nero._ask import Comparison, EngineInfo, Group, Inspection, compare, engine, groups, inspect, open
 from nero._audit import Audit, Diagnosis, Errors, Finding, Interval, ModelAudit, Where, Worst, assert_equivariant, audit
+from nero._embed import Embedding, Features, embed
 from nero._errors import EquivarianceError, ExportError, NeroError, ProgramMismatch, ProgramNotFound
 from nero._find import find_nero, find_onnxruntime
 from nero._models.functions import Function
@@ -16,10 +17,12 @@ __all__ = [
     "Audit",
     "Comparison",
     "Diagnosis",
+    "Embedding",
     "EngineInfo",
     "EquivarianceError",
     "Errors",
     "ExportError",
+    "Features",
     "Finding",
     "Function",
     "Group",
@@ -41,6 +44,7 @@ __all__ = [
     "assert_equivariant",
     "audit",
     "compare",
+    "embed",
     "engine",
     "find_nero",
     "find_onnxruntime",

@@ -1,0 +1,105 @@
+"""How features move: what the program wrote, read. No number is computed here."""
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Mapping, Optional, Sequence, Tuple
+
+from nero._program import start
+from nero._study import PathLike, Progress, Providers, on
+from nero._temporary import Temporary
+
+__all__ = ["Features", "Embedding", "embed"]
+
+
+@dataclass(frozen=True)
+class Features:
+    """The features of one model."""
+
+    model: str
+    #: The value of the graph that was read, and how many numbers it has for a sample.
+    value: str
+    width: int
+    #: stay, move, lost, undecided, collapsed or not finite.
+    state: str
+    #: How far each element takes features, in distances between two objects.
+    ratios: Mapping[str, float]
+    #: compatible, worse or undecided: whether the other release can read the index; "" without one.
+    index: str
+    data: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """How the features of the models of a study move."""
+
+    #: The answer.
+    sentence: str
+    #: Whether features stay, or move and keep the object, and the other release, if any, can read the index.
+    good: bool
+    features: Tuple[Features, ...]
+    text: str = field(repr=False)
+    data: Mapping[str, Any] = field(repr=False)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<nero.Embedding: {self.sentence}>"
+
+
+def embed(
+    study: PathLike,
+    *,
+    group: Optional[str] = None,
+    value: Optional[str] = None,
+    against: Optional[PathLike] = None,
+    what: Sequence[str] = (),
+    only: Sequence[str] = (),
+    samples: Optional[int] = None,
+    elements: Optional[int] = None,
+    engine: str = "auto",
+    provider: Providers = None,
+    workers: Optional[int] = None,
+    progress: Progress = False,
+) -> Embedding:
+    """How do the features of the models of a study move? Can another release read the index of this one?
+
+    >>> nero.embed("study.yaml", group="C4").features[0].ratios  # doctest: +SKIP
+    >>> nero.embed("study.yaml", only=["v1"], against="v2.onnx").features[0].index  # doctest: +SKIP
+
+    value names a value of the graph, or the node that makes it, in place of the output. what are the parts beside maps: split, generators.
+    """
+    args = ["embed", os.fspath(study)]
+    said = {
+        "group": group,
+        "value": value,
+        "against": against,
+        "samples": samples,
+        "elements": elements,
+        "workers": workers,
+        "what": ",".join(what) or None,
+    }
+    for name, given in said.items():
+        if given is not None:
+            args += [f"--{name}", str(given)]
+    for model in only:
+        args += ["--only", model]
+    kept = Temporary()
+    out = kept.path / "embedding.txt"
+    ended = start([*args, "-f", "json", "-o", str(out), "--engine", engine, *on(provider)], progress=progress).check()
+    data: Mapping[str, Any] = json.loads(ended.out)
+    found: Sequence[Mapping[str, Any]] = data["features"]
+    return Embedding(data["sentence"], ended.code == 0, tuple(_features(m) for m in found), Path(out).read_text(encoding="utf-8"), data)
+
+
+def _features(m: Mapping[str, Any]) -> Features:
+    moved: Sequence[Mapping[str, Any]] = m.get("transformations") or ()
+    ratios = {str(t["element"]): _number(t["ratio"]["value"]) for t in moved}
+    against: Mapping[str, Any] = m.get("against") or {}
+    return Features(m["model"], m["value"], m["width"], m["state"], ratios, against.get("index", ""), m)
+
+
+def _number(x: Optional[float]) -> float:
+    return float("nan") if x is None else float(x)
