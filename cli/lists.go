@@ -136,8 +136,8 @@ func (a *App) schema() *cobra.Command {
 					"watch": a.app.WatchSchema, "weights": a.app.WeightsSchema,
 				}[args[0]]
 				if !ok {
-					return fmt.Errorf("no schema %q: want embed, repair, repeat, watch or weights, or nothing for that "+
-						"of studies", args[0])
+					return fmt.Errorf("no schema %q: want embed, repair, repeat, watch or weights, or nothing for "+
+						"that of studies", args[0])
 				}
 				var err error
 				if b, err = schema(); err != nil {
