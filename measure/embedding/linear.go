@@ -178,7 +178,7 @@ func (f *flow) linear(a *mat.Dense) (*linear, error) {
 		scale := size * max(mat.Norm(a, 2), 1e-300)
 		for i := range f.d {
 			for j := range f.d {
-				beside.Set(i, j, a.At(i, j)+float64(scale*(2*r.Float64()-1)))
+				beside.Set(i, j, a.At(i, j)+float64(scale*r.NormFloat64()))
 			}
 		}
 	}

@@ -61,7 +61,7 @@ func ofReleases(rho float64, n int, confidence float64) (low, high float64) {
 	m := float64(n)
 	most := 1 - 12/(m*(float64(m*m)-1))
 	at := max(min(rho, most), -most)
-	z := distribution.NormalQuantile((1+confidence)/2) * math.Sqrt((1+float64(at*at)/2)/(m-3))
+	z := float64(distribution.NormalQuantile((1+confidence)/2) * math.Sqrt((1+float64(float64(at*at)/2))/(m-3)))
 	center := elementary.Atanh(at)
 	low, high = elementary.Tanh(center-z), elementary.Tanh(center+z)
 	return min(low, rho), max(high, rho)
