@@ -73,6 +73,10 @@ func start(c Config, number int) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f, ok := in.(*os.File); ok { // before the process is there, whose end closes it
+		widen(f.Fd())
+	}
+	widen(out.Fd())
 	cmd.Stdout = far
 	heard := &said{}
 	cmd.Stderr = heard
@@ -96,10 +100,6 @@ func start(c Config, number int) (*child, error) {
 		_ = out.Close() // the error above says more
 		return nil, fmt.Errorf("the process of the engine cannot be started: %w", err)
 	}
-	if f, ok := in.(*os.File); ok {
-		widen(f.Fd())
-	}
-	widen(out.Fd())
 	p.kill = func() { _ = cmd.Process.Kill() } // it may be gone already
 	go func() {
 		for {
