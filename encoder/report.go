@@ -36,13 +36,13 @@ type Report struct {
 	Confidence Number `json:"confidence"`
 	// Sentence is the answer.
 	Sentence string `json:"sentence"`
-	Group    string `json:"group"`
+	// Samples is how many there are on each side. Numbers are of those to confirm.
+	Samples Samples `json:"samples"`
+	Group   string  `json:"group"`
 	// Measure says which elements were asked, Elements are their names.
 	Measure  string   `json:"measure"`
 	Elements []string `json:"elements"`
-	// Samples is how many there are on each side. Numbers are of those to confirm.
-	Samples Samples  `json:"samples"`
-	Models  []*Model `json:"features"`
+	Models   []*Model `json:"features"`
 }
 
 // Samples is how many samples lie on each side.
@@ -238,6 +238,29 @@ type Generators struct {
 	Unseen   int      `json:"elements_unseen"`
 	// Period is ‖exp(PA) - 1‖/√d for the period P of the group; nil without one.
 	Period *Number `json:"period,omitempty"`
+	// T are the parameters of the elements, in Unit.
+	T []Number `json:"t"`
+	// Planes are those that turn, the fastest first.
+	Planes []Plane `json:"planes"`
+}
+
+// Plane is a plane of features that turns: the generator says that a sample moves in it by the factor
+// exp(t (Growth + i Frequency)).
+type Plane struct {
+	Frequency Number `json:"frequency_fit"`
+	Growth    Number `json:"growth_fit"`
+	// Spread is the root of the mean square of the distance from the origin, in the unit of the features. Samples are
+	// divided by it.
+	Spread Number `json:"spread"`
+	// Samples are the first ones to confirm, of different objects.
+	Samples []InPlane `json:"samples"`
+}
+
+// InPlane is where a sample lies in a plane at each element.
+type InPlane struct {
+	Sample string   `json:"sample"`
+	X      []Number `json:"x"`
+	Y      []Number `json:"y"`
 }
 
 // Extrapolation says whether what reads a parameter off features on the inner half of the window does so beyond.

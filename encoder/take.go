@@ -295,7 +295,44 @@ func (t *taker) generators(basis *embedding.Basis) error {
 		p := Number(g.PeriodDefect)
 		out.Period = &p
 	}
+	if err := t.planes(out, g, along(t.confirm)); err != nil {
+		return err
+	}
 	t.out.Generators = out
+	return nil
+}
+
+// drawn is of how many objects a report holds where they lie in planes.
+const drawn = 4
+
+// planes says where the first objects to confirm lie in planes that turn.
+func (t *taker) planes(out *Generators, g *embedding.Generator, confirm *embedding.Path) error {
+	all, err := g.Planes(confirm)
+	if err != nil {
+		return err
+	}
+	seen := map[int]bool{}
+	var shown []int
+	for i, o := range confirm.Object {
+		if !seen[o] && len(shown) < drawn {
+			seen[o], shown = true, append(shown, i)
+		}
+	}
+	out.T, out.Planes = []Number{}, []Plane{}
+	for _, x := range confirm.T {
+		out.T = append(out.T, Number(x))
+	}
+	for _, p := range all {
+		x := Plane{Frequency: Number(imag(p.Rate)), Growth: Number(real(p.Rate)), Spread: Number(p.Spread)}
+		for _, i := range shown {
+			s := InPlane{Sample: t.Sides[split.Confirm].Names[i]}
+			for _, at := range p.At {
+				s.X, s.Y = append(s.X, Number(real(at[i]))), append(s.Y, Number(imag(at[i])))
+			}
+			x.Samples = append(x.Samples, s)
+		}
+		out.Planes = append(out.Planes, x)
+	}
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"nero/census"
+	"nero/encoder"
 	"nero/repair"
 	"nero/watch"
 	"nero/weights"
@@ -109,6 +110,30 @@ func weighedOf(t *testing.T, model string) string {
 	return b.String()
 }
 
+// embeddedOf is what was found of features of a model.
+func embeddedOf(t *testing.T, model string) string {
+	t.Helper()
+	form, err := encoder.FindForm("json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := form.Write(&b, &encoder.Report{
+		Format: encoder.FormatNumber, Sentence: model + ": the features stay.", Group: "C4", Measure: "all elements",
+		Elements: []string{"0°", "90°"}, Models: []*encoder.Model{{
+			Model: model, Digest: digest(model), Value: "scores", State: encoder.Stay, Sentence: "The features stay.",
+			Generators: &encoder.Generators{T: []encoder.Number{0, 1}, Planes: []encoder.Plane{{
+				Frequency: 1, Samples: []encoder.InPlane{{
+					Sample: "a", X: []encoder.Number{1, 0}, Y: []encoder.Number{0, 1},
+				}},
+			}}},
+		}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 const discovered = `{"format":1,"seed":7,"models":[{"model":"plain","digest":"%s","fit":20,"choose":10,"confirm":11,"predictions":50,
 "parts":[{"part":"scan","answer":"holds: C4","result":{"samples":30,"each":2,"made":50,"scales":[1.5],"alpha":0.05,"families":[
 {"family":"C4","doc":"quarter turns","action":"stays","exact":true,"elements":3,"objects":30,"degree":{"value":1,"low":1,"high":1},
@@ -137,12 +162,13 @@ func TestSheets(t *testing.T) {
 	writeFile(t, filepath.Join(top, "all", "asked", "answers.yaml"), "data: \"picture\"\n")
 	writeFile(t, filepath.Join(top, "all", "judged", "watch.json"), watchedOf(t, m.models[0]))
 	writeFile(t, filepath.Join(top, "all", "weights.json"), weighedOf(t, m.models[0]))
+	writeFile(t, filepath.Join(top, "all", "embedding.json"), embeddedOf(t, m.models[0]))
 	writeFile(t, filepath.Join(top, "all", "other", "data.json"), `{"samples": [1, 2]}`) // somebody else's
 	writeFile(t, filepath.Join(top, "all", "other", "answers.yaml"), "a: 1\n")
 	s := opened(t, Options{}, top)
 	all := s.Runs()
 	var kinds []string
-	ofModels := []string{"repair", "discovery", "watch", "weights"}
+	ofModels := []string{"repair", "discovery", "watch", "weights", "embed"}
 	for _, a := range all.Sheets {
 		kinds = append(kinds, a.Kind)
 		if a.Sentence == "" || a.Title == "" || a.ID == "" || strings.Contains(a.Sentence, "secret") {
@@ -169,7 +195,7 @@ func TestSheets(t *testing.T) {
 	}
 	slices.Sort(kinds)
 	if want := []string{
-		"data", "discovery", "identify", "repair", "watch", "weights",
+		"data", "discovery", "embed", "identify", "repair", "watch", "weights",
 	}; !slices.Equal(kinds, want) {
 		t.Errorf("sheets %q, want %q", kinds, want)
 	}
@@ -181,7 +207,8 @@ func TestSheets(t *testing.T) {
 	}
 	// With a run go those of its models and those of no run.
 	for id, want := range map[string][]string{
-		"run": {"data", "discovery", "identify", "repair", "watch", "weights"}, "another": {"data", "identify"},
+		"run":     {"data", "discovery", "embed", "identify", "repair", "watch", "weights"},
+		"another": {"data", "identify"},
 	} {
 		var with []string
 		for _, o := range s.SheetsWith(run(t, s, id)) {
@@ -197,8 +224,8 @@ func TestSheets(t *testing.T) {
 		}
 	}
 	// Beside a run that is given alone, and by its own name, whatever that is.
-	if got := opened(t, Options{}, filepath.Join(top, "all", "run")).Runs(); len(got.Sheets) != 2 ||
-		got.Sheets[0].Kind != "data" || got.Sheets[1].Kind != "weights" {
+	if got := opened(t, Options{}, filepath.Join(top, "all", "run")).Runs(); len(got.Sheets) != 3 ||
+		got.Sheets[0].Kind != "data" || got.Sheets[1].Kind != "weights" || got.Sheets[2].Kind != "embed" {
 		t.Errorf("beside a run: %+v", got.Sheets)
 	}
 	writeFile(t, filepath.Join(top, "mine.json"), dataOf(t, "C4"))
@@ -260,7 +287,18 @@ func TestSheetsRefused(t *testing.T) {
 		"a stream": {
 			"watch.json", `{"format":1,"sentence":"x","copies":0,"series":[{"evidence":"new inputs"}]}`, "cannot be gone on",
 		},
-		"no weights":    {"weights.json", `{"format":1,"sentence":"x","probes":4,"models":[]}`, "no answer"},
+		"no weights": {"weights.json", `{"format":1,"sentence":"x","probes":4,"models":[]}`, "no answer"},
+		"newer features": {
+			"embedding.json", `{"format":9,"sentence":"x","samples":{"objects_confirm":1}}`, "format 9",
+		},
+		"no features": {
+			"embedding.json", `{"format":1,"sentence":"x","samples":{"objects_confirm":1},"features":[null]}`, "no answer",
+		},
+		"half an orbit": {
+			"embedding.json", `{"format":1,"sentence":"x","samples":{"objects_confirm":1},"features":[{"model":"m",` +
+				`"generators":{"t":[0,1],"planes":[{"samples":[{"sample":"a","x":[0,1],"y":[0]}]}]}}]}`,
+			"2 and 1 places of 2",
+		},
 		"newer weights": {"weights.json", `{"format":9,"sentence":"x","probes":4,"models":[{}]}`, "format 9"},
 	} {
 		t.Run(name, func(t *testing.T) {

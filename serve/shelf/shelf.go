@@ -304,7 +304,7 @@ func search(root string, most int, coarse, planned bool) (_ []found, more bool, 
 			s.sheetsIn(filepath.Dir(root), "", mostDeep)
 		default:
 			return nil, false, errors.New("it is neither a folder nor a file of what nero found: audit.json, " +
-				"repair.json, discovery.json, data.json, answers.yaml, watch.json or weights.json")
+				"repair.json, discovery.json, data.json, answers.yaml, watch.json, weights.json or embedding.json")
 		}
 		return s.out, false, nil
 	}
@@ -425,7 +425,7 @@ func (s *Shelf) look() {
 				"name folders of runs, or one that holds little else")
 		} else if len(all) == 0 {
 			fail(root, filepath.Base(root), errors.New("it holds neither runs nor audits, nor what nero repair, "+
-				"discover, data, identify, watch or weights wrote"), later)
+				"discover, data, identify, watch, weights or embed wrote"), later)
 		}
 		for _, f := range all {
 			key := f.path

@@ -20,6 +20,7 @@ import (
 	"nero/census"
 	"nero/discover"
 	"nero/discover/finite"
+	"nero/encoder"
 	"nero/identify"
 	"nero/repair"
 	"nero/run/fold"
@@ -41,8 +42,8 @@ func main() {
 func run(web, root string) error {
 	docs := comments{}
 	for _, dir := range []string{
-		"audit/document", "census", "discover", "discover/finite", "discover/pencil", "identify", "model/onnx/units",
-		"repair", "run/fold", "serve/api", "serve/guard", "symmetry/group", "watch", "weights",
+		"audit/document", "census", "discover", "discover/finite", "discover/pencil", "encoder", "identify",
+		"model/onnx/units", "repair", "run/fold", "serve/api", "serve/guard", "symmetry/group", "watch", "weights",
 	} {
 		if err := docs.read(filepath.Join(root, dir)); err != nil {
 			return err
@@ -98,6 +99,10 @@ export type Element = readonly number[];
 			"\nimport type { Num } from './api';\n",
 			[]reflect.Type{reflect.TypeFor[weights.Report]()},
 		},
+		"embedding.ts": {
+			"\nimport type { Num } from './api';\n",
+			[]reflect.Type{reflect.TypeFor[encoder.Report]()},
+		},
 		"document.ts": {
 			"\nimport type { Num } from './api';\n",
 			[]reflect.Type{reflect.TypeFor[document.Audit]()},
@@ -143,6 +148,10 @@ var words = map[reflect.Type][]string{
 	},
 	reflect.TypeFor[document.Status](): {
 		string(document.Tested), string(document.NotTested), string(document.NotApplicable),
+	},
+	reflect.TypeFor[encoder.State](): {
+		string(encoder.Stay), string(encoder.Move), string(encoder.Lost), string(encoder.Undecided),
+		string(encoder.Collapsed), string(encoder.NotFinite),
 	},
 	reflect.TypeFor[document.FailOn](): {
 		string(document.FailOnAttention), string(document.FailOnFail), string(document.FailOnNothing),

@@ -9,6 +9,7 @@ import { IdentifyPage } from './identify';
 import { ReleasesPage } from './releases';
 import { RepairPage } from './repair';
 import { WeightsPage } from './weights';
+import { FeaturesPage } from './features';
 
 /** A page for each kind. */
-export const sheetPages: Readonly<Record<SheetName, FunctionComponent<{ s: State }>>> = { repair: RepairPage, discovery: DiscoveryPage, data: DataPage, identify: IdentifyPage, watch: ReleasesPage, weights: WeightsPage };
+export const sheetPages: Readonly<Record<SheetName, FunctionComponent<{ s: State }>>> = { repair: RepairPage, discovery: DiscoveryPage, data: DataPage, identify: IdentifyPage, watch: ReleasesPage, weights: WeightsPage, embed: FeaturesPage };
