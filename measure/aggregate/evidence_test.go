@@ -77,7 +77,9 @@ func TestEvidenceKeepsItsPromise(t *testing.T) {
 			falsely++
 		}
 	}
-	if i := ClopperPearson(falsely, streams, 0.95); i.High > 0.065 || falsely == 0 {
+	i := ClopperPearson(falsely, streams, 0.95)
+	t.Logf("%d of %d streams alarm falsely, up to %.4f", falsely, streams, i.High)
+	if i.High > 0.065 || falsely == 0 {
 		t.Errorf("%d of %d streams alarm falsely: %v", falsely, streams, i)
 	}
 	// Known delays (median of 200 streams), each within what the median of so many moves by.
@@ -91,6 +93,7 @@ func TestEvidenceKeepsItsPromise(t *testing.T) {
 			after = append(after, n)
 		}
 		slices.Sort(after)
+		t.Logf("at %g the median delay is %d objects", rate, after[len(after)/2])
 		if m := after[len(after)/2]; m < want[0] || m > want[1] {
 			t.Errorf("at %g the median delay is %d objects, want %v", rate, m, want)
 		}
@@ -121,6 +124,7 @@ func TestMeanSequence(t *testing.T) {
 		}
 		width += (last.High - last.Low) / streams
 	}
+	t.Logf("%d of %d sequences hold the mean at all times, mean width %.4f", streams-left, streams, width)
 	if i := ClopperPearson(left, streams, 0.95); i.Low > 0.05 {
 		t.Errorf("%d of %d sequences leave the mean out at some time", left, streams)
 	}

@@ -214,6 +214,7 @@ func TestAgreementCovers(t *testing.T) {
 			held++
 		}
 	}
+	t.Logf("%d of 200 intervals hold the truth", held)
 	if held < 180 {
 		t.Errorf("%d of 200 intervals hold the truth", held)
 	}

@@ -134,6 +134,7 @@ func TestRatioCovers(t *testing.T) {
 			covered++
 		}
 	}
+	t.Logf("%d of %d intervals hold the truth", covered, sets)
 	if covered < 180 { // 95 % of 200 less three deviations
 		t.Errorf("%d of %d intervals hold the truth", covered, sets)
 	}

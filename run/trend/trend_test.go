@@ -99,7 +99,9 @@ func TestAgainstKeepsItsPromise(t *testing.T) {
 			alarms++
 		}
 	}
-	if i := aggregate.ClopperPearson(alarms, series, 0.95); i.Low > 0.05 {
+	i := aggregate.ClopperPearson(alarms, series, 0.95)
+	t.Logf("%d of %d series of twelve releases alarm falsely, %.4f to %.4f", alarms, series, i.Low, i.High)
+	if i.Low > 0.05 {
 		t.Errorf("%d of %d series alarm: %v", alarms, series, i)
 	}
 	// A skewed change whose mean is 0: a few objects much better, the others a little worse. This is the worse side.
@@ -113,7 +115,9 @@ func TestAgainstKeepsItsPromise(t *testing.T) {
 			alarms++
 		}
 	}
-	if i := aggregate.ClopperPearson(alarms, series, 0.95); i.Low > 0.05 {
+	i = aggregate.ClopperPearson(alarms, series, 0.95)
+	t.Logf("%d of %d skewed changes without a mean alarm, %.4f to %.4f", alarms, series, i.Low, i.High)
+	if i.Low > 0.05 {
 		t.Errorf("%d of %d skewed changes without a mean alarm: %v", alarms, series, i)
 	}
 }
@@ -200,7 +204,9 @@ func TestStreamKeepsItsPromise(t *testing.T) {
 			alarms++
 		}
 	}
-	if i := aggregate.ClopperPearson(alarms, streams, 0.95); i.High > 0.065 {
+	i := aggregate.ClopperPearson(alarms, streams, 0.95)
+	t.Logf("%d of %d streams alarm falsely, up to %.4f", alarms, streams, i.High)
+	if i.High > 0.065 {
 		t.Errorf("%d of %d streams alarm falsely: %v", alarms, streams, i)
 	}
 }

@@ -53,16 +53,18 @@ def read_package(path):
     return np.concatenate(images), np.concatenate(labels)
 
 
-def train(name, images, labels):
-    """One network, from scratch. Everything random comes from SEED, so `augmented` starts and shuffles as `original`."""
-    torch.manual_seed(SEED)
+def train(name, images, labels, seed=SEED, epochs=EPOCHS, each=None):
+    """One network, from scratch. Everything random comes from the seed, so `augmented` starts and shuffles as `original`.
+
+    `each` is called with the number of the epoch and the network after it, which it must leave as it is."""
+    torch.manual_seed(seed)
     net = models.Net(models.PLANS[name])
-    order, angle = torch.Generator().manual_seed(SEED + 1), torch.Generator().manual_seed(SEED + 2)
+    order, angle = torch.Generator().manual_seed(seed + 1), torch.Generator().manual_seed(seed + 2)
     opt = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=DECAY)
     steps = len(images) // BATCH
-    plan = torch.optim.lr_scheduler.OneCycleLR(opt, RATE, epochs=EPOCHS, steps_per_epoch=steps)
+    plan = torch.optim.lr_scheduler.OneCycleLR(opt, RATE, epochs=epochs, steps_per_epoch=steps)
     start = time.perf_counter()
-    for epoch in range(EPOCHS):
+    for epoch in range(epochs):
         net.train()
         total = 0.0
         for idx in torch.randperm(len(images), generator=order)[: steps * BATCH].split(BATCH):
@@ -75,7 +77,9 @@ def train(name, images, labels):
             opt.step()
             plan.step()
             total += loss.item()
-        print(f"{name} epoch {epoch + 1}/{EPOCHS} loss {total / steps:.4f} {time.perf_counter() - start:.0f} s", flush=True)
+        print(f"{name} epoch {epoch + 1}/{epochs} loss {total / steps:.4f} {time.perf_counter() - start:.0f} s", flush=True)
+        if each:
+            each(epoch + 1, net)
     return models.fold(net.eval())
 
 
