@@ -48,7 +48,13 @@ type demonstration struct {
 	seconds int
 	// what to keep in mind when reading table and audit, in a sentence
 	moral string
+	// what else can be asked of the same models
+	more []question
 }
+
+// question is something else that the program can be asked. Words of the command that end like a file are files of the
+// study.
+type question struct{ command, asks string }
 
 // mended is the repair that ends a demo: a model by a method under a group; the zero value is none.
 type mended struct{ model, group, method string }
@@ -70,6 +76,16 @@ func demonstrations() []demonstration {
 			seconds: 25,
 			moral: "A mean curve that is nearly a circle can fail: the audit judges the answer to every single " +
 				"input, not the mean.",
+			more: []question{
+				{
+					"embed features.yaml",
+					"how far features go when a digit turns, and can the twin read an index of them",
+				},
+				{
+					"weights models/digits-original.onnx models/digits-augmented.onnx --study demo.yaml",
+					"are the two one network, but for the order and scale of its units",
+				},
+			},
 		},
 		{
 			name: "cells", files: cells.Files,
@@ -192,6 +208,14 @@ type DemoResult struct {
 	Files int
 	// Moral is what to keep in mind when reading table and audit, in a sentence.
 	Moral string
+	// More is what else can be asked of the same models.
+	More []Question
+}
+
+// Question is something else to ask: Args are the words after the program's name, Asks is the question.
+type Question struct {
+	Args []string
+	Asks string
 }
 
 // Demo runs, audits and reports a study that the program carries.
@@ -210,6 +234,9 @@ func (a *App) Demo(ctx context.Context, o DemoOptions) (*DemoResult, error) {
 	s, err := a.OpenStudy(d.Study)
 	if err != nil {
 		return nil, err
+	}
+	for _, q := range of.more {
+		d.More = append(d.More, q.in(filepath.Dir(d.Study)))
 	}
 	s.Name = cmp.Or(s.Name, of.title)
 	if o.Limit > 0 {
@@ -261,6 +288,18 @@ func (a *App) Demo(ctx context.Context, o DemoOptions) (*DemoResult, error) {
 		}
 	}
 	return d, nil
+}
+
+// in is the question with the files of a study in a folder.
+func (q question) in(dir string) Question {
+	out := Question{Asks: q.asks}
+	for w := range strings.FieldsSeq(q.command) {
+		if filepath.Ext(w) != "" {
+			w = filepath.Join(dir, filepath.FromSlash(w))
+		}
+		out.Args = append(out.Args, w)
+	}
+	return out
 }
 
 // demoRepair repairs a model. Its audits are of what judges alone, so that a demo ends soon.

@@ -99,6 +99,9 @@ With --once, or where nobody sits at a terminal, it ends when everything is writ
 			if d.Bill != "" {
 				fmt.Fprintf(a.Out, "repair: %s\n%s", d.Repaired, words.Wrap("        "+d.Bill, 80, 8))
 			}
+			for _, q := range d.More {
+				fmt.Fprintf(a.Out, "%s%s", words.Wrap("more:   "+q.Asks+"?", 80, 8), command(q.Args))
+			}
 			if page == nil {
 				fmt.Fprintf(a.Out, "look:   nero serve %s\n", o.Dir)
 				return nil
@@ -119,6 +122,22 @@ With --once, or where nobody sits at a terminal, it ends when everything is writ
 	c.Flags().IntVar(&limit, "limit", 0,
 		"fewer samples, of digits the same number of each class (0: as many as the study says)")
 	return c
+}
+
+// command is a command to type, on several lines where it is wider than a terminal.
+func command(args []string) string {
+	const indent, wide = "        ", 80
+	out, at := &strings.Builder{}, len(indent)+len("nero")
+	out.WriteString(indent + "nero")
+	for _, w := range args {
+		if at+1+len(w)+len(" \\") > wide {
+			out.WriteString(" \\\n" + indent + " ")
+			at = len(indent) + 1
+		}
+		out.WriteString(" " + w)
+		at += 1 + len(w)
+	}
+	return out.String() + "\n"
 }
 
 // demoPage is the interface over what the demo writes while it writes it.

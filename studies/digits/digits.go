@@ -6,11 +6,10 @@ package digits
 
 import "embed"
 
-// Files holds demo.yaml, the models and data that it names, under the paths that it uses, the third model
-// (models/digits-c4.onnx, which answers alike at every quarter turn), and the texts that have to travel with them.
-// Copied to a folder, it is a study to run and to change.
+// Files holds demo.yaml and two studies beside it, the models and data that they name, under the paths that they use,
+// and the texts that have to travel with them. Copied to a folder, it is a study to run and to change.
 //
-//go:embed demo.yaml exact.yaml MODEL_CARDS.md
+//go:embed demo.yaml exact.yaml features.yaml MODEL_CARDS.md
 //go:embed models/digits-original.onnx models/digits-augmented.onnx models/digits-c4.onnx
 //go:embed data/README.md data/digits1000-images-idx3-ubyte.gz data/digits1000-labels-idx1-ubyte.gz
 var Files embed.FS
