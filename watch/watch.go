@@ -693,7 +693,10 @@ func (r *Report) sums() (trend.State, string) {
 			worst = s
 		}
 	}
-	n := words.Plural(len(r.Series), "line", "lines")
+	n, none := words.Plural(len(r.Series), "line", "lines"), "No alarm"
+	if i := slices.IndexFunc(r.Series, func(s *Series) bool { return s.FirstAlarm != nil }); i >= 0 {
+		none = fmt.Sprintf("No alarm any more (there was one at release %s)", r.Series[i].FirstAlarm.Release)
+	}
 	switch {
 	case worst != nil:
 		return trend.Alarm, fmt.Sprintf("ALARM in %d of %s, the first at release %s (%d of %d): %s.",
@@ -702,14 +705,14 @@ func (r *Report) sums() (trend.State, string) {
 	case len(r.Series) == 0:
 		return trend.Open, "There is nothing to watch."
 	case count[trend.OK]+count[trend.Improved] == len(r.Series) && count[trend.Improved] > 0:
-		return trend.Improved, fmt.Sprintf("No alarm: %d of %s improved, and the others are no worse than allowed.",
-			count[trend.Improved], n)
+		return trend.Improved, fmt.Sprintf("%s: %d of %s improved, and the others are no worse than "+
+			"allowed.", none, count[trend.Improved], n)
 	case count[trend.OK] == len(r.Series):
-		return trend.OK, fmt.Sprintf("No alarm: %s, and no last release is worse than allowed.", n)
+		return trend.OK, fmt.Sprintf("%s: %s, and no last release is worse than allowed.", none, n)
 	case count[trend.Incomparable] == len(r.Series):
 		return trend.Incomparable, "Nothing could be compared with the reference."
 	}
-	return trend.Open, fmt.Sprintf("No alarm, and not all is shown: of %s %d are no worse than allowed, %d are open "+
-		"and %d "+
-		"cannot be compared.", n, count[trend.OK]+count[trend.Improved], count[trend.Open], count[trend.Incomparable])
+	return trend.Open, fmt.Sprintf("%s, and not all is shown: of %s %d are no worse than allowed, %d are open and %d "+
+		"cannot be compared.", none, n, count[trend.OK]+count[trend.Improved], count[trend.Open],
+		count[trend.Incomparable])
 }

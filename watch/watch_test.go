@@ -213,6 +213,9 @@ func TestMended(t *testing.T) {
 	}
 	r := look(t, dir, options(t, "version"))
 	s := r.series(t, largest, SameInputs)
+	if !strings.HasPrefix(r.Sentence, "No alarm any more (there was one at release 2): 2 of 2 lines improved") {
+		t.Errorf("it says %q", r.Sentence)
+	}
 	if s.State != trend.Improved || !r.Good() || s.FirstAlarm == nil || s.FirstAlarm.Release != "2" ||
 		!slices.Equal(s.Alarms, []string{"2"}) {
 		t.Errorf("%s: %+v", s.State, s.FirstAlarm)
