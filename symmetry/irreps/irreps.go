@@ -18,7 +18,7 @@ import (
 )
 
 // MaxL is the highest degree.
-const MaxL = 11
+const MaxL = 12
 
 // MaxDim bounds the numbers of a row that [Parse] accepts.
 const MaxDim = 1 << 24
