@@ -101,6 +101,8 @@ type Row struct {
 	Name, Op string
 	// representation of what the layer makes
 	Rep string
+	// Type is its irreps, with their parity where that could be seen; "" where they could not be told.
+	Type string
 	// of it
 	Origin feature.Origin
 	Why    string
@@ -114,6 +116,9 @@ type Row struct {
 	Share audit.Interval
 	// Factors are the injected errors under each factor of a product alone, in the order of [Result.Factors].
 	Factors []float64
+	// Proper and Improper are the injected errors under the elements that only turn space and under those that mirror
+	// it; NaN where there are none.
+	Proper, Improper float64
 	// Flows are the signed shares of the derivatives along the group, in the order of [Result.Flows].
 	Flows []float64
 	// bridge tells that the layer makes products of components, which are told by what is summed up of them.
@@ -157,6 +162,8 @@ type Result struct {
 	Exact bool
 	// Factors are the names of those of a product; nil for other groups.
 	Factors []string
+	// Typed tells that irreps can be told: the elements turn space in all ways.
+	Typed bool
 	// End is the layer up to which a model was followed whose answer does not move as arrays do, and Limit the first
 	// after it where the axes stop being those of a picture; "" where all of it was followed.
 	End, Limit string
@@ -356,6 +363,7 @@ func (l *look) pickAny() {
 	exact, other := l.sorted(4 * most)
 	few := min(len(exact), max(most-len(other), most/2))
 	l.elements, l.exact = append(exact[:few:few], other[:min(len(other), most-few)]...), true
+	l.hands(append(slices.Clone(exact), other...))
 }
 
 // sorted are elements of the plan, those that do not resample apart from the others; of a product those in which one

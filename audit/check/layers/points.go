@@ -48,6 +48,16 @@ type component struct {
 	// Fold numbers belong to each component: those of an axis of 3·k numbers that holds k first components, then k
 	// second ones.
 	fold int
+	// layout takes the place of a type; nil for types that have a name
+	layout *layout
+}
+
+// String is the type.
+func (c component) String() string {
+	if c.layout != nil {
+		return c.layout.String()
+	}
+	return c.typ
 }
 
 // turns tells whether single numbers are components of something that turns.
@@ -63,7 +73,7 @@ func (m *motion) String() string {
 	if len(m.parts) > 0 {
 		var list []string
 		for _, p := range m.parts {
-			list = append(list, p.typ)
+			list = append(list, p.String())
 		}
 		what = strings.Join(list, " by ")
 	}
@@ -185,6 +195,13 @@ func (p *points) apply(m *motion, g group.Element, x []float64) ([]float64, erro
 		x = y
 	}
 	for _, c := range m.parts {
+		if c.layout != nil {
+			var err error
+			if x, err = p.laid(c.layout, m.shape, c.axis, g, x); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		outer, length, inner := around(m.shape, c.axis)
 		if c.fold > 1 {
 			length, inner = length/c.fold, inner*c.fold
@@ -257,8 +274,8 @@ func (m moving) Apply(g group.Element, v space.Value) (space.Value, error) {
 // mostRows is how many axes of rows a value may have to be looked at.
 const mostRows = 3
 
-// motions are those that a shape allows, simplest first.
-func (p *points) motionsOf(shape []int) []*motion {
+// sets are the axes of a shape that may be rows, fewest first.
+func (p *points) sets(shape []int) [][]int {
 	sets := [][]int{nil}
 	if p.permutes && p.n > 1 {
 		var axes []int
@@ -276,12 +293,19 @@ func (p *points) motionsOf(shape []int) []*motion {
 			}
 		}
 	}
+	return sets
+}
+
+// motions are those that a shape allows, simplest first: what has a name and is one thing; then, where space turns,
+// irreps of any degree are looked for, see [points.explains]; last, several things in a row.
+func (p *points) motionsOf(shape []int) (simple, rest []*motion) {
+	sets := p.sets(shape)
 	var out []*motion
 	for _, s := range sets {
 		out = append(out, &motion{shape: shape, rows: s})
 	}
 	if p.dim == 0 {
-		return out
+		return out, nil
 	}
 	// What moves as a whole before what consists of several.
 	var whole, several [][]component
@@ -299,7 +323,10 @@ func (p *points) motionsOf(shape []int) []*motion {
 			}
 		}
 	}
-	for _, list := range [][][]component{whole, tensors, several} {
+	for i, list := range [][][]component{whole, tensors, several} {
+		if i == 2 {
+			simple, out = out, nil
+		}
 		for _, c := range list {
 			if slices.ContainsFunc(c, func(c component) bool { return p.mixing(c.typ, shape[c.axis]/c.fold) == nil }) {
 				continue
@@ -311,7 +338,32 @@ func (p *points) motionsOf(shape []int) []*motion {
 			}
 		}
 	}
-	return out
+	return simple, out
+}
+
+// explains is the simplest motion that explains how a value moves, known being layouts of values that it is made of;
+// nil if none does.
+func (p *points) explains(shape []int, known []*layout, e evidence) *motion {
+	first := func(list []*motion) *motion {
+		for _, m := range list {
+			if e.explained(func(g group.Element, x []float64) ([]float64, error) { return p.apply(m, g, x) }) {
+				return m
+			}
+		}
+		return nil
+	}
+	simple, rest := p.motionsOf(shape)
+	if m := first(simple); m != nil {
+		return m
+	}
+	sets := p.sets(shape)
+	if m := p.typed(shape, sets, e, false); m != nil {
+		return m
+	}
+	if m := p.coupled(shape, sets, known, e); m != nil {
+		return m
+	}
+	return first(rest)
 }
 
 // whole are the types whose components an axis may hold once.
@@ -434,16 +486,23 @@ func (l *look) pointLaw(ctx context.Context, cur *cut, v string, shape []int, pa
 	}
 	e := evidenceOf(pairs)
 	p := l.points
-	for _, m := range p.motionsOf(shape) {
-		if e.explained(func(g group.Element, x []float64) ([]float64, error) { return p.apply(m, g, x) }) {
-			p.motions[v] = m
-			return l.rep(m).As(feature.ByData, "explains the values"), e.constant
+	n := l.maker(v)
+	var known []*layout
+	if n != nil {
+		ins, _ := l.readBy(cur, n)
+		for _, i := range ins {
+			if i.motion != nil {
+				known = append(known, i.motion.layouts()...)
+			}
 		}
+	}
+	if m := p.explains(shape, known, e); m != nil {
+		p.motions[v] = m
+		return l.rep(m).As(feature.ByData, "explains the values"), e.constant
 	}
 	if rep := l.magnified(shape, e); rep != nil {
 		return rep.As(feature.ByData, "explains the values"), e.constant
 	}
-	n := l.maker(v)
 	if n == nil {
 		return nil, e.constant
 	}
@@ -463,7 +522,14 @@ func (l *look) pointLaw(ctx context.Context, cur *cut, v string, shape []int, pa
 		}
 		return nil, e.constant
 	}
-	if m := l.kept(n, ins, blind, shape); m != nil {
+	m := l.kept(n, ins, blind, shape)
+	if m != nil && !m.turns() && (blind || slices.ContainsFunc(ins, input.turns)) {
+		if close := p.typed(shape, p.sets(shape), e, true); close != nil {
+			p.motions[v] = close
+			return l.rep(close).As(feature.ByDefault, "comes closest to the values; nothing explains them"), false
+		}
+	}
+	if m != nil {
 		p.motions[v] = m
 		return l.rep(m).As(feature.ByDefault, "what "+n.GetOpType()+" is made to keep; nothing explains the values"),
 			false
@@ -541,11 +607,9 @@ func (l *look) pointInput(c *cut, k int) *feature.Rep {
 	}
 	e := evidenceOf(pairs)
 	e.bound *= 1e-6 // the action on the input is no layer: nothing is broken a little
-	for _, m := range p.motionsOf(shape) {
-		if e.explained(func(g group.Element, x []float64) ([]float64, error) { return p.apply(m, g, x) }) {
-			p.motions[c.live[k]] = m
-			return l.rep(m).As(feature.ByUser, "the action on the input")
-		}
+	if m := p.explains(shape, nil, e); m != nil {
+		p.motions[c.live[k]] = m
+		return l.rep(m).As(feature.ByUser, "the action on the input")
 	}
 	return nil
 }

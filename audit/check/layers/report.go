@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -42,6 +43,9 @@ func (l *look) result() *Result {
 	l.hold()
 	r := &Result{Body: l.m.Body(), Rows: l.rows, First: -1, NoFlows: l.noFlows, Exact: l.exact, Field: l.field}
 	r.Factors, _ = l.factors()
+	if l.points != nil {
+		r.Typed, _ = l.points.named(l.elements)
+	}
 	r.End, r.Limit = l.end.node, l.end.limit
 	if l.finite != nil {
 		d := l.finite.decomposition(l.scale)
@@ -146,12 +150,20 @@ func (l *look) table(r *Result) {
 		{Name: "layer"},
 		{Name: "operator"},
 		{Name: "representation", Doc: "how the group moves what the layer makes"},
+	}}
+	if r.Typed {
+		t.Columns = append(t.Columns, audit.Column{
+			Name: "type", Doc: "irreps of one row, as e3nn writes them: copies, degree, e for even and o for odd under " +
+				"the inversion, or no letter where no element mirrors",
+		})
+	}
+	t.Columns = append(t.Columns, []audit.Column{
 		{Name: "origin", Doc: "declared, structural (follows from the graph), inferred (found in the values), assumed"},
 		{Name: "prefix", Doc: "error that has accumulated, over the scale of the layer"},
 		{Name: "injected", Doc: "error that this layer makes of an exactly moved input"},
 		{Name: "floor", Doc: "what rounding, or resampling, makes of it"},
 		{Name: "share", Doc: "signed share of the error at the output"},
-	}}
+	}...)
 	for _, d := range r.Flows {
 		t.Columns = append(t.Columns,
 			audit.Column{Name: "share, " + d.Name, Doc: "signed share of the derivative along the group"})
@@ -166,10 +178,12 @@ func (l *look) table(r *Result) {
 		if rep == "" {
 			rep = "unknown"
 		}
-		cells := []audit.Cell{
-			audit.Word(w.Name), audit.Word(w.Op), audit.Word(rep), audit.Word(string(w.Origin)),
-			audit.Num(w.Prefix), audit.Num(w.Injected), audit.Num(w.Floor), audit.Num(w.Share.Value),
+		cells := []audit.Cell{audit.Word(w.Name), audit.Word(w.Op), audit.Word(rep)}
+		if r.Typed {
+			cells = append(cells, audit.Word(cmp.Or(w.Type, "unknown")))
 		}
+		cells = append(cells, audit.Word(string(w.Origin)), audit.Num(w.Prefix), audit.Num(w.Injected),
+			audit.Num(w.Floor), audit.Num(w.Share.Value))
 		for f := range r.Flows {
 			x := math.NaN()
 			if f < len(w.Flows) {
@@ -186,7 +200,7 @@ func (l *look) table(r *Result) {
 		}
 		status := w.Status
 		if w.Above && strings.HasPrefix(status, "tested") {
-			status = "breaks" + strings.TrimPrefix(status, "tested")
+			status = "breaks" + l.mirrored(w) + strings.TrimPrefix(status, "tested")
 		}
 		t.Rows = append(t.Rows, append(cells, audit.Word(status)))
 	}
@@ -544,8 +558,8 @@ func (l *look) clues(r *Result) {
 		audit.Measured("share of the error at the output", w.Share, ""),
 	}
 	before := unshared(r.Rows[:r.First])
-	text := fmt.Sprintf("%s %s (%s), %s%s; %s", among(before), start.Name, start.Op, what, l.under(r, w),
-		l.causes(w.Share.Value))
+	text := fmt.Sprintf("%s %s (%s), %s%s; %s", among(before), start.Name, start.Op, what,
+		l.under(r, w)+l.mirrored(w), l.causes(w.Share.Value))
 	if start.Index != w.Index {
 		text += fmt.Sprintf(", with those up to %s, which cannot be told apart", w.Name)
 	}
@@ -694,8 +708,8 @@ func (l *look) finding(r *Result) {
 	l.p.Report(audit.Finding{
 		Category: audit.Layer, Set: set, Location: start.Name, Remedies: remedies, Worst: l.worst(),
 		Message: fmt.Sprintf("%s %s (%s), %s%s%s: it turns an input that moved exactly into one that is off by %.2g, "+
-			"and %s%s", among(before), start.Name, start.Op, what, l.under(r, w), limit(start, w), w.Injected,
-			l.causes(w.Share.Value), before),
+			"and %s%s", among(before), start.Name, start.Op, what, l.under(r, w)+l.mirrored(w),
+			limit(start, w), w.Injected, l.causes(w.Share.Value), before),
 		Evidence: []audit.Evidence{
 			audit.Number("injected error", w.Injected, "").Against(w.Floor * l.p.Policy.RoundingFactor),
 			audit.Measured("share of the error at the output", w.Share, ""),

@@ -321,8 +321,8 @@ func (l *look) places() map[int]bool {
 func (l *look) layer(ctx context.Context, cur *cut, y interior.Layer, place bool) (next *cut, err error) {
 	row := Row{
 		Index: y.Index, Name: y.Name, Op: y.Op, Prefix: math.NaN(), Injected: math.NaN(), Floor: math.NaN(),
-		Status: "tested",
-		Share:  audit.Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()},
+		Proper: math.NaN(), Improper: math.NaN(), Status: "tested",
+		Share: audit.Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()},
 	}
 	row.bridge = !y.Wrapper && l.bridge(cur, l.maker(y.Produced[0]))
 	if why := cur.blind(y.Live); why != "" {
@@ -386,6 +386,7 @@ func (l *look) layer(ctx context.Context, cur *cut, y interior.Layer, place bool
 	for _, k := range mine {
 		r := next.reps[k]
 		row.Rep, row.Origin, row.Why = r.String(), r.Origin, r.Why
+		row.Type = l.typeOf(next.live[k], next.x[0][k].Shape)
 	}
 	if len(mine) == 0 {
 		row.Rep, row.Status = "-", "exempt: it makes nothing that is needed later"
@@ -476,6 +477,7 @@ func (l *look) measure(ctx context.Context, part *interior.Part, cur, next *cut,
 			}
 		}
 		row.Factors = l.byFactor(alone)
+		row.Proper, row.Improper = l.byHand(alone)
 		row.Prefix, row.Injected = mean(prefix)/s, mean(injected)/s
 		shaken, err := part.Run(ctx, l.shaken(cur))
 		if err != nil {
