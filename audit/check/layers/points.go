@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -29,6 +30,10 @@ type points struct {
 	declared []string
 	// of the values that were told so far
 	motions map[string]*motion
+	// flat are the motions of what values hold that are told by the places of their numbers alone
+	flat map[string]*motion
+	// directions at which layers hold functions on the sphere
+	spheres []*sphere
 
 	rows    map[string]*action.Rows
 	indexes *action.Rows
@@ -50,12 +55,17 @@ type component struct {
 	fold int
 	// layout takes the place of a type; nil for types that have a name
 	layout *layout
+	// field takes the place of a type where values are held at directions; nil for others
+	field *field
 }
 
 // String is the type.
 func (c component) String() string {
-	if c.layout != nil {
+	switch {
+	case c.layout != nil:
 		return c.layout.String()
+	case c.field != nil:
+		return c.field.String()
 	}
 	return c.typ
 }
@@ -92,7 +102,7 @@ func (m *motion) String() string {
 
 // points finds out whether the samples are rows that the group exchanges, or points of a space that it moves.
 func (l *look) findPoints() *points {
-	p := &points{group: l.group, motions: map[string]*motion{}, rows: map[string]*action.Rows{}}
+	p := &points{group: l.group, motions: map[string]*motion{}, flat: map[string]*motion{}, rows: map[string]*action.Rows{}}
 	factors := []group.Group{l.group}
 	if f, ok := l.group.(group.Factored); ok {
 		factors = f.Factors()
@@ -198,6 +208,13 @@ func (p *points) apply(m *motion, g group.Element, x []float64) ([]float64, erro
 		if c.layout != nil {
 			var err error
 			if x, err = p.laid(c.layout, m.shape, c.axis, g, x); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if c.field != nil {
+			var err error
+			if x, err = p.spread(c.field, m.shape, c.axis, g, x); err != nil {
 				return nil, err
 			}
 			continue
@@ -363,6 +380,9 @@ func (p *points) explains(shape []int, known []*layout, e evidence) *motion {
 	if m := p.coupled(shape, sets, known, e); m != nil {
 		return m
 	}
+	if m := p.fields(shape, sets, e); m != nil {
+		return m
+	}
 	return first(rest)
 }
 
@@ -497,8 +517,7 @@ func (l *look) pointLaw(ctx context.Context, cur *cut, v string, shape []int, pa
 		}
 	}
 	if m := p.explains(shape, known, e); m != nil {
-		p.motions[v] = m
-		return l.rep(m).As(feature.ByData, "explains the values"), e.constant
+		return l.kind(v, m, feature.ByData, "explains the values"), e.constant
 	}
 	if rep := l.magnified(shape, e); rep != nil {
 		return rep.As(feature.ByData, "explains the values"), e.constant
@@ -518,20 +537,33 @@ func (l *look) pointLaw(ctx context.Context, cur *cut, v string, shape []int, pa
 		}
 		r := l.movement(ctx, cur, names, reps, v, shape)
 		if r != nil && e.explained(r.Apply) {
+			if m := cmp.Or(ins[0].motion, p.flat[ins[0].name]); len(ins) == 1 && size(shape) == size(ins[0].shape) {
+				p.flat[v] = m // the same numbers
+			}
 			return r.Called("moved about"), e.constant
 		}
 		return nil, e.constant
 	}
+	if !blind {
+		m, err := l.directions(ctx, cur, n, ins, v, shape)
+		if err == nil && m != nil && e.explained(func(g group.Element, x []float64) ([]float64, error) {
+			return p.apply(m, g, x)
+		}) {
+			return l.kind(v, m, feature.ByStructure, "harmonics at directions of the sphere"), e.constant
+		}
+	}
 	m := l.kept(n, ins, blind, shape)
 	if m != nil && !m.turns() && (blind || slices.ContainsFunc(ins, input.turns)) {
+		if made := p.expected(ins, blind, shape, m.rows); made != nil {
+			return l.kind(v, made, feature.ByDefault, "what "+n.GetOpType()+" is made for; nothing explains the values"),
+				false
+		}
 		if close := p.typed(shape, p.sets(shape), e, true); close != nil {
-			p.motions[v] = close
-			return l.rep(close).As(feature.ByDefault, "comes closest to the values; nothing explains them"), false
+			return l.kind(v, close, feature.ByDefault, "comes closest to the values; nothing explains them"), false
 		}
 	}
 	if m != nil {
-		p.motions[v] = m
-		return l.rep(m).As(feature.ByDefault, "what "+n.GetOpType()+" is made to keep; nothing explains the values"),
+		return l.kind(v, m, feature.ByDefault, "what "+n.GetOpType()+" is made to keep; nothing explains the values"),
 			false
 	}
 	return nil, e.constant

@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -485,11 +486,7 @@ func (p *points) mirrors(e evidence) bool {
 func (m *motion) layouts() []*layout {
 	var out []*layout
 	for _, c := range m.parts {
-		y := c.layout
-		if ir := irrepsOf(c.typ, m.shape[c.axis]); y == nil && c.fold == 1 && ir != nil {
-			y = layoutOf(ir, true)
-		}
-		if y != nil {
+		if y := c.laid(m.shape); y != nil {
 			out = append(out, y)
 		}
 	}
@@ -553,24 +550,43 @@ func (p *points) named(elements []audit.Element) (types, mirrors bool) {
 	return false, mirrors
 }
 
-// irreps are those of a value, with how many of each there are on one row; "" if they cannot be told.
-func (p *points) irreps(m *motion, parity bool) string {
-	if m == nil {
-		return ""
+// rowsOf are the axes of rows of a value. Groups that exchange none leave unsaid which they are: the first ones that are
+// as long as there are rows, or else the only one.
+func (p *points) rowsOf(m *motion) []int {
+	if p.permutes || p.n < 2 {
+		return m.rows
 	}
-	copies := 1
+	var first, all []int
 	leads := true
 	for a, d := range m.shape {
 		if slices.ContainsFunc(m.parts, func(c component) bool { return c.axis == a }) {
 			leads = false
 			continue
 		}
-		if d == 1 {
-			continue
+		is := d == p.n || d == p.padded
+		leads = leads && (is || d == 1)
+		if is {
+			all = append(all, a)
 		}
-		// Groups that exchange no rows leave unsaid which axes they are: the first ones that are as long.
-		leads = leads && (slices.Contains(m.rows, a) || !p.permutes && p.n > 1 && (d == p.n || d == p.padded))
-		if !leads {
+		if is && leads {
+			first = append(first, a)
+		}
+	}
+	if len(first) == 0 && len(all) == 1 {
+		return all
+	}
+	return first
+}
+
+// irreps are those of a value, with how many of each there are on one row; "" if they cannot be told.
+func (p *points) irreps(m *motion, parity bool) string {
+	if m == nil {
+		return ""
+	}
+	copies := 1
+	rows := p.rowsOf(m)
+	for a, d := range m.shape {
+		if !slices.Contains(rows, a) && !slices.ContainsFunc(m.parts, func(c component) bool { return c.axis == a }) {
 			copies *= d
 		}
 	}
@@ -583,6 +599,8 @@ func (p *points) irreps(m *motion, parity bool) string {
 			return ""
 		case c.layout != nil:
 			ir, silent = c.layout.terms()
+		case c.field != nil:
+			ir = c.field.terms()
 		case c.typ == space.TypeTensors && m.shape[c.axis] == 9:
 			ir = irreps.Irreps{{Mul: 1}, {Mul: 1, L: 1}, {Mul: 1, L: 2}}
 		default:
@@ -710,7 +728,7 @@ func (l *look) typeOf(v string, shape []int) string {
 	if !types {
 		return ""
 	}
-	m := p.motions[v]
+	m := cmp.Or(p.motions[v], p.flat[v])
 	if v == l.output && m == nil { // as it is declared
 		m = &motion{shape: shape}
 		if k := len(shape) - 1; !l.invariant && k >= 0 {
