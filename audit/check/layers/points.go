@@ -34,6 +34,9 @@ type points struct {
 	flat map[string]*motion
 	// directions at which layers hold functions on the sphere
 	spheres []*sphere
+	// guessed are values that were taken for numbers that stay, because nothing is known of them, and what was made of
+	// those: their types are no types.
+	guessed map[string]bool
 
 	rows    map[string]*action.Rows
 	indexes *action.Rows
@@ -102,7 +105,8 @@ func (m *motion) String() string {
 
 // points finds out whether the samples are rows that the group exchanges, or points of a space that it moves.
 func (l *look) findPoints() *points {
-	p := &points{group: l.group, motions: map[string]*motion{}, flat: map[string]*motion{}, rows: map[string]*action.Rows{}}
+	p := &points{group: l.group, motions: map[string]*motion{}, flat: map[string]*motion{},
+		guessed: map[string]bool{}, rows: map[string]*action.Rows{}}
 	factors := []group.Group{l.group}
 	if f, ok := l.group.(group.Factored); ok {
 		factors = f.Factors()
@@ -501,6 +505,18 @@ func (e evidence) explained(move func(g group.Element, x []float64) ([]float64, 
 func (l *look) pointLaw(ctx context.Context, cur *cut, v string, shape []int, pairs []feature.Pair) (rep *feature.Rep,
 	constant bool,
 ) {
+	rep, constant = l.pointMotion(ctx, cur, v, shape, pairs)
+	if n, p := l.maker(v), l.points; rep != nil && n != nil && !p.motions[v].turns() {
+		ins, blind := l.readBy(cur, n)
+		p.guessed[v] = p.guessed[v] || slices.ContainsFunc(ins, func(i input) bool { return p.guessed[i.name] }) ||
+			blind && slices.ContainsFunc(cur.live, func(name string) bool { return p.guessed[name] })
+	}
+	return rep, constant
+}
+
+func (l *look) pointMotion(ctx context.Context, cur *cut, v string, shape []int, pairs []feature.Pair) (
+	rep *feature.Rep, constant bool,
+) {
 	if len(pairs) == 0 {
 		return nil, false
 	}
@@ -563,6 +579,7 @@ func (l *look) pointLaw(ctx context.Context, cur *cut, v string, shape []int, pa
 		}
 	}
 	if m != nil {
+		p.guessed[v] = !m.turns() && (blind || slices.ContainsFunc(ins, input.turns))
 		return l.kind(v, m, feature.ByDefault, "what "+n.GetOpType()+" is made to keep; nothing explains the values"),
 			false
 	}

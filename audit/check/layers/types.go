@@ -9,6 +9,7 @@ import (
 
 	"nero/audit"
 	"nero/data/space"
+	"nero/model/onnx/onnxpb"
 	"nero/symmetry/feature"
 	"nero/symmetry/group"
 	"nero/symmetry/irreps"
@@ -725,7 +726,7 @@ func (l *look) typeOf(v string, shape []int) string {
 		return ""
 	}
 	types, mirrors := p.named(l.elements)
-	if !types {
+	if !types || p.guessed[v] {
 		return ""
 	}
 	m := cmp.Or(p.motions[v], p.flat[v])
@@ -736,4 +737,45 @@ func (l *look) typeOf(v string, shape []int) string {
 		}
 	}
 	return p.irreps(m, mirrors)
+}
+
+// couples names what a node brings together of a product of irreps along two axes, such as "1x1o by 1x2e"; "" for others.
+func (l *look) couples(n *onnxpb.NodeProto) string {
+	p := l.points
+	if p == nil || n == nil {
+		return ""
+	}
+	_, mirrors := p.named(l.elements)
+	for _, in := range n.GetInput() {
+		m := cmp.Or(p.motions[in], p.flat[in])
+		if m == nil || len(m.parts) != 2 {
+			continue
+		}
+		var list []string
+		for _, c := range m.parts {
+			if y := c.laid(m.shape); y != nil {
+				ir, _ := y.terms()
+				list = append(list, spell(ir, mirrors))
+			}
+		}
+		return strings.Join(list, " by ")
+	}
+	return ""
+}
+
+// leavesSphere tells that a node reads a product that was taken at directions of the sphere.
+func (l *look) leavesSphere(n *onnxpb.NodeProto) bool {
+	p := l.points
+	if p == nil || n == nil {
+		return false
+	}
+	at := func(v string) bool {
+		m := p.motions[v]
+		return m != nil && slices.ContainsFunc(m.parts, func(c component) bool { return c.field != nil })
+	}
+	return slices.ContainsFunc(n.GetInput(), func(v string) bool {
+		o := l.maker(v)
+		return o != nil && o.GetOpType() == "Mul" && len(o.GetInput()) == 2 && at(o.GetInput()[0]) &&
+			at(o.GetInput()[1])
+	})
 }
