@@ -60,6 +60,8 @@ type component struct {
 	layout *layout
 	// field takes the place of a type where values are held at directions; nil for others
 	field *field
+	// fitted takes the place of a type that is known up to a basis; nil for others
+	fitted *fitted
 }
 
 // String is the type.
@@ -69,6 +71,8 @@ func (c component) String() string {
 		return c.layout.String()
 	case c.field != nil:
 		return c.field.String()
+	case c.fitted != nil:
+		return c.fitted.String()
 	}
 	return c.typ
 }
@@ -209,16 +213,17 @@ func (p *points) apply(m *motion, g group.Element, x []float64) ([]float64, erro
 		x = y
 	}
 	for _, c := range m.parts {
-		if c.layout != nil {
+		if c.typ == "" {
 			var err error
-			if x, err = p.laid(c.layout, m.shape, c.axis, g, x); err != nil {
-				return nil, err
+			switch {
+			case c.layout != nil:
+				x, err = p.laid(c.layout, m.shape, c.axis, g, x)
+			case c.field != nil:
+				x, err = p.spread(c.field, m.shape, c.axis, g, x)
+			default:
+				x, err = p.by(c.fitted, m.shape, c.axis, g, x)
 			}
-			continue
-		}
-		if c.field != nil {
-			var err error
-			if x, err = p.spread(c.field, m.shape, c.axis, g, x); err != nil {
+			if err != nil {
 				return nil, err
 			}
 			continue
@@ -362,9 +367,9 @@ func (p *points) motionsOf(shape []int) (simple, rest []*motion) {
 	return simple, out
 }
 
-// explains is the simplest motion that explains how a value moves, known being layouts of values that it is made of;
+// explains is the simplest motion that explains how a value moves, known being what stands along axes of the values that it is made of;
 // nil if none does.
-func (p *points) explains(shape []int, known []*layout, e evidence) *motion {
+func (p *points) explains(shape []int, known []held, e evidence) *motion {
 	first := func(list []*motion) *motion {
 		for _, m := range list {
 			if e.explained(func(g group.Element, x []float64) ([]float64, error) { return p.apply(m, g, x) }) {
@@ -523,12 +528,12 @@ func (l *look) pointMotion(ctx context.Context, cur *cut, v string, shape []int,
 	e := evidenceOf(pairs)
 	p := l.points
 	n := l.maker(v)
-	var known []*layout
+	var known []held
 	if n != nil {
 		ins, _ := l.readBy(cur, n)
 		for _, i := range ins {
 			if i.motion != nil {
-				known = append(known, i.motion.layouts()...)
+				known = append(known, i.motion.holds()...)
 			}
 		}
 	}
@@ -544,7 +549,7 @@ func (l *look) pointMotion(ctx context.Context, cur *cut, v string, shape []int,
 	ins, blind := l.readBy(cur, n)
 	if movements[n.GetOpType()] {
 		if blind || len(ins) == 0 {
-			return nil, e.constant
+			return l.inAnotherBasis(v, shape, e), e.constant
 		}
 		var names []string
 		var reps []*feature.Rep
@@ -555,10 +560,12 @@ func (l *look) pointMotion(ctx context.Context, cur *cut, v string, shape []int,
 		if r != nil && e.explained(r.Apply) {
 			if m := cmp.Or(ins[0].motion, p.flat[ins[0].name]); len(ins) == 1 && size(shape) == size(ins[0].shape) {
 				p.flat[v] = m // the same numbers
+			} else if m := p.refitted(shape, p.sets(shape), e); m != nil {
+				p.flat[v] = m
 			}
 			return r.Called("moved about"), e.constant
 		}
-		return nil, e.constant
+		return l.inAnotherBasis(v, shape, e), e.constant
 	}
 	if !blind {
 		m, err := l.directions(ctx, cur, n, ins, v, shape)
@@ -570,12 +577,23 @@ func (l *look) pointMotion(ctx context.Context, cur *cut, v string, shape []int,
 	}
 	m := l.kept(n, ins, blind, shape)
 	if m != nil && !m.turns() && (blind || slices.ContainsFunc(ins, input.turns)) {
+		// Of a network that holds nothing was made wrong; else what is in no basis that the others have is the fault.
+		if !l.off() {
+			if rep := l.inAnotherBasis(v, shape, e); rep != nil {
+				return rep, e.constant
+			}
+		}
 		if made := p.expected(ins, blind, shape, m.rows); made != nil {
 			return l.kind(v, made, feature.ByDefault, "what "+n.GetOpType()+" is made for; nothing explains the values"),
 				false
 		}
 		if close := p.typed(shape, p.sets(shape), e, true); close != nil {
 			return l.kind(v, close, feature.ByDefault, "comes closest to the values; nothing explains them"), false
+		}
+	}
+	if m == nil || !m.turns() && (blind || slices.ContainsFunc(ins, input.turns)) {
+		if rep := l.inAnotherBasis(v, shape, e); rep != nil {
+			return rep, e.constant
 		}
 	}
 	if m != nil {

@@ -240,10 +240,14 @@ func products(t *testing.T, broken string) *onnx.Model {
 	// The harmonics of degree 2 in the order and basis of e3nn: xz, xy, y²-(x²+z²)/2, yz, (z²-x²)/2.
 	xx, yy, zz := mul("xx", x, x, 1), mul("yy", y, y, 1), mul("zz", z, z, 1)
 	sum := n.op("ring", "Mul", []string{n.op("around", "Add", []string{xx, zz}), n.floats([]float32{0.5})})
-	y2 := n.op("harmonics", "Concat", []string{
+	two := []string{
 		mul("xz", x, z, r3), mul("xy", x, y, r3*by), n.op("axial", "Sub", []string{yy, sum}), mul("yz", y, z, r3),
 		n.op("planar", "Mul", []string{n.op("across", "Sub", []string{zz, xx}), n.floats([]float32{r3 / 2})}),
-	}, onnx.AttrInt("axis", 3)) // [P, P, 5]
+	}
+	if broken == "foreign" { // nothing is broken by another order, which all layers have
+		two[0], two[2], two[3] = two[2], two[3], two[0]
+	}
+	y2 := n.op("harmonics", "Concat", two, onnx.AttrInt("axis", 3)) // [P, P, 5]
 	basis := n.op("edges", "Concat", []string{d, y2}, onnx.AttrInt("axis", 3)) // [P, P, 3+5]
 	a := n.op("basis", "Einsum", []string{basis, f}, onnx.AttrString("equation", "npqm,npqc->npcm"))
 	cut := func(name string, from, to int64) string {

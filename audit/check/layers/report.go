@@ -74,6 +74,15 @@ func (l *look) result() *Result {
 	return r
 }
 
+// off tells that the output has an error that is not rounding, before any layer was looked at.
+func (l *look) off() bool {
+	if l.finite == nil {
+		return false
+	}
+	e := l.finite.decomposition(l.scale).Error
+	return e > l.p.Policy.RoundingFactor*l.outFloor && e > leastError
+}
+
 // broken tells that there is an error at the output that is not rounding.
 func (l *look) broken(r *Result) bool {
 	if l.end.value != "" && holds(l.p) {

@@ -431,7 +431,7 @@ func (p *points) expected(ins []input, blind bool, shape, rows []int) *motion {
 
 // laid is the layout of a component that holds irreps, also under another name; nil for others.
 func (c component) laid(shape []int) *layout {
-	if c.layout != nil || c.field != nil || c.fold != 1 {
+	if c.typ == "" || c.fold != 1 {
 		return c.layout
 	}
 	if ir := irrepsOf(c.typ, shape[c.axis]); ir != nil {

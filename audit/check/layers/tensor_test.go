@@ -95,3 +95,19 @@ func TestBrokenProducts(t *testing.T) {
 		t.Errorf("parity under SO(3): %q", messages)
 	}
 }
+
+// A network whose harmonics are in an order that nobody else has is as good as any: their type is found by matrices that
+// are fitted, and said to be in another basis.
+func TestForeignOrder(t *testing.T) {
+	found, r := look(t, audittest.Fixture{Subject: clouds(t, "foreign", "O(3)", products(t, "foreign"))}, sweep.Check)
+	if r.First >= 0 || len(found.Findings) > 0 {
+		show(t, r)
+		t.Errorf("findings %+v", found.Findings)
+	}
+	for name, want := range map[string]string{"harmonics": "1x2e", "basis": "3x1o+3x2e", "a2": "3x2e", "b2": "3x0e"} {
+		w := row(t, r, name)
+		if w.Type != want || strings.HasPrefix(name, "ba") && !strings.Contains(w.Rep, "in another basis") {
+			t.Errorf("%s is %s, %q, want %s", name, w.Rep, w.Type, want)
+		}
+	}
+}

@@ -423,21 +423,22 @@ func (p *points) turns(e evidence) bool {
 
 // coupled are two axes that hold irreps each, as products of components do before they are brought together: those of
 // the values that the node reads, and single irreps of the axes' lengths.
-func (p *points) coupled(shape []int, sets [][]int, known []*layout, e evidence) *motion {
+func (p *points) coupled(shape []int, sets [][]int, known []held, e evidence) *motion {
 	if p.dim != 3 || e.constant || !p.turns(e) {
 		return nil
 	}
-	of := func(length int) []*layout {
-		var out []*layout
-		for _, y := range known {
-			if y.length() == length {
-				out = append(out, y)
+	of := func(length int) []component {
+		var out []component
+		for _, c := range known {
+			if c.length == length {
+				out = append(out, c.component)
 			}
 		}
 		if length%2 == 1 && length > 1 && length <= 2*irreps.MaxL+1 {
 			l := (length - 1) / 2
 			for _, odd := range []bool{l%2 == 1, l%2 == 0} {
-				out = append(out, layoutOf(irreps.Irreps{{Mul: 1, L: l, Odd: odd}}, p.mirrors(e)))
+				y := layoutOf(irreps.Irreps{{Mul: 1, L: l, Odd: odd}}, p.mirrors(e))
+				out = append(out, component{fold: 1, layout: y})
 			}
 		}
 		return out
@@ -450,9 +451,8 @@ func (p *points) coupled(shape []int, sets [][]int, known []*layout, e evidence)
 				}
 				for _, first := range of(shape[a]) {
 					for _, second := range of(shape[b]) {
-						m := &motion{shape: shape, rows: s, parts: []component{
-							{axis: a, fold: 1, layout: first}, {axis: b, fold: 1, layout: second},
-						}}
+						first.axis, second.axis = a, b
+						m := &motion{shape: shape, rows: s, parts: []component{first, second}}
 						if e.explained(func(g group.Element, x []float64) ([]float64, error) {
 							return p.apply(m, g, x)
 						}) {
@@ -466,15 +466,6 @@ func (p *points) coupled(shape []int, sets [][]int, known []*layout, e evidence)
 	return nil
 }
 
-// length is the numbers along the axis.
-func (y *layout) length() int {
-	n := 0
-	for _, b := range y.blocks {
-		n += b.term.Dim()
-	}
-	return n
-}
-
 // mirrors tells that some element mirrors space.
 func (p *points) mirrors(e evidence) bool {
 	return slices.ContainsFunc(e.pairs, func(q feature.Pair) bool {
@@ -483,12 +474,20 @@ func (p *points) mirrors(e evidence) bool {
 	})
 }
 
-// layouts are those of the axes of a motion that hold irreps, also under another name.
-func (m *motion) layouts() []*layout {
-	var out []*layout
+// held is what stands along an axis of some length.
+type held struct {
+	component
+
+	length int
+}
+
+// holds are the axes of a motion along which irreps stand, also under another name or in another basis.
+func (m *motion) holds() []held {
+	var out []held
 	for _, c := range m.parts {
-		if y := c.laid(m.shape); y != nil {
-			out = append(out, y)
+		y := c.laid(m.shape)
+		if y != nil || c.fitted != nil {
+			out = append(out, held{component{fold: 1, layout: y, fitted: c.fitted}, m.shape[c.axis]})
 		}
 	}
 	return out
@@ -602,6 +601,8 @@ func (p *points) irreps(m *motion, parity bool) string {
 			ir, silent = c.layout.terms()
 		case c.field != nil:
 			ir = c.field.terms()
+		case c.fitted != nil:
+			ir = c.fitted.terms
 		case c.typ == space.TypeTensors && m.shape[c.axis] == 9:
 			ir = irreps.Irreps{{Mul: 1}, {Mul: 1, L: 1}, {Mul: 1, L: 2}}
 		default:
@@ -753,9 +754,12 @@ func (l *look) couples(n *onnxpb.NodeProto) string {
 		}
 		var list []string
 		for _, c := range m.parts {
-			if y := c.laid(m.shape); y != nil {
+			switch y := c.laid(m.shape); {
+			case y != nil:
 				ir, _ := y.terms()
 				list = append(list, spell(ir, mirrors))
+			case c.fitted != nil:
+				list = append(list, spell(c.fitted.terms, mirrors))
 			}
 		}
 		return strings.Join(list, " by ")
@@ -778,4 +782,16 @@ func (l *look) leavesSphere(n *onnxpb.NodeProto) bool {
 		return o != nil && o.GetOpType() == "Mul" && len(o.GetInput()) == 2 && at(o.GetInput()[0]) &&
 			at(o.GetInput()[1])
 	})
+}
+
+// inAnotherBasis is the representation of a value of irreps in a basis of their own; nil if it is none. Conventions
+// differ in order, signs and sizes of whole irreps. Where the network breaks, a basis that stretches single components
+// is no convention, and may be the fault.
+func (l *look) inAnotherBasis(v string, shape []int, e evidence) *feature.Rep {
+	m := l.points.refitted(shape, l.points.sets(shape), e)
+	if m == nil || l.off() && !m.parts[0].fitted.orthogonal() {
+		return nil
+	}
+	return l.kind(v, m, feature.ByData, "matrices that were fitted explain samples held out, and have the traces of these "+
+		"irreps")
 }

@@ -317,3 +317,91 @@ func TestFields(t *testing.T) {
 		}
 	}
 }
+
+// Irreps in a basis of their own are found by their characters, with parities where something mirrors; what is off on
+// samples held out, or fills no space, is not.
+func TestFitted(t *testing.T) {
+	for _, typ := range []string{"1x2e", "1x0e+1x1o+1x2e", "1x1o+1x1e+2x0e", "1x0o+1x3o", "1x4e+1x3o"} {
+		for _, name := range []string{"O(3)", "SO(3)"} {
+			p, elements := spatial(t, name, 11)
+			ir, err := irreps.Parse(typ)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := ir.Dim()
+			row := declared(t, p.group, typ, n)
+			r := rand.New(rand.NewPCG(5, 6))
+			basis := make([]float64, n*n)
+			for i := range basis {
+				basis[i] = r.NormFloat64()
+			}
+			for i := range n {
+				basis[i*n+i] += 4
+			}
+			back := func(x []float64) []float64 { // solves basis y = x by its normal equations
+				a, b := make([]float64, n*n), make([]float64, n)
+				for k := range n {
+					for i := range n {
+						b[i] += basis[k*n+i] * x[k]
+						for j := range n {
+							a[i*n+j] += basis[k*n+i] * basis[k*n+j]
+						}
+					}
+				}
+				if !solve(a, b, n, 1) {
+					t.Fatal("the basis is none")
+				}
+				return b
+			}
+			e := moved(r, elements, 12, n, func(g group.Element, x []float64) []float64 {
+				y, out := row(g, back(x)), make([]float64, n)
+				for i := range out {
+					out[i] = dot(basis[i*n:(i+1)*n], y)
+				}
+				return out
+			})
+			shape := []int{12, n}
+			if m := p.typed(shape, [][]int{nil}, e, false); m != nil {
+				t.Errorf("%s under %s in another basis is typed as %s", typ, name, m)
+			}
+			m := p.refitted(shape, [][]int{nil}, e)
+			if m == nil {
+				t.Errorf("%s under %s: not found", typ, name)
+				continue
+			}
+			slices.SortStableFunc(ir, func(a, b irreps.Term) int { return a.L - b.L })
+			if name == "SO(3)" {
+				want := map[string]string{
+					"1x2e": "1x2", "1x0e+1x1o+1x2e": "1x0+1x1+1x2", "1x1o+1x1e+2x0e": "2x0+2x1", "1x0o+1x3o": "1x0+1x3",
+					"1x4e+1x3o": "1x3+1x4",
+				}[typ]
+				if got := spell(m.parts[0].fitted.terms, false); got != want {
+					t.Errorf("%s under %s: %s", typ, name, got)
+				}
+			} else {
+				want := map[string]string{
+					"1x2e": "1x2e", "1x0e+1x1o+1x2e": "1x0e+1x1o+1x2e", "1x1o+1x1e+2x0e": "2x0e+1x1e+1x1o",
+					"1x0o+1x3o": "1x0o+1x3o", "1x4e+1x3o": "1x3o+1x4e",
+				}[typ]
+				if got := spell(m.parts[0].fitted.terms, true); got != want {
+					t.Errorf("%s under %s: %s", typ, name, got)
+				}
+			}
+			for i := range e.pairs { // a little of something that is not linear
+				for k, x := range e.pairs[i].X {
+					e.pairs[i].Y[k] += 1e-3 * x * x
+				}
+			}
+			if m := p.refitted(shape, [][]int{nil}, e); m != nil {
+				t.Errorf("%s under %s with squares is %s", typ, name, m)
+			}
+			for i := range e.pairs {
+				e.pairs[i].X = e.pairs[i].X[:n]
+				e.pairs[i].Y = e.pairs[i].Y[:n]
+			}
+			if m := p.refitted([]int{1, n}, [][]int{nil}, e); m != nil {
+				t.Errorf("%s under %s of four samples is %s", typ, name, m)
+			}
+		}
+	}
+}
