@@ -126,4 +126,3 @@ func TestEuler(t *testing.T) {
 		}
 	})
 }
-

@@ -54,8 +54,8 @@ const (
 // refitted finds irreps in a basis of their own: a matrix D(g) for each element by least squares over half of the
 // samples, held against the other half; multiplicities by projection of the traces of D, of its powers and of products
 // D(g)D(h), onto the characters of the rotations, and onto those of elements that mirror for the parities. Two
-// representations of a compact group with the same character differ by a basis alone. It is nil where the samples do not
-// fill the space, or anything is off.
+// representations of a compact group with the same character differ by a basis alone. It is nil where the samples do
+// not fill the space, or anything is off.
 func (p *points) refitted(shape []int, sets [][]int, e evidence) *motion {
 	if p.dim != 3 || e.constant || !p.turns(e) {
 		return nil
@@ -119,12 +119,13 @@ func (p *points) fit(v *axis, e evidence) *fitted {
 	f := &fitted{parity: v.mirrors}
 	var words []word
 	for at, q := range e.pairs {
-		if slices.ContainsFunc(f.elements, func(g group.Element) bool { return p.group.Dist(g, q.G) <= group.Tolerance }) {
+		same := func(g group.Element) bool { return p.group.Dist(g, q.G) <= group.Tolerance }
+		if slices.ContainsFunc(f.elements, same) {
 			continue
 		}
 		var mine []int
 		for k := at; k < len(e.pairs); k++ {
-			if p.group.Dist(e.pairs[k].G, q.G) <= group.Tolerance {
+			if same(e.pairs[k].G) {
 				mine = append(mine, k)
 			}
 		}

@@ -43,7 +43,9 @@ asked in: those of the moved input beside the same poses of the input, in whatev
 Representations follow from the graph where it decides them (pointwise operators, convolutions, pooling, what moves data about), else from
 the values themselves, verified on samples held out; a value that nothing explains makes its layer untestable, and the next layer is measured
 together with it. Detectors are followed up to the last maps of which boxes are
-made. Values whose first axis counts the rows of a set, or the nodes of a graph, are taken to belong to them. Of an output with several fields the one with the largest error is followed.`,
+made. In networks of points of space, values are typed by irreps: by trying the Wigner matrices of every degree and parity place by place, by the
+directions of the sphere that a layer turns out to use, or, in another basis, by matrices that are fitted to half of the samples and held against
+the others; what two types explain is unknown. Values whose first axis counts the rows of a set, or the nodes of a graph, are taken to belong to them. Of an output with several fields the one with the largest error is followed.`,
 	Params: []audit.Param{
 		{
 			Name: "samples", Doc: "inputs that are followed through the layers", Unit: "inputs", Default: 8, Min: 2,

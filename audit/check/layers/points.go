@@ -109,8 +109,10 @@ func (m *motion) String() string {
 
 // points finds out whether the samples are rows that the group exchanges, or points of a space that it moves.
 func (l *look) findPoints() *points {
-	p := &points{group: l.group, motions: map[string]*motion{}, flat: map[string]*motion{},
-		guessed: map[string]bool{}, rows: map[string]*action.Rows{}}
+	p := &points{
+		group: l.group, motions: map[string]*motion{}, flat: map[string]*motion{},
+		guessed: map[string]bool{}, rows: map[string]*action.Rows{},
+	}
 	factors := []group.Group{l.group}
 	if f, ok := l.group.(group.Factored); ok {
 		factors = f.Factors()
@@ -367,7 +369,8 @@ func (p *points) motionsOf(shape []int) (simple, rest []*motion) {
 	return simple, out
 }
 
-// explains is the simplest motion that explains how a value moves, known being what stands along axes of the values that it is made of;
+// explains is the simplest motion that explains how a value moves, known being what stands along axes of the values
+// that it is made of;
 // nil if none does.
 func (p *points) explains(shape []int, known []held, e evidence) *motion {
 	first := func(list []*motion) *motion {
@@ -584,11 +587,11 @@ func (l *look) pointMotion(ctx context.Context, cur *cut, v string, shape []int,
 			}
 		}
 		if made := p.expected(ins, blind, shape, m.rows); made != nil {
-			return l.kind(v, made, feature.ByDefault, "what "+n.GetOpType()+" is made for; nothing explains the values"),
+			return l.kind(v, made, feature.ByDefault, "what "+n.GetOpType()+" is made for"),
 				false
 		}
-		if close := p.typed(shape, p.sets(shape), e, true); close != nil {
-			return l.kind(v, close, feature.ByDefault, "comes closest to the values; nothing explains them"), false
+		if m := p.typed(shape, p.sets(shape), e, true); m != nil {
+			return l.kind(v, m, feature.ByDefault, "comes closest to the values; nothing explains them"), false
 		}
 	}
 	if m == nil || !m.turns() && (blind || slices.ContainsFunc(ins, input.turns)) {

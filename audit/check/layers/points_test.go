@@ -247,7 +247,7 @@ func products(t *testing.T, broken string) *onnx.Model {
 	if broken == "foreign" { // nothing is broken by another order, which all layers have
 		two[0], two[2], two[3] = two[2], two[3], two[0]
 	}
-	y2 := n.op("harmonics", "Concat", two, onnx.AttrInt("axis", 3)) // [P, P, 5]
+	y2 := n.op("harmonics", "Concat", two, onnx.AttrInt("axis", 3))
 	basis := n.op("edges", "Concat", []string{d, y2}, onnx.AttrInt("axis", 3)) // [P, P, 3+5]
 	a := n.op("basis", "Einsum", []string{basis, f}, onnx.AttrString("equation", "npqm,npqc->npcm"))
 	cut := func(name string, from, to int64) string {

@@ -162,8 +162,8 @@ func (l *look) table(r *Result) {
 	}}
 	if r.Typed {
 		t.Columns = append(t.Columns, audit.Column{
-			Name: "type", Doc: "irreps of one row, as e3nn writes them: copies, degree, e for even and o for odd under " +
-				"the inversion, or no letter where no element mirrors",
+			Name: "type", Doc: "irreps of one row, as e3nn writes them: copies, degree, e for even and o for odd " +
+				"under the inversion, or no letter where no element mirrors",
 		})
 	}
 	t.Columns = append(t.Columns, []audit.Column{
@@ -350,13 +350,13 @@ func (l *look) class(w Row) (clue audit.ClueName, what string, remedies []string
 			[]string{"share scale, offset and statistics among all channels and places that the group exchanges"}
 	case products[w.Op] && l.couples(n) != "":
 		return audit.ClueDense, "the coupling of a product of irreps, " + l.couples(n), []string{
-			"hold its stored numbers against the Clebsch-Gordan coefficients of these irreps, in the order of components " +
-				"that the other layers have: a sign, an order or a path is wrong",
+			"hold its stored numbers against the Clebsch-Gordan coefficients of these irreps, in the order of " +
+				"components that the other layers have: a sign, an order or a path is wrong",
 		}
 	case products[w.Op] && l.leavesSphere(n):
 		return audit.ClueDense, "the way back from a product on the sphere", []string{
-			"take more directions, or other weights: a product of degrees a and b has degree a+b, and the harmonics that " +
-				"are read off must be told apart from all of that",
+			"take more directions, or other weights: a product of degrees a and b has degree a+b, and the harmonics " +
+				"that are read off must be told apart from all of that",
 		}
 	case products[w.Op]:
 		return audit.ClueDense, "a dense layer", []string{
@@ -710,8 +710,8 @@ func (l *look) finding(r *Result) {
 	start := l.entrance(r.Rows, w)
 	_, what, remedies := l.class(start)
 	if l.mirrored(w) != "" {
-		remedies = append([]string{"keep parities apart: rotations hold here, so that what is even under the inversion " +
-			"and what is odd came together; the product of two odd ones is even"}, remedies...)
+		remedies = append([]string{"keep parities apart: rotations hold here, so that what is even under the " +
+			"inversion and what is odd came together; the product of two odd ones is even"}, remedies...)
 	}
 	before := unshared(r.Rows[:r.First])
 	if l.other != nil && r.First == len(r.Rows)-1 && lost(r.Rows[:r.First], w) < 0 {

@@ -216,9 +216,9 @@ func (f *field) occurs(shape []int, axis int, e evidence) {
 }
 
 // directions recognises a layer that makes values at directions of harmonics: what it does to each component alone are,
-// for each degree and up to one factor, the harmonics at one list of directions, told by those of degree 1. The layer is
-// asked, so that it does not matter by which operators and stored numbers it does that. The answer is a motion of the
-// value; nil if the layer is of another kind.
+// for each degree and up to one factor, the harmonics at one list of directions, told by those of degree 1. The layer
+// is asked, so that it does not matter by which operators and stored numbers it does that. The answer is a motion of
+// the value; nil if the layer is of another kind.
 func (l *look) directions(ctx context.Context, cur *cut, n *onnxpb.NodeProto, ins []input, v string, shape []int) (
 	*motion, error,
 ) {

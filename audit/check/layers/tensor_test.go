@@ -35,8 +35,8 @@ func ofIrreps(t *testing.T, name, group string) (*layers.Result, []string) {
 	return r, messages
 }
 
-// Products of irreps are typed: by coefficients and on a grid of the sphere, along two axes, flattened, in rows of irreps
-// one after another. What nobody can see is not said: the parity where nothing mirrors.
+// Products of irreps are typed: by coefficients and on a grid of the sphere, along two axes, flattened, in rows of
+// irreps one after another. What nobody can see is not said: the parity where nothing mirrors.
 func TestTypesOfIrreps(t *testing.T) {
 	for _, c := range []struct {
 		model, group string
@@ -96,8 +96,8 @@ func TestBrokenProducts(t *testing.T) {
 	}
 }
 
-// A network whose harmonics are in an order that nobody else has is as good as any: their type is found by matrices that
-// are fitted, and said to be in another basis.
+// A network whose harmonics are in an order that nobody else has is as good as any: their type is found by matrices
+// that are fitted, and said to be in another basis.
 func TestForeignOrder(t *testing.T) {
 	found, r := look(t, audittest.Fixture{Subject: clouds(t, "foreign", "O(3)", products(t, "foreign"))}, sweep.Check)
 	if r.First >= 0 || len(found.Findings) > 0 {

@@ -550,8 +550,8 @@ func (p *points) named(elements []audit.Element) (types, mirrors bool) {
 	return false, mirrors
 }
 
-// rowsOf are the axes of rows of a value. Groups that exchange none leave unsaid which they are: the first ones that are
-// as long as there are rows, or else the only one.
+// rowsOf are the axes of rows of a value. Groups that exchange none leave unsaid which they are: the first ones that
+// are as long as there are rows, or else the only one.
 func (p *points) rowsOf(m *motion) []int {
 	if p.permutes || p.n < 2 {
 		return m.rows
@@ -740,7 +740,8 @@ func (l *look) typeOf(v string, shape []int) string {
 	return p.irreps(m, mirrors)
 }
 
-// couples names what a node brings together of a product of irreps along two axes, such as "1x1o by 1x2e"; "" for others.
+// couples names what a node brings together of a product of irreps along two axes, such as "1x1o by 1x2e"; "" for
+// others.
 func (l *look) couples(n *onnxpb.NodeProto) string {
 	p := l.points
 	if p == nil || n == nil {
@@ -792,6 +793,6 @@ func (l *look) inAnotherBasis(v string, shape []int, e evidence) *feature.Rep {
 	if m == nil || l.off() && !m.parts[0].fitted.orthogonal() {
 		return nil
 	}
-	return l.kind(v, m, feature.ByData, "matrices that were fitted explain samples held out, and have the traces of these "+
-		"irreps")
+	return l.kind(v, m, feature.ByData, "matrices that were fitted explain samples held out, and have the traces of "+
+		"these irreps")
 }

@@ -43,7 +43,9 @@ func spatial(tb rapid.TB, name string, seed uint64) (*points, []group.Element) {
 }
 
 // moved are values of rows × numbers that move by what a function does to a row.
-func moved(r *rand.Rand, elements []group.Element, rows, n int, row func(g group.Element, x []float64) []float64) evidence {
+func moved(r *rand.Rand, elements []group.Element, rows, n int,
+	row func(g group.Element, x []float64) []float64,
+) evidence {
 	var pairs []feature.Pair
 	for object := range 4 {
 		x := make([]float64, rows*n)
@@ -64,7 +66,8 @@ func moved(r *rand.Rand, elements []group.Element, rows, n int, row func(g group
 // declared is how the program moves rows of a declared type.
 func declared(tb rapid.TB, g group.Group, typ string, n int) func(e group.Element, x []float64) []float64 {
 	tb.Helper()
-	a, err := action.NewRows(g, space.Spec{Name: "x", Shape: []int{-1, n}, Type: typ, Per: space.PerSample}, action.Options{})
+	a, err := action.NewRows(g, space.Spec{Name: "x", Shape: []int{-1, n}, Type: typ, Per: space.PerSample},
+		action.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -101,7 +104,8 @@ func TestLayouts(t *testing.T) {
 		turns := false
 		for range rapid.IntRange(1, 4).Draw(t, "terms") {
 			x := irreps.Term{
-				Mul: rapid.IntRange(1, 3).Draw(t, "copies"), L: rapid.SampledFrom([]int{0, 0, 1, 1, 2, 3, 5, 12}).Draw(t, "l"),
+				Mul: rapid.IntRange(1, 3).Draw(t, "copies"),
+				L:   rapid.SampledFrom([]int{0, 0, 1, 1, 2, 3, 5, 12}).Draw(t, "l"),
 				Odd: rapid.Bool().Draw(t, "odd"),
 			}
 			turns = turns || x.L > 0 || x.Odd && name != "SO(3)"
