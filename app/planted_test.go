@@ -241,6 +241,34 @@ func TestPlantedTypes(t *testing.T) {
 	all["irreps_l2_parity"].because("the output has another type than declared")
 }
 
+// TestPlantedTensors wants networks of irreps inside to pass whole audits where their products are right, and the node of
+// the fault of every twin.
+func TestPlantedTensors(t *testing.T) {
+	slow.Test(t)
+	all := judge(t, "planted/tensor.yaml", asked{
+		samples: 16, elements: 24, checks: []string{"layers"},
+		only: []string{
+			"tensor_sign", "tensor_relu", "tensor_grid", "tensor_order", "tensor_parity", "tensor_swish", "tensor_places",
+		},
+	})
+	for name, at := range map[string]string{
+		"tensor_sign": "tp1-1x2-1", "tensor_relu": "act-relu", "tensor_grid": "gaunt-from", "tensor_order": "tp1-1x1-2",
+		"tensor_parity": "sum-axial", "tensor_swish": "act-sigmoid", "tensor_places": "gaunt-offset",
+	} {
+		all[name].says("the symmetry is first lost in " + at + " (")
+	}
+	for name, r := range judge(t, "planted/tensor.yaml", asked{only: []string{"tensor_clebsch", "tensor_gaunt"}}) {
+		if r.verdict != "PASS" {
+			t.Errorf("%s: %s, %q", name, r.verdict, r.said)
+		}
+		r.holds("E(3) × S(n)")
+		r.silent("first lost")
+		if n := r.numbers["layers: layers that inject an error"]; n != 0 {
+			t.Errorf("%s: %g layers inject an error", name, n)
+		}
+	}
+}
+
 // TestPlantedShifts tells a convolution that goes around from one that meets zeros at the ends and one that leaves
 // samples out.
 func TestPlantedShifts(t *testing.T) {
