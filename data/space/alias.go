@@ -28,7 +28,20 @@ func aliases() []alias {
 	return []alias{
 		{typ: TypeQuaternions, unit: 4, nearest: nearestSign, carry: carrySign, flat: flatQuaternion},
 		{typ: TypeBoxes, unit: 7, nearest: nearestTurn, flat: flatBox},
+		after(6, alias{
+			typ: TypeBoxesQuaternion, unit: 4, nearest: nearestSign, carry: carrySign, flat: flatQuaternion,
+		}),
 	}
+}
+
+// after is an alias of numbers after n others, which are the only ones.
+func after(n int, a alias) alias {
+	nearest, carry, flat := a.nearest, a.carry, a.flat
+	a.unit += n
+	a.nearest = func(x, y []float64) bool { return nearest(x[n:], y[n:]) }
+	a.carry = func(x, y, change []float64) { carry(x[n:], y[n:], change[n:]) }
+	a.flat = func(to, x []float64) []float64 { return flat(append(to, x[:n]...), x[n:]) }
+	return a
 }
 
 func aliasOf(typ string) (alias, bool) {

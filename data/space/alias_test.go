@@ -13,15 +13,21 @@ import (
 func TestNearest(t *testing.T) {
 	number := rapid.Float64Range(-3, 3)
 	rapid.Check(t, func(t *rapid.T) {
-		typ := rapid.SampledFrom([]string{TypeBoxes, TypeQuaternions}).Draw(t, "type")
+		typ := rapid.SampledFrom([]string{TypeBoxes, TypeQuaternions, TypeBoxesQuaternion}).Draw(t, "type")
 		n := rapid.IntRange(1, 3).Draw(t, "rows")
-		w := map[string]int{TypeBoxes: 7, TypeQuaternions: 4 * rapid.IntRange(1, 2).Draw(t, "of a row")}[typ]
+		w := map[string]int{
+			TypeBoxes: 7, TypeQuaternions: 4 * rapid.IntRange(1, 2).Draw(t, "of a row"), TypeBoxesQuaternion: 10,
+		}[typ]
 		v := &Rows{N: n, W: w, Val: rapid.SliceOfN(number, n*w, n*w).Draw(t, "numbers"), Type: typ}
 		other := v.Clone().(*Rows) //nolint:errcheck // of itself
 		for i := range n {
 			switch row := other.Row(i); typ {
 			case TypeBoxes:
 				row[6] += 2 * math.Pi * float64(rapid.IntRange(-4, 4).Draw(t, "turns"))
+			case TypeBoxesQuaternion:
+				if rapid.Bool().Draw(t, "sign") {
+					negate(row[6:])
+				}
 			default:
 				for k := 0; k < w; k += 4 {
 					if rapid.Bool().Draw(t, "sign") {
@@ -94,6 +100,13 @@ func TestCarry(t *testing.T) {
 	d := &Rows{N: 2, W: 4, Val: []float64{1, 2, 3, 4, 5, 6, 7, 8}}
 	if got := Carry(p, q, d).Numbers(); !slices.Equal(got, []float64{-1, -2, -3, -4, 5, 6, 7, 8}) {
 		t.Errorf("carried to %v", got)
+	}
+	box := func(x ...float64) *Rows {
+		return &Rows{N: 1, W: 10, Val: append([]float64{1, 2, 3, 4, 5, 6}, x...), Type: TypeBoxesQuaternion}
+	}
+	if got := Carry(box(-1, 0, 0, 0), box(1, 0, 0, 0), box(1, 2, 3, 4)).Numbers(); !slices.Equal(got,
+		[]float64{1, 2, 3, 4, 5, 6, -1, -2, -3, -4}) {
+		t.Errorf("of a box carried to %v", got)
 	}
 	b := &Rows{N: 1, W: 7, Val: []float64{0, 0, 0, 1, 1, 1, 6.2}, Type: TypeBoxes}
 	c := &Rows{N: 1, W: 7, Val: []float64{0, 0, 0, 1, 1, 1, -0.1}, Type: TypeBoxes}

@@ -171,8 +171,12 @@ func New(kind space.Kind, elements int, o Options) (*Accumulator, error) {
 	return &Accumulator{kind: kind, options: o, state: make([]state, elements), rule: r}, nil
 }
 
-// rotationWidths are how many numbers a row has of which rotations are averaged.
-var rotationWidths = map[string]int{space.TypePoses: 9, space.TypeQuaternions: 4, space.TypeBoxes: 7}
+// rotationWays are how rows are averaged of which some numbers are a rotation.
+var rotationWays = map[string]way{
+	space.TypePoses: {rotation: 9}, space.TypeQuaternions: {rotation: 4}, space.TypeBoxes: {plain: 6, rotation: 1},
+	space.TypeBoxesQuaternion: {plain: 6, rotation: 4}, space.TypeBoxesMatrix: {plain: 6, rotation: 9},
+	space.TypeBoxes6D: {plain: 6, rotation: 6},
+}
 
 // ruleOf is the rule for answers of a spec.
 func ruleOf(of space.Spec, o Options) (rule, error) {
@@ -188,7 +192,7 @@ func ruleOf(of space.Spec, o Options) (rule, error) {
 		if o.Center == Median {
 			return nil, fmt.Errorf("center is %s: %s have a mean only", Median, of.Kind)
 		}
-		if w := rotationWidths[of.Type]; w > 0 && of.Kind == space.KindRows {
+		if w, ok := rotationWays[of.Type]; ok && of.Kind == space.KindRows {
 			return newRotations(w), nil
 		}
 		return newMean(), nil

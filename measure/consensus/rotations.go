@@ -11,126 +11,161 @@ import (
 	"nero/internal/elementary"
 )
 
-// rotations averages rows of rotations: of matrices their numbers, of unit quaternions qqᵀ, in which q and -q are one,
-// of boxes in space the cosine and sine of their yaw besides place and size. The mean is then brought back to a
-// rotation.
-type rotations struct {
-	mean
-	// numbers of a row: 9, 7 or 4
-	w int
+// way says what a row holds: plain numbers, which are averaged as they are, then those of a rotation: 9 of a matrix, 6
+// of its first two columns, 4 of a quaternion, of which qqᵀ is averaged, in which q and -q are one, or the yaw, of which
+// the cosine and the sine are.
+type way struct{ plain, rotation int }
+
+// turn is how the numbers of one rotation are averaged.
+type turn struct {
+	// how many numbers are averaged
+	wide int
+	into func(to, x []float64) []float64
+	// from is the rotation of a mean and the angle that the answers are from it, in degrees; nil if they cancel each
+	// other.
+	from func(mean []float64) (x []float64, angle float64)
 }
 
-func newRotations(w int) *rotations {
-	r := &rotations{mean: *newMean(), w: w}
-	switch w {
-	case 9:
-		r.from = matrices
-	case 7:
-		r.into, r.from = directions, upright
-	default:
-		r.into, r.from = squares, quaternions
+var turns = map[int]turn{
+	9: {9, func(to, x []float64) []float64 { return append(to, x...) }, matrix},
+	6: {9, completed, pair},
+	4: {16, square, quaternion},
+	1: {2, direction, heading},
+}
+
+// rotations averages rows that hold a rotation. The mean is then brought back to a rotation.
+type rotations struct {
+	mean
+	way way
+}
+
+func newRotations(w way) *rotations {
+	r := &rotations{mean: *newMean(), way: w}
+	t := turns[w.rotation]
+	r.into = func(x []float64) []float64 {
+		out := make([]float64, 0, len(x)/w.width()*(w.plain+t.wide))
+		for ; len(x) >= w.width(); x = x[w.width():] {
+			out = t.into(append(out, x[:w.plain]...), x[w.plain:w.width()])
+		}
+		return out
+	}
+	r.from = func(mean []float64, spread float64) ([]float64, float64) {
+		var out []float64
+		angles, n := 0.0, len(mean)/(w.plain+t.wide)
+		for ; len(mean) >= w.plain+t.wide; mean = mean[w.plain+t.wide:] {
+			x, angle := t.from(mean[w.plain : w.plain+t.wide])
+			if x == nil {
+				return nil, 0
+			}
+			out = append(append(out, mean[:w.plain]...), x...)
+			angles += angle
+		}
+		if w.plain > 0 { // of all numbers together
+			return out, spread
+		}
+		return out, angles / float64(n)
 	}
 	return r
 }
 
+func (w way) width() int { return w.plain + w.rotation }
+
 func (r *rotations) fits(v space.Value) error {
-	if rows, ok := v.(space.Counted); ok && rows.Columns() != r.w {
-		return fmt.Errorf("rows of %d numbers, want %d: matrices have 9, boxes in space 7, quaternions 4",
-			rows.Columns(), r.w)
+	if rows, ok := v.(space.Counted); ok && rows.Columns() != r.way.width() {
+		return fmt.Errorf("rows of %d numbers, want %d: matrices have 9, boxes in space 7 and with an orientation 10, 12 "+
+			"or 15, quaternions 4", rows.Columns(), r.way.width())
 	}
 	return r.mean.fits(v)
 }
 
-// squares are qqᵀ of the quaternions of each row, brought to length 1; one without length has no direction and adds
-// nothing.
-func squares(x []float64) []float64 {
-	out := make([]float64, 4*len(x))
-	for i := 0; i < len(x); i += 4 {
-		n := 0.0
-		for _, v := range x[i : i+4] {
-			n = elementary.Hypot(n, v)
-		}
-		if !(n > 0) {
-			continue
-		}
-		for j := range 4 {
-			for k := range 4 {
-				out[4*(i+j)+k] = float64(x[i+j] / n * (x[i+k] / n))
+// square is qqᵀ of a quaternion brought to length 1; one without length has no direction and adds nothing.
+func square(to, x []float64) []float64 {
+	n := 0.0
+	for _, v := range x {
+		n = elementary.Hypot(n, v)
+	}
+	for j := range 4 {
+		for k := range 4 {
+			v := 0.0
+			if n > 0 {
+				v = float64(x[j] / n * (x[k] / n))
 			}
+			to = append(to, v)
 		}
 	}
-	return out
+	return to
 }
 
-// directions are boxes x, y, z, length, width, height, yaw (radians) with cosine and sine in place of the last.
-func directions(x []float64) []float64 {
-	out := make([]float64, 0, len(x)/7*8)
-	for i := 0; i < len(x); i += 7 {
-		s, c := elementary.Sincos(x[i+6])
-		out = append(append(out, x[i:i+6]...), c, s)
+// direction is the cosine and the sine of a yaw in radians.
+func direction(to, x []float64) []float64 {
+	s, c := elementary.Sincos(x[0])
+	return append(to, c, s)
+}
+
+// heading is the yaw again; nil if directions cancel each other.
+func heading(mean []float64) (x []float64, angle float64) {
+	if !(elementary.Hypot(mean[0], mean[1]) > 1e-9) {
+		return nil, 0
 	}
-	return out
+	return []float64{elementary.Atan2(mean[1], mean[0])}, 0
 }
 
-// upright are boxes again; nil if directions cancel each other. The spread is that of all numbers, of the yaw as if on
-// a circle of radius 1.
-func upright(mean []float64, spread float64) ([]float64, float64) {
-	var out []float64
-	for i := 0; i < len(mean); i += 8 {
-		c, s := mean[i+6], mean[i+7]
-		if !(elementary.Hypot(c, s) > 1e-9) {
-			return nil, 0
-		}
-		out = append(append(out, mean[i:i+6]...), elementary.Atan2(s, c))
+// completed is the matrix of its first two columns; the third is perpendicular to both.
+func completed(to, x []float64) []float64 {
+	for i := range 3 {
+		j, k := (i+1)%3, (i+2)%3
+		to = append(to, x[i], x[3+i], float64(x[j]*x[3+k])-float64(x[k]*x[3+j]))
 	}
-	return out, spread
+	return to
 }
 
-// quaternions are the eigenvectors of the largest eigenvalues, w or the first number that is not 0 positive; nil if
+// pair is the first two columns of the rotation nearest to the mean.
+func pair(mean []float64) (x []float64, angle float64) {
+	r, angle := matrix(mean)
+	if r == nil {
+		return nil, 0
+	}
+	return []float64{r[0], r[3], r[6], r[1], r[4], r[7]}, angle
+}
+
+// quaternion is the eigenvector of the largest eigenvalue, w or the first number that is not 0 positive; nil if
 // rotations cancel each other. With angles a from the mean, the eigenvalue is the mean of cos²(a/2).
-func quaternions(mean []float64, _ float64) (x []float64, spread float64) {
-	for i := 0; i < len(mean); i += 16 {
-		s := mat.NewSymDense(4, append([]float64(nil), mean[i:i+16]...))
-		var f mat.EigenSym
-		if !f.Factorize(s, true) {
-			return nil, 0
-		}
-		v := f.Values(nil)
-		if !(v[3]-v[2] > 1e-9) {
-			return nil, 0
-		}
-		var vectors mat.Dense
-		f.VectorsTo(&vectors)
-		sign := 0.0
-		for k := range 4 {
-			if q := vectors.At(k, 3); sign == 0 && math.Abs(q) > 1e-12 {
-				sign = math.Copysign(1, q)
-			}
-		}
-		for k := range 4 {
-			x = append(x, sign*vectors.At(k, 3))
-		}
-		spread += angle(v[3])
+func quaternion(mean []float64) (x []float64, off float64) {
+	s := mat.NewSymDense(4, append([]float64(nil), mean...))
+	var f mat.EigenSym
+	if !f.Factorize(s, true) {
+		return nil, 0
 	}
-	return x, spread / float64(len(mean)/16)
+	v := f.Values(nil)
+	if !(v[3]-v[2] > 1e-9) {
+		return nil, 0
+	}
+	var vectors mat.Dense
+	f.VectorsTo(&vectors)
+	sign := 0.0
+	for k := range 4 {
+		if q := vectors.At(k, 3); sign == 0 && math.Abs(q) > 1e-12 {
+			sign = math.Copysign(1, q)
+		}
+	}
+	for k := range 4 {
+		x = append(x, sign*vectors.At(k, 3))
+	}
+	return x, angle(v[3])
 }
 
-// matrices are the rotations nearest to the means; nil if rotations cancel each other. With angles a from the rotation
-// R, tr(RᵀM) is the mean of 1 + 2 cos a.
-func matrices(mean []float64, _ float64) (x []float64, spread float64) {
-	for i := 0; i < len(mean); i += 9 {
-		r, ok := project([9]float64(mean[i : i+9]))
-		if !ok {
-			return nil, 0
-		}
-		trace := 0.0
-		for k, v := range r {
-			trace += float64(v * mean[i+k])
-		}
-		x = append(x, r[:]...)
-		spread += angle((trace + 1) / 4) // cos²(a/2) = (1 + cos a)/2
+// matrix is the rotation nearest to the mean; nil if rotations cancel each other. With angles a from the rotation R,
+// tr(RᵀM) is the mean of 1 + 2 cos a.
+func matrix(mean []float64) (x []float64, off float64) {
+	r, ok := project([9]float64(mean))
+	if !ok {
+		return nil, 0
 	}
-	return x, spread / float64(len(mean)/9)
+	trace := 0.0
+	for k, v := range r {
+		trace += float64(v * mean[k])
+	}
+	return r[:], angle((trace + 1) / 4) // cos²(a/2) = (1 + cos a)/2
 }
 
 // project is the rotation nearest to a matrix, the orthogonal factor of determinant 1 (Hartley, Trumpf, Dai and Li,

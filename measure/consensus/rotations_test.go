@@ -215,3 +215,40 @@ func TestUprightBoxes(t *testing.T) {
 		t.Errorf("opposite directions have the mean %v", r.Value)
 	}
 }
+
+// Boxes in any orientation have the mean of their places, and of their rotations: of two turns by a about one axis to
+// either side none, however the rotations are written.
+func TestTiltedBoxes(t *testing.T) {
+	const a = 0.7
+	s, c := math.Sincos(a)
+	h, k := math.Sincos(a / 2)
+	at := func(x float64, turn ...float64) space.Value {
+		return &space.Rows{N: 1, W: 6 + len(turn), Val: append([]float64{x, 2, 3, 4, 5, 6}, turn...)}
+	}
+	for typ, v := range map[string]struct {
+		answers []space.Value
+		want    []float64
+	}{
+		space.TypeBoxesQuaternion: {
+			[]space.Value{at(0, k, h, 0, 0), at(2, -k, h, 0, 0)}, []float64{1, 0, 0, 0},
+		},
+		space.TypeBoxes6D: {
+			[]space.Value{at(0, 1, 0, 0, 0, c, s), at(2, 1, 0, 0, 0, c, -s)}, []float64{1, 0, 0, 0, 1, 0},
+		},
+		space.TypeBoxesMatrix: {
+			[]space.Value{at(0, 1, 0, 0, 0, c, -s, 0, s, c), at(2, 1, 0, 0, 0, c, s, 0, -s, c)},
+			[]float64{1, 0, 0, 0, 1, 0, 0, 0, 1},
+		},
+	} {
+		r := collect(t, space.Spec{Kind: space.KindRows, Type: typ}, []int{0, 1}, v.answers).Result()
+		if r.Value == nil {
+			t.Errorf("%s: no consensus", typ)
+			continue
+		}
+		near(t, typ, r.Value.Numbers(), append([]float64{1, 2, 3, 4, 5, 6}, v.want...))
+	}
+	of := space.Spec{Kind: space.KindRows, Type: space.TypeBoxesQuaternion}
+	if r := collect(t, of, []int{0, 1}, []space.Value{at(0, 1, 0, 0, 0), at(2, 0, 1, 0, 0)}).Result(); r.Value != nil {
+		t.Errorf("half turns have the mean %v", r.Value)
+	}
+}

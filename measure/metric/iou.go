@@ -117,15 +117,17 @@ func SolidIoU(a, b [7]float64) float64 {
 	return both / (float64(p.Area()*ha) + float64(q.Area()*hb) - both)
 }
 
-// solids is the mean of [SolidIoU]; NaN for rows that are no boxes.
+// solids is the mean of [SolidIoU], and of [BlockIoU] where boxes have their whole orientation; NaN for rows that are
+// no boxes.
 func (d diff) solids() float64 {
-	if d.w != 7 {
-		return math.NaN()
-	}
 	sum := 0.0
 	for i := range d.n {
 		a, b := d.row(i)
-		sum += SolidIoU([7]float64(a), [7]float64(b))
+		if d.w == 7 {
+			sum += SolidIoU([7]float64(a), [7]float64(b))
+			continue
+		}
+		sum += BlockIoU(a, b)
 	}
 	return sum / float64(d.n)
 }

@@ -19,11 +19,11 @@ const TypeVelocities = "velocities"
 
 // types are the types that a port can have, for messages.
 func types() []string {
-	return []string{
+	all := []string{
 		space.TypePositions, space.TypeVectors, TypeVelocities, space.TypePseudovectors, space.TypePseudoscalars,
-		space.TypeTensors,
-		space.TypePoses, space.TypeQuaternions, space.TypeBoxes, "irreps such as 4x0e+2x1o",
+		space.TypeTensors, space.TypePoses, space.TypeQuaternions, space.TypeBoxes,
 	}
+	return append(append(all, solidTypes()...), "irreps such as 4x0e+2x1o")
 }
 
 // typing is how the numbers of one row move: what a port's type means under a group. It knows nothing of permutations.
@@ -95,7 +95,7 @@ func Typed(g group.Group, name string, width int) (Representation, error) {
 	if width < 1 {
 		return Representation{}, fmt.Errorf("type %s on %d numbers: want 1 or more", name, width)
 	}
-	if name == space.TypePositions || name == space.TypeBoxes {
+	if placed(name) {
 		return Representation{}, fmt.Errorf("%s do not move by matrices alone: %w", name, errors.ErrUnsupported)
 	}
 	m, err := takeApart(g)
@@ -134,6 +134,10 @@ func (y *typing) kind() error {
 	case space.TypeBoxes:
 		y.unit, three = 7, true
 	default:
+		if s := solidOf(y.name); s != nil {
+			y.unit, three = s.unit, true
+			break
+		}
 		if !irreps.Looks(y.name) {
 			own := ""
 			for _, i := range m.given {
@@ -158,7 +162,7 @@ func (y *typing) kind() error {
 	if d == 0 {
 		return nil
 	}
-	if m.wrap && (y.name == space.TypePositions || y.name == space.TypeBoxes) {
+	if m.wrap && placed(y.name) {
 		return fmt.Errorf("port %q: %s moves pictures around, and nobody says where %s would wrap around; for shifts "+
 			"that do not wrap take T(2): %w", y.port, m.group.Name(), y.name, errors.ErrUnsupported)
 	}
@@ -174,14 +178,28 @@ func (y *typing) kind() error {
 		return fmt.Errorf("port %q: %s has reflections, and none of them turns a quaternion into a quaternion; poses "+
 			"as matrices can be reflected: %w", y.port, m.group.Name(), errors.ErrUnsupported)
 	}
-	if y.name == space.TypeBoxes {
-		for _, i := range m.spatial {
-			for _, e := range someElements(m.factors[i], 24) {
-				a, _ := motionOf(m.factors[i], e)
-				if _, err := newBoxMove(motion{a: a, t: make([]float64, 3)}); err != nil {
-					return fmt.Errorf("port %q: %s: %w: %w", y.port, m.group.Name(), err, errors.ErrUnsupported)
+	if boxed(y.name) {
+		return y.keepsBoxes()
+	}
+	return nil
+}
+
+// keepsBoxes refuses groups that make no boxes of boxes, as far as samples tell, and says which ones do.
+func (y *typing) keepsBoxes() error {
+	m := y.moves
+	for _, i := range m.spatial {
+		for _, e := range someElements(m.factors[i], 24) {
+			a, _ := motionOf(m.factors[i], e)
+			err := errStretches
+			if _, _, _, no := magnified(a); no == nil {
+				if solidOf(y.name) != nil {
+					continue
+				}
+				if _, err = newBoxMove(motion{a: a, t: make([]float64, 3)}); err == nil {
+					continue
 				}
 			}
+			return fmt.Errorf("port %q: %s: %w: %w", y.port, m.group.Name(), err, errors.ErrUnsupported)
 		}
 	}
 	return nil
@@ -191,7 +209,7 @@ func (y *typing) kind() error {
 func (y *typing) fits() error { return y.fit(y.width) }
 
 func (y *typing) fit(width int) error {
-	if width < 0 || width%y.unit == 0 && (y.irreps == nil && y.name != space.TypeBoxes || width == y.unit) {
+	if width < 0 || width%y.unit == 0 && (y.irreps == nil && !boxed(y.name) || width == y.unit) {
 		return nil
 	}
 	if y.irreps != nil {
@@ -200,6 +218,10 @@ func (y *typing) fit(width int) error {
 	if y.name == space.TypeBoxes {
 		return fmt.Errorf("port %q: boxes are 7 numbers, x, y, z, length, width, height and yaw in radians, the rows "+
 			"have %d", y.port, width)
+	}
+	if b := solidOf(y.name); b != nil {
+		return fmt.Errorf("port %q: %s are %d numbers, x, y, z, length, width, height and %s, the rows have %d", y.port,
+			y.name, y.unit, b.what, width)
 	}
 	return fmt.Errorf("port %q: rows of %d numbers do not hold whole %s of %d numbers under %s", y.port, width, y.name,
 		y.unit, y.moves.group.Name())
@@ -250,7 +272,7 @@ func (y *typing) at(m motion, parts []group.Element, width int) (*rowMap, error)
 	if m.a == nil {
 		return nil, nil
 	}
-	if m.identity && (y.name != space.TypePositions && y.name != space.TypeBoxes ||
+	if m.identity && (!placed(y.name) ||
 		!slices.ContainsFunc(m.t, func(v float64) bool { return v != 0 })) {
 		return nil, nil
 	}
@@ -259,6 +281,13 @@ func (y *typing) at(m motion, parts []group.Element, width int) (*rowMap, error)
 
 func (y *typing) moving(m motion, one func(n int, a, t []float64) *rowMap) (*rowMap, error) {
 	d := y.moves.dim
+	if b := solidOf(y.name); b != nil {
+		o, err := b.move(m)
+		if err != nil {
+			return nil, fmt.Errorf("port %q: %w", y.port, err)
+		}
+		return o, nil
+	}
 	if !m.unit {
 		switch y.name {
 		case space.TypePositions, space.TypeVectors, TypeVelocities, space.TypeTensors, space.TypePseudoscalars,
@@ -552,8 +581,9 @@ func newBoxMove(m motion) (*boxMove, error) {
 		math.Abs(math.Abs(a[8])-b.scale) <= small && math.Abs(float64(a[0]*a[1])+float64(a[3]*a[4])) <= small*b.scale &&
 		math.Abs(elementary.Hypot(a[1], a[4])-b.scale) <= small) {
 		return nil, errors.New(
-			"boxes of space stand upright, so they move by turns and mirrors that keep the axis z, as those of " +
-				"SOg(3) and Og(3), and by shifts")
+			"boxes of space that have a yaw alone stand upright, and this group tilts them: take Eg(3) or SEg(3), the " +
+				"turns, mirrors and shifts that keep the axis z (Og(3), SOg(3) without shifts), or give boxes their " +
+				"whole orientation with one of the types " + strings.Join(solidTypes(), ", "))
 	}
 	if float64(a[0]*a[4])-float64(a[1]*a[3]) < 0 {
 		b.sign = -1

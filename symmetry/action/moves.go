@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"nero/internal/elementary"
 	"nero/symmetry/group"
@@ -211,10 +212,7 @@ func (m *moves) try() error {
 					a, t := compose(x.a, x.t, y.a, y.t, d)
 					b, u := compose(y.a, y.t, x.a, x.t, d)
 					if !(max(differ(a, b), differ(t, u)) <= 1e-9) {
-						joint := ""
-						if d == 3 {
-							joint = "; the joint motions of space are SE(3), E(3) and Affine(3)"
-						}
+						joint := jointOf(m.factors[m.spatial[k]].Name(), m.factors[i].Name(), d)
 						return fmt.Errorf("%s: the maps of %s and %s do not commute, so the direct product does not "+
 							"act on points%s: %w",
 							m.group.Name(), m.factors[m.spatial[k]].Name(), m.factors[i].Name(), joint,
@@ -226,6 +224,26 @@ func (m *moves) try() error {
 		all = append(all, s)
 	}
 	return nil
+}
+
+// jointOf names the group of the joint motions of two groups whose maps do not commute, for messages.
+func jointOf(one, two string, dim int) string {
+	if dim != 3 {
+		return ""
+	}
+	if one == "T(3)" {
+		one, two = two, one
+	}
+	if two == "T(3)" {
+		name, special := strings.CutPrefix(one, "S")
+		switch rest, turns := strings.CutPrefix(name, "O"); {
+		case turns && special:
+			return "; their joint motions are the group SE" + rest
+		case turns:
+			return "; their joint motions are the group E" + rest
+		}
+	}
+	return "; the joint motions of space are SE(3), E(3), Affine(3) and, about a direction, SEg(3) and Eg(3)"
 }
 
 // compose is (a, t) after (b, u).

@@ -32,6 +32,7 @@ type Rows struct {
 //	vectors                A v            pseudovectors  det(A) A v, pseudoscalars det(A) s
 //	tensors                A S Aᵀ         poses          A P, quaternions q(A) q
 //	boxes                  of space: center A c + t, yaw (radians, in [-π, π)) with the image of its direction; for groups that keep the axis z upright
+//	boxes-quaternion, -matrix, -6d  of space, with their whole orientation R: A R, of mirrors A R diag(1, -1, 1)
 //	irreps, as 4x0e+2x1o   by the real Wigner matrices in the basis of e3nn, see package irreps: degree 1 is x, y, z
 //	unchanged              stay as they are, under every group
 //
@@ -101,7 +102,7 @@ func (a *Rows) Exact(g group.Element) bool {
 	}
 	r, err := a.typing.at(m, parts, w)
 	// Products of quaternions may have the other sign.
-	return err == nil && r.exact() && (r == nil || a.typing.name != space.TypeQuaternions)
+	return err == nil && r.exact() && (r == nil || !signed(a.typing.name))
 }
 
 // Matrix is how g moves the W numbers of a row, apart from its place among the rows: W·W numbers in rows, and W numbers

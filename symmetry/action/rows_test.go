@@ -735,7 +735,7 @@ func TestRowsRefusals(t *testing.T) {
 		{e3, "vectors", "", 4, "rows of 4 numbers do not hold whole vectors of 3 numbers under Test E(3)"},
 		{e3, "4x0e+2x1o", "", 9, "4x0e+2x1o are 10 numbers, the rows have 9"},
 		{e3, "4x0e+2x1", "", 10, "character 9: want the parity e or o, got the end"},
-		{e3, "boxes", "", 7, "move by turns and mirrors that keep the axis z"},
+		{e3, "boxes", "", 7, "that have a yaw alone stand upright, and this group tilts them: take Eg(3) or SEg(3)"},
 		{uprightGroup{}, "boxes", "", 8, "boxes are 7 numbers"},
 		{e3, "vectors", "atom", 3, `rows per "atom": say node, edge or sample`},
 		{o3, "quaternions", "", 4, "has reflections, and none of them turns a quaternion"},

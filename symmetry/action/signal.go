@@ -367,7 +367,7 @@ func (a *Signal) Exact(g group.Element) bool {
 		return err == nil && rows[1].exact() && a.opt.Stride == 1
 	}
 	r, err := a.typing.at(m, parts, w)
-	return err == nil && r.exact() && (r == nil || a.typing.name != space.TypeQuaternions)
+	return err == nil && r.exact() && (r == nil || !signed(a.typing.name))
 }
 
 // whole reports whether the shift is by whole numbers, before a kernel or the arithmetic rounds it.

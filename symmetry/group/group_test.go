@@ -214,6 +214,7 @@ func TestParseReadsWhatPeopleWrite(t *testing.T) {
 		"S5xE3": "S(5) x E(3)",
 		"so3":   "SO(3)", "SE 3": "SE(3)", "e(3)": "E(3)", "octahedral": "Octa", "og": "", "og3": "Og(3)",
 		"Og(3,z)": "Og(3)", "Og(3, 0,0,2)": "Og(3)", "sog(3,x)": "SOg(3,x)",
+		"eg3": "Eg(3)", "SEg(3,z)": "SEg(3)", "seg(3, 1,2,2)": "SEg(3,1,2,2)", "Eg(3,y)xS(3)": "Eg(3,y) x S(3)",
 		"Og(3,0,0,-1)": "Og(3,0,0,-1)", "og(3,.5,1e0,-0)": "Og(3,0.5,1,0)", "SO3xScale3": "SO(3) x Scale(3)",
 		"C4 x (": "", "Trivial x C4": "C4", "trivial x trivial": "Trivial", "c2 X c3 x c5": "C2 x C3 x C5",
 		"Roll(2x2)xC4":                     "Roll(2,2) x C4",

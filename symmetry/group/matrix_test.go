@@ -69,6 +69,7 @@ func TestCartanReachesWhatExpDoesNot(t *testing.T) {
 		"SL(2)": "eigenvalues -2 and -1/2", "GL+(3)": "out of its reach", "Sp(4)": "out of its reach",
 		"Affine(3)": "k·exp(p)", "Sp(2)": "Sp(2)",
 		"O(2)": "not the mirrors", "E(2)": "not the mirrors", "E(3)": "not the inversions", "Og(3)": "not the mirrors",
+		"Eg(3)":                             "not the mirrors",
 		"Affine(rotate,stretch,hyperbolic)": "no coordinates", "SL(2) x O(3)": "inversions",
 	} {
 		if got := group.Unreached(parse(t, name)); !strings.Contains(got, want) {
@@ -76,7 +77,7 @@ func TestCartanReachesWhatExpDoesNot(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"SO(2)", "SO(3)", "SE(3)", "SU(2)", "Lorentz", "Scale", "Affine(rotate,scale)",
+		"SO(2)", "SO(3)", "SE(3)", "SEg(3)", "SU(2)", "Lorentz", "Scale", "Affine(rotate,scale)",
 		"T(3) x SO(2)",
 	} {
 		if got := group.Unreached(parse(t, name)); got != "" {

@@ -64,6 +64,8 @@ func TestConventionOfSpace(t *testing.T) {
 		// z becomes -z, then z turns to x and x to -z
 		{"Og(3,y)", group.Element{90, 1}, []float64{1, 2, 3}, []float64{-3, 2, -1}},
 		{"SOg(3,0,0,-1)", group.Element{90}, []float64{1, 2, 3}, []float64{2, -1, 3}},
+		{"Eg(3)", group.Element{90, 1, 10, 0, 0.5}, []float64{1, 2, 3}, []float64{8, -1, 3.5}},
+		{"SEg(3,x)", group.Element{90, 0, 0, 1}, []float64{1, 2, 3}, []float64{1, -3, 3}},
 	} {
 		got := apply(spatial(t, c.name), c.e, c.p)
 		for i := range got {
@@ -375,6 +377,8 @@ func TestPlansOfSpace(t *testing.T) {
 		{"E(3)", nil, 247, "inversion 0 and 1"},
 		{"Oh", nil, 48, "all 48 elements"},
 		{"Octa", [][2]float64{{-90, 90}, {0, 0}, {0, 0}}, 3, "the 3 elements of Octa within the range"},
+		{"Eg(3)", nil, 207, "8 quarter turns with and without a mirror and a low-discrepancy sample of 200"},
+		{"SEg(3)", nil, 203, "angle over the full turn, tx -1..1 length"},
 		{"Og(3)", nil, 144, "angle over the full turn (72), mirror 0 and 1"},
 		{"Scale(3)", nil, 13, "log-spaced"},
 		{"SO(3) x Scale(3)", nil, 0, "of each factor alone"},

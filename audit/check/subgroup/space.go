@@ -40,7 +40,7 @@ type candidate struct {
 // moving lists the types whose rows move with space, and how many of their numbers make one row of d coordinates.
 var moving = []string{
 	space.TypePositions, space.TypeVectors, space.TypePseudovectors, space.TypeTensors, space.TypePoses,
-	space.TypeQuaternions, space.TypeBoxes,
+	space.TypeQuaternions, space.TypeBoxes, space.TypeBoxesQuaternion, space.TypeBoxesMatrix, space.TypeBoxes6D,
 }
 
 // dimension is that of the space in which the inputs lie, 0 if nothing says.
@@ -58,7 +58,8 @@ func dimension(s space.Spec) int {
 			if w == 4 {
 				return 2
 			}
-		case space.TypeQuaternions, space.TypeBoxes:
+		case space.TypeQuaternions, space.TypeBoxes, space.TypeBoxesQuaternion, space.TypeBoxesMatrix,
+			space.TypeBoxes6D:
 		default:
 			if w == 2 {
 				return 2

@@ -292,6 +292,20 @@ var entries = []Entry{
 		Exact: "quarter turns about an axis of coordinates",
 	},
 	{
+		Name: "Eg(3,<direction>)", Example: "Eg(3)",
+		heads: []string{"eg", "eg3"}, read: readUpright(true),
+		Doc: "The rotations, mirrors and shifts of space that keep a direction, z in Eg(3), else as in " +
+			"Og(3,<direction>): the joint motions of Og(3) and T(3), which do not commute. The element mirrors, " +
+			"turns, then shifts.",
+		Exact: "as Og(3), then shifts",
+	},
+	{
+		Name: "SEg(3,<direction>)", Example: "SEg(3)",
+		heads: []string{"seg", "seg3"}, read: readUpright(false),
+		Doc:   "The rotations about a direction and the shifts of space: Eg(3,<direction>) without mirrors.",
+		Exact: "as SOg(3), then shifts",
+	},
+	{
 		Name: "Scale(3)", Example: "Scale(3)",
 		keys: []string{"scale3"}, make: Scale3,
 		Doc:   "Magnifications of space about the origin.",
