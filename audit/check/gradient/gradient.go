@@ -574,6 +574,9 @@ func (s *study) push(ctx context.Context, i int, o *point) error {
 		if err != nil {
 			return fmt.Errorf("derivative of sample %s at %s: %w", o.id, w.g.Label, err)
 		}
+		if home, err = s.returned(ctx, w, o.x, home); err != nil {
+			return fmt.Errorf("derivative of sample %s at %s: %w", o.id, w.g.Label, err)
+		}
 		s.err[i][k], s.floor[i][k] = tangent.Apart(home, out[0]), math.NaN()
 		at++
 		if f, ok := floors[k]; ok {
@@ -616,6 +619,27 @@ func (s *study) written(ctx context.Context, m *interior.Model, values []space.V
 		out[i] = space.Carry(y[i], near, out[i])
 	}
 	return out, nil
+}
+
+// returned is a change of what comes back from an element as one of the prediction at x itself. Of numbers that compose
+// up to a sign, as mirrored quaternions do, the negative comes back.
+func (s *study) returned(ctx context.Context, w way, x, change space.Value) (space.Value, error) {
+	if !s.aliased {
+		return change, nil
+	}
+	y, err := s.m.Predict(ctx, []space.Value{x})
+	if err != nil {
+		return nil, err
+	}
+	there, err := w.out.Move(y[0])
+	if err != nil {
+		return nil, err
+	}
+	back, err := w.outBack.Move(there)
+	if err != nil {
+		return nil, err
+	}
+	return space.Carry(back, y[0], change), nil
 }
 
 // directional are the derivatives of outputs along changes, in the unit in which outputs are compared.
