@@ -301,14 +301,14 @@ func (g *jsonLines) describe(d *values, spec Spec) error {
 		func(a, b string) int { return slices.Index(targetNames(), a) - slices.Index(targetNames(), b) })
 	var fields, targets []space.Spec
 	for _, name := range g.values {
-		s, err := g.field(name)
+		s, err := g.field(name, spec)
 		if err != nil {
 			return err
 		}
 		fields = append(fields, s)
 	}
 	for _, name := range g.targets {
-		s, err := g.field(name)
+		s, err := g.field(name, spec)
 		if err != nil {
 			return err
 		}
@@ -319,7 +319,7 @@ func (g *jsonLines) describe(d *values, spec Spec) error {
 }
 
 // field holds all lines against each other and says what a field is.
-func (g *jsonLines) field(name string) (space.Spec, error) {
+func (g *jsonLines) field(name string, spec Spec) (space.Spec, error) {
 	first := g.all[0].fields[name]
 	s := space.Spec{Name: name, Kind: space.KindRows, Type: naturalType(name)}
 	if name == "edges" {
@@ -339,7 +339,7 @@ func (g *jsonLines) field(name string) (space.Spec, error) {
 		}
 		node, edge = node && n == l.nodes, edge && n == l.edges
 		sample = sample && f.n == first.n && w == first.w && f.flat == first.flat
-		if !f.flat && !first.flat && w != first.w && n > 0 && first.n > 0 {
+		if !f.flat && !first.flat && w != first.w && n > 0 && first.n > 0 && !slices.Contains(spec.Wide, name) {
 			return s, fmt.Errorf("line %d: %q has rows of %d numbers, line %d of %d: all must agree", l.line, name, w,
 				g.all[0].line, first.w)
 		}
@@ -349,14 +349,18 @@ func (g *jsonLines) field(name string) (space.Spec, error) {
 	}
 	w := 0
 	for _, l := range g.all {
-		w = max(w, l.fields[name].w)
+		if have := l.fields[name].w; w > 0 && have > 0 && have != w && slices.Contains(spec.Wide, name) {
+			w = -1
+		} else if w >= 0 {
+			w = max(w, have)
+		}
 	}
 	flat := first.flat || first.n == 1 && first.w == 1
 	switch {
 	case s.Kind == space.KindLinks:
 		s.Shape = []int{2, rows}
 		return s, nil
-	case name == "nodes":
+	case name == "nodes", slices.Contains(spec.Own, name):
 		s.Per, s.Shape = space.PerNode, []int{rows, w}
 	case flat && sample:
 		s.Per, s.Shape = space.PerSample, []int{1, first.w}

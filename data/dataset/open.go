@@ -76,6 +76,9 @@ type Spec struct {
 	// Fields are the fields that samples have, in this order, where not the natural ones are wanted: clouds, molecules,
 	// graphs and signals. One field is a plain value, several are a record.
 	Fields []string
+	// Own are those of Fields whose rows are of a set of their own, so that there may be other numbers of them than of
+	// nodes, and Wide those whose rows have a number for each member of another set: graphs in lines of JSON.
+	Own, Wide []string
 }
 
 // Cloud says how a mesh or a file of points becomes a cloud of points.

@@ -38,6 +38,9 @@ const (
 	TypeBoxesQuaternion = "boxes-quaternion" // w, x, y, z of R
 	TypeBoxesMatrix     = "boxes-matrix"     // R in rows
 	TypeBoxes6D         = "boxes-6d"         // the first column of R and then its second
+	// TypeIncidence is a number for every row of another set, [Spec].Of: bags of subgraphs, hyperedges, assignments.
+	// Where the rows of that set are permuted, so are the numbers.
+	TypeIncidence = "incidence"
 )
 
 // The values of [Spec.Per]: what a row belongs to, and so whether permutations of the nodes move it.
@@ -60,6 +63,11 @@ type Spec struct {
 	Type string `json:"type,omitempty"`
 	// Per says what a row belongs to: [PerNode] (the default), [PerEdge] or [PerSample].
 	Per string `json:"per,omitempty"`
+	// Set is the set of nodes that rows per node, edges and pairs speak of, counted from 0. The factors of a group that
+	// permute rows belong to the sets in their order.
+	Set int `json:"set,omitempty"`
+	// Of is the other set of an incidence.
+	Of int `json:"of,omitempty"`
 	// Fields are the specs of the fields of a record, in their order.
 	Fields []Spec `json:"fields,omitempty"`
 }
@@ -301,11 +309,15 @@ func Members(v Value) int {
 	return 0
 }
 
-// Members is how many nodes a value of this spec speaks of, of a record the most of a field: what permutations move.
-func (s Spec) Members(v Value) int {
+// Members is how many nodes of the first set a value of this spec speaks of, see [Spec.MembersOf].
+func (s Spec) Members(v Value) int { return s.MembersOf(0, v) }
+
+// MembersOf is how many nodes of a set a value of this spec speaks of, of a record the most of a field: what the
+// permutations of the set move.
+func (s Spec) MembersOf(set int, v Value) int {
 	names, fields := Fields(v)
 	if names == nil {
-		if v.Kind() == KindRows && s.Per != "" && s.Per != PerNode {
+		if s.Set != set || v.Kind() == KindRows && s.Per != "" && s.Per != PerNode {
 			return 0
 		}
 		return Members(v)
@@ -313,9 +325,20 @@ func (s Spec) Members(v Value) int {
 	most := 0
 	for i, f := range fields {
 		own, _ := s.Field(names[i])
-		most = max(most, own.Members(f))
+		most = max(most, own.MembersOf(set, f))
 	}
 	return most
+}
+
+// Sets is how many sets of nodes the fields speak of, at least 1.
+func (s Spec) Sets() int {
+	n := 1
+	for _, f := range s.Leaves() {
+		if n = max(n, f.Set+1); f.Type == TypeIncidence {
+			n = max(n, f.Of+1)
+		}
+	}
+	return n
 }
 
 // Field is the spec of the field of that name; not ok if there is none.

@@ -65,6 +65,8 @@ type OutputField struct {
 	// have nodes, or an axis of free length for them, else per sample.
 	Per  string
 	Unit string
+	// Set and Of are as in [space.Spec].
+	Set, Of int
 	// of signals: numbers per second of a channel; 0 if not known
 	Rate float64
 }

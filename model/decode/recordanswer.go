@@ -102,7 +102,7 @@ func (c *record) readAnswer(sig onnx.Signature, o OutputField, total int, kinds 
 // layAnswer finds out what the axes of an output mean.
 func (c *record) layAnswer(a *answer) error {
 	for _, f := range c.feeds {
-		if f.constant() || f.k.fed.nodes == 0 ||
+		if f.constant() || f.k.fed.nodes == 0 || f.spec.Set != a.Set ||
 			f.k.owned && (f.spec.Per == space.PerEdge || f.spec.Per == space.PerSample) {
 			continue
 		}
@@ -159,7 +159,9 @@ func (a *answer) spec() space.Spec {
 		s.Name, s.Unit = a.name, a.Unit
 		return s
 	}
-	s := space.Spec{Name: a.name, Kind: a.Kind, Type: a.Type, Per: a.per, Unit: a.Unit}
+	s := space.Spec{
+		Name: a.name, Kind: a.Kind, Type: a.Type, Per: a.per, Unit: a.Unit, Set: a.Set, Of: a.Of,
+	}
 	s.Shape = slices.Repeat([]int{-1}, a.k.laid.axes)
 	if a.x.Ranked {
 		d := a.x.Sizes()

@@ -573,11 +573,17 @@ type Port struct {
 	// what the array is; default that of the data, for outputs rows
 	Kind string `json:"kind,omitempty" yaml:"kind,omitempty" jsonschema:"enum=rows,enum=links,enum=pairs,enum=signal,enum=volume,enum=frames,enum=image,enum=scores" more:"kind"`
 	// rows and pairs: what the numbers are: positions, vectors, pseudovectors, pseudoscalars, tensors, poses,
-	// quaternions, boxes, irreps such as 4x0e+2x1o, a representation of a group of the user, or unchanged
+	// quaternions, boxes, boxes-quaternion, boxes-matrix, boxes-6d, incidence, irreps such as 4x0e+2x1o, a
+	// representation of a group of the user, or unchanged
 	Type string `json:"type,omitempty" yaml:"type,omitempty" jsonschema:"minLength=1"`
 	// rows: what a row belongs to, and so what a permutation moves; default node, for outputs sample unless they have a
 	// row per node
 	Per string `json:"per,omitempty" yaml:"per,omitempty" jsonschema:"enum=node,enum=edge,enum=sample"`
+	// name of the set that rows per node, edges and pairs speak of, where there are several: each is permuted by a factor
+	// of its own, as in S x S, in the order in which the input's fields name them; default that of the first field
+	Set string `json:"set,omitempty" yaml:"set,omitempty" jsonschema:"minLength=1"`
+	// incidence: name of the set of which every row has a number for each member, such as the nodes of subgraphs
+	Of string `json:"of,omitempty" yaml:"of,omitempty" jsonschema:"minLength=1"`
 	// such as eV or Å, for tables and plots
 	Unit string `json:"unit,omitempty" yaml:"unit,omitempty" jsonschema:"minLength=1"`
 	// input: the same numbers for every sample, in place of a field of the data, such as the direction of gravity; they

@@ -178,6 +178,12 @@ func dataSpec(s *job.Study) dataset.Spec {
 	for _, p := range s.Input.Fields {
 		if p.Value == nil {
 			spec.Fields = append(spec.Fields, p.Name)
+			if p.Set != "" {
+				spec.Own = append(spec.Own, p.Name)
+			}
+			if p.Of != "" {
+				spec.Wide = append(spec.Wide, p.Name)
+			}
 		}
 	}
 	if spec.Labels == job.Nothing {

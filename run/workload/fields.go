@@ -31,10 +31,14 @@ func (w *Workload) chooseFields(natural space.Spec) (*changed, error) {
 		}
 	}
 	var specs []space.Spec
+	w.sets = setsOf(pick)
 	for i, p := range pick {
 		at := fmt.Sprintf("input.fields[%d]", i)
 		x, err := portSpec(natural, p)
 		if err != nil {
+			return nil, s.Errorf(at, "%v", err)
+		}
+		if x.Set, x.Of, err = w.setOf(p); err != nil {
 			return nil, s.Errorf(at, "%v", err)
 		}
 		if slices.ContainsFunc(specs, func(o space.Spec) bool { return o.Name == x.Name }) {
@@ -84,6 +88,8 @@ func portSpec(natural space.Spec, p job.Port) (space.Spec, error) {
 	}
 	if p.Per != "" {
 		x.Per = p.Per
+	} else if p.Set != "" && x.Kind == space.KindRows { // of a set of its own, which the data know nothing of
+		x.Per = space.PerNode
 	}
 	if p.Unit != "" {
 		x.Unit = p.Unit
@@ -119,9 +125,9 @@ func keep(s *dataset.Sample, pick []job.Port) error {
 	return nil
 }
 
-// rows is the number of nodes of the largest sample, 0 if samples have none.
-func (w *Workload) rows(spec space.Spec) int {
-	if n, ok := nodes(spec); ok && n > 0 {
+// rows is the number of nodes of a set in the largest sample, 0 if samples have none.
+func (w *Workload) rows(spec space.Spec, set int) int {
+	if n, ok := nodes(spec, set); ok && n > 0 {
 		return n
 	}
 	most := 0
@@ -130,23 +136,23 @@ func (w *Workload) rows(spec space.Spec) int {
 		if err != nil {
 			continue // said where the sample is used
 		}
-		most = max(most, nodesOf(s.Value, spec))
+		most = max(most, nodesOf(s.Value, spec, set))
 	}
 	return most
 }
 
-// nodes is the number of nodes that a spec says; it is not known (-1) where sizes differ.
-func nodes(spec space.Spec) (int, bool) {
+// nodes is the number of nodes of a set that a spec says; it is not known (-1) where sizes differ.
+func nodes(spec space.Spec, set int) (int, bool) {
 	for _, f := range spec.Leaves() {
-		if f.OfNodes() {
+		if f.OfNodes() && f.Set == set {
 			return f.Shape[0], true
 		}
 	}
 	return 0, false
 }
 
-// nodesOf is the number of nodes of a sample.
-func nodesOf(v space.Value, spec space.Spec) int {
+// nodesOf is the number of nodes of a set of a sample.
+func nodesOf(v space.Value, spec space.Spec, set int) int {
 	fields := spec.Leaves()
 	i := 0
 	for _, x := range space.Leaves(v) {
@@ -154,6 +160,10 @@ func nodesOf(v space.Value, spec space.Spec) int {
 			break
 		}
 		n := 0
+		if fields[i].Set != set {
+			i++
+			continue
+		}
 		if l, ok := x.(*space.Links); ok {
 			n = l.Nodes
 		} else if c, ok := x.(space.Counted); ok && fields[i].OfNodes() {
@@ -194,6 +204,7 @@ func (w *Workload) openFields(natural space.Spec, o Options) (*input, error) {
 	if err := w.enoughPlaces(spec); err != nil && !o.KeepGoing {
 		return nil, err
 	}
+	w.tellSets()
 	if s.Group.Mask != "" {
 		return nil, s.Errorf("group.mask", "the mask %s is for pictures, and the samples are of space %s; leave it out",
 			s.Group.Mask, spec.Kind)
@@ -287,6 +298,9 @@ func signals(out space.Spec) bool { return slices.ContainsFunc(out.Leaves(), isS
 // bareS is S without a number, as a name or as a factor of a product in any of its spellings.
 var bareS = regexp.MustCompile(`(^|[x×*]\s*)S(\s*[x×*]|\s*$)`)
 
+// numberedS is S with a number as a factor.
+var numberedS = regexp.MustCompile(`(^|[x×*]\s*)S\s*\(`)
+
 // maxGroup is the largest file of a group in bytes. The largest table of products takes half of it.
 const maxGroup = 16 << 20
 
@@ -332,11 +346,10 @@ func (w *Workload) parseGroup(spec space.Spec, o Options) error {
 	}
 	name := s.Group.Name
 	if bareS.MatchString(name) {
-		n := w.rows(spec)
-		if n == 0 {
-			return s.Errorf("group.name", "S permutes the rows of sets and graphs, and the samples have none")
+		var err error
+		if name, err = w.counted(name, spec); err != nil {
+			return err
 		}
-		name = bareS.ReplaceAllString(name, fmt.Sprintf("${1}S(%d)${2}", n))
 	}
 	g, err := job.OpenGroup(context.Background(), name, "", nil, o.Groups...)
 	if err != nil {
@@ -353,18 +366,125 @@ func (w *Workload) enoughPlaces(spec space.Spec) error {
 	if p, ok := w.group.(group.Factored); ok {
 		factors = p.Factors()
 	}
+	set, sets := 0, spec.Sets()
 	for _, g := range factors {
 		p, ok := g.(group.Permuting)
 		if !ok {
 			continue
 		}
-		if n := w.rows(spec); n > p.Rows() {
+		if set++; set > sets {
+			return w.Study.Errorf("group.name",
+				"%s has %d factors that permute rows, and the fields of the input are of %s; say set: NAME of the "+
+					"fields whose rows another factor permutes, or leave the factor %s out", w.group.Name(),
+				permuting(factors), plural(sets, "set"), g.Name())
+		}
+		if n := w.rows(spec, set-1); n > p.Rows() {
 			return w.Study.Errorf("group.name",
 				"%s permutes %d rows, and the largest sample has %d; take S alone, which permutes as many as the "+
 					"largest sample has, or leave such samples out", g.Name(), p.Rows(), n)
 		}
 	}
 	return nil
+}
+
+// tellSets says which sets of rows stay in their order while others are permuted.
+func (w *Workload) tellSets() {
+	factors := []group.Group{w.group}
+	if p, ok := w.group.(group.Factored); ok {
+		factors = p.Factors()
+	}
+	n := permuting(factors)
+	if n == 0 || n >= len(w.sets) {
+		return
+	}
+	w.note("%s permutes the rows of the set %s; those of %s stay in their order: write an S for each set, as in S x S, "+
+		"to permute them too", w.group.Name(), cmp.Or(w.sets[0], "of the first field"), strings.Join(w.sets[n:], ", "))
+}
+
+// permuting counts the groups that permute rows.
+func permuting(all []group.Group) int {
+	n := 0
+	for _, g := range all {
+		if _, ok := g.(group.Permuting); ok {
+			n++
+		}
+	}
+	return n
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "one " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// setsOf names the sets of rows that the fields of the input speak of, in their order. Fields that name none speak of
+// the first, which has no name where the first field names none.
+func setsOf(fields []job.Port) []string {
+	var sets []string
+	for i, p := range fields {
+		if i == 0 || p.Set != "" && !slices.Contains(sets, p.Set) {
+			sets = append(sets, p.Set)
+		}
+	}
+	return sets
+}
+
+// setOf is the number of the set that a field speaks of, and of the other one of an incidence.
+func (w *Workload) setOf(p job.Port) (set, of int, err error) {
+	find := func(name, key string) (int, error) {
+		if k := slices.Index(w.sets, name); k >= 0 {
+			return k, nil
+		}
+		if name == "" && key == "set" {
+			return 0, nil
+		}
+		known := slices.DeleteFunc(slices.Clone(w.sets), func(s string) bool { return s == "" })
+		if len(known) == 0 {
+			return 0, fmt.Errorf("%s: %q of %s, and no field of the input says set: %s; say it of the fields that have "+
+				"a row for each of its members", key, name, p.Name, name)
+		}
+		return 0, fmt.Errorf("%s: %q of %s is no set of the input; there are %s", key, name, p.Name,
+			strings.Join(known, ", "))
+	}
+	if set, err = find(p.Set, "set"); err != nil {
+		return 0, 0, err
+	}
+	switch {
+	case p.Type == space.TypeIncidence && p.Of == "":
+		return 0, 0, fmt.Errorf("%s has type incidence, a number for each member of a set: say which with of, as in "+
+			"of: nodes", p.Name)
+	case p.Type != space.TypeIncidence && p.Of != "":
+		return 0, 0, fmt.Errorf("of: %q of %s is for type incidence; leave it out", p.Of, p.Name)
+	case p.Of != "":
+		if of, err = find(p.Of, "of"); err != nil {
+			return 0, 0, err
+		}
+	}
+	return set, of, nil
+}
+
+// counted writes how many rows each S alone permutes: as many as its set has in the largest sample.
+func (w *Workload) counted(name string, spec space.Spec) (string, error) {
+	for {
+		at := bareS.FindStringSubmatchIndex(name)
+		if at == nil {
+			return name, nil
+		}
+		// a factor with a number before it has the set before its own
+		of := len(numberedS.FindAllString(name[:at[1]], -1))
+		n := w.rows(spec, of)
+		if n == 0 && of > 0 {
+			return "", w.Study.Errorf("group.name",
+				"the group has an S more than there are sets of rows; say set: NAME of the fields whose rows it permutes, "+
+					"or leave it out")
+		}
+		if n == 0 {
+			return "", w.Study.Errorf("group.name", "S permutes the rows of sets and graphs, and the samples have none")
+		}
+		name = fmt.Sprintf("%sS(%d)%s", name[:at[3]], n, name[at[4]:])
+	}
 }
 
 // moves refuses a group that leaves every input as it is: its law would hold whatever the models did.
@@ -393,7 +513,7 @@ func (w *Workload) moves(spec space.Spec) error {
 }
 
 // recordSpec is how fields become the inputs of a model and its outputs answers.
-func (w *Workload) recordSpec(sig onnx.Signature, in space.Spec, audit bool) decode.RecordSpec {
+func (w *Workload) recordSpec(sig onnx.Signature, in space.Spec, audit bool) (decode.RecordSpec, error) {
 	s := w.Study
 	spec := decode.RecordSpec{Sample: in, Kinds: w.kinds}
 	fed := s.Input.Fields
@@ -419,12 +539,16 @@ func (w *Workload) recordSpec(sig onnx.Signature, in space.Spec, audit bool) dec
 			Port: s.Output.Name, Kind: space.Kind(s.Output.Space),
 			Decode: w.decodeSpec(space.Spec{}, audit).Decode,
 		}}
-		return spec
+		return spec, nil
 	}
 	for _, p := range s.Output.Fields {
+		set, of, err := w.setOf(p)
+		if err != nil {
+			return spec, s.Errorf("output.fields", "%v", err)
+		}
 		spec.Outputs = append(spec.Outputs, decode.OutputField{
 			Name: p.Name, Port: p.Port, Kind: space.Kind(p.Kind), Type: p.Type,
-			Per: p.Per, Unit: p.Unit, Rate: w.rate(in),
+			Per: p.Per, Unit: p.Unit, Rate: w.rate(in), Set: set, Of: of,
 		})
 	}
 	if len(spec.Outputs) == 0 {
@@ -433,7 +557,7 @@ func (w *Workload) recordSpec(sig onnx.Signature, in space.Spec, audit bool) dec
 			Type: channels(s.Output.Type),
 		}}
 	}
-	return spec
+	return spec, nil
 }
 
 // rate is how many numbers a second an output signal has, 0 if that is not known.

@@ -310,7 +310,11 @@ func (w *Workload) codec(sig onnx.Signature, in space.Spec, o Options) (decode.C
 				strings.Join(have, ", "))
 		}
 	}
-	return decode.NewRecord(sig, w.recordSpec(sig, in, audit))
+	spec, err := w.recordSpec(sig, in, audit)
+	if err != nil {
+		return nil, err
+	}
+	return decode.NewRecord(sig, spec)
 }
 
 // specimen is an input of the size that models are fed: a picture of zeros, or else the first sample that can be used.

@@ -132,6 +132,8 @@ type Workload struct {
 	Notes []string
 
 	group group.Group
+	// names of the sets of rows that the fields of the input speak of
+	sets []string
 	// beside those of package space
 	kinds  space.List
 	engine engine.Engine

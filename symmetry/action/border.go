@@ -201,7 +201,7 @@ func Bytes(m Mover) int {
 	case *volumeMover:
 		return 320 + 8*(len(m.index[0])+len(m.index[1])+len(m.index[2]))
 	case *rowsMover:
-		return 64 + m.row.bytes() + m.places.bytes()
+		return 64 + m.row.bytes() + m.places.bytes() + m.columns.bytes()
 	case *linksMover:
 		return 32 + m.places.bytes()
 	case *pairsMover:

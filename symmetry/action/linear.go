@@ -79,7 +79,7 @@ func newTyping(m *moves, s space.Spec, width int, alone bool) (*typing, error) {
 	if err := m.strange("numbers of type " + y.name); err != nil {
 		return nil, fmt.Errorf("port %q: %w", s.Name, err)
 	}
-	acts := len(m.spatial) > 0 || m.rows >= 0 || m.flow >= 0 || y.name == TypeVelocities && len(m.back) > 0
+	acts := len(m.spatial) > 0 || len(m.rows) > 0 || m.flow >= 0 || y.name == TypeVelocities && len(m.back) > 0
 	if alone && !acts && m.axes > 0 {
 		return nil, fmt.Errorf("port %q: %s does not move %s; say type: unchanged if they should stay as they are: %w",
 			s.Name, m.group.Name(), y.name, errors.ErrUnsupported)

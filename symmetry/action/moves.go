@@ -24,8 +24,8 @@ type moves struct {
 	dim int
 	// numbers of the factors
 	spatial []int
-	// number of the factor that permutes, -1 if none does
-	rows int
+	// of those that permute, in the order of the sets of rows that they do it to
+	rows []int
 	// that shifts time
 	shift int
 	// that flows
@@ -56,7 +56,7 @@ type moves struct {
 // takeApart finds out what the factors of a group do. The error is that two factors do the same thing; what they do to
 // space may clash as well.
 func takeApart(g group.Group) (*moves, error) {
-	m := &moves{group: g, rows: -1, shift: -1, flow: -1, unit: true, even: true, axes: len(g.Chart())}
+	m := &moves{group: g, shift: -1, flow: -1, unit: true, even: true, axes: len(g.Chart())}
 	if f, ok := g.(group.Factored); ok {
 		m.factors, m.split = f.Factors(), f.Split
 	} else {
@@ -88,7 +88,8 @@ func takeApart(g group.Group) (*moves, error) {
 			}
 		}
 		if _, ok := f.(group.Permuting); ok {
-			known, err = true, errors.Join(err, only(&m.rows, i, "permute rows"))
+			known = true
+			m.rows = append(m.rows, i)
 		}
 		if _, ok := f.(group.Shifting); ok {
 			known, err = true, errors.Join(err, only(&m.shift, i, "shift time"))
@@ -368,13 +369,17 @@ func (m *moves) at(g group.Element) (motion, []group.Element, error) {
 	return o, parts, nil
 }
 
-// permutation is where each of n rows goes; nil if no factor permutes. It is checked, because groups of users say it as
-// well.
-func (m *moves) permutation(parts []group.Element, n int) ([]int, error) {
-	if m.rows < 0 {
+// permutes reports whether a factor permutes the rows of a set. Sets beyond the factors keep their order.
+func (m *moves) permutes(set int) bool { return set >= 0 && set < len(m.rows) }
+
+// permutation is where each of n rows of a set goes; nil if no factor permutes them. It is checked, because groups of
+// users say it as well.
+func (m *moves) permutation(parts []group.Element, set, n int) ([]int, error) {
+	if !m.permutes(set) {
 		return nil, nil
 	}
-	p, ok := m.factors[m.rows].(group.Permuting)
+	at := m.rows[set]
+	p, ok := m.factors[at].(group.Permuting)
 	if !ok {
 		return nil, errors.New("no factor permutes")
 	}
@@ -383,19 +388,19 @@ func (m *moves) permutation(parts []group.Element, n int) ([]int, error) {
 			"the sample has %d rows and %s permutes %d: take a group of as many rows as the largest sample has", n,
 			p.Name(), most)
 	}
-	to := p.Permutation(parts[m.rows], n)
+	to := p.Permutation(parts[at], n)
 	if len(to) != n {
-		return nil, fmt.Errorf("element %v of %s sends %d rows somewhere, there are %d", parts[m.rows], p.Name(),
+		return nil, fmt.Errorf("element %v of %s sends %d rows somewhere, there are %d", parts[at], p.Name(),
 			len(to), n)
 	}
 	seen := make([]bool, n)
 	for i, k := range to {
 		if k < 0 || k >= n {
-			return nil, fmt.Errorf("element %v of %s is no permutation: row %d goes to place %d of %d", parts[m.rows],
+			return nil, fmt.Errorf("element %v of %s is no permutation: row %d goes to place %d of %d", parts[at],
 				p.Name(), i, k, n)
 		}
 		if seen[k] {
-			return nil, fmt.Errorf("element %v of %s is no permutation: two rows go to place %d", parts[m.rows],
+			return nil, fmt.Errorf("element %v of %s is no permutation: two rows go to place %d", parts[at],
 				p.Name(), k)
 		}
 		seen[k] = true

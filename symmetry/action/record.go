@@ -41,7 +41,7 @@ func newRecord(g group.Group, s space.Spec, o Options, target bool) (*Record, er
 	if err != nil {
 		return nil, err
 	}
-	a := &Record{group: g, specs: slices.Clone(s.Fields), nodes: m.rows >= 0, axes: m.axes}
+	a := &Record{group: g, specs: slices.Clone(s.Fields), nodes: len(m.rows) > 0, axes: m.axes}
 	var idle error // why a field does not move
 	moved := false
 	for i, f := range a.specs {
@@ -166,7 +166,13 @@ func (a *Record) as(v space.Value) (*space.Record, error) {
 	if len(x.Names) != len(x.Values) || len(x.Names) != len(a.specs) {
 		return nil, fmt.Errorf("the record has %d fields, want %d: %v", len(x.Values), len(a.specs), a.names())
 	}
-	nodes, edges := common{what: "nodes"}, common{what: "edges"}
+	nodes, edges := map[int]*common{}, common{what: "edges"}
+	of := func(set int) *common {
+		if nodes[set] == nil {
+			nodes[set] = &common{what: "nodes", set: true}
+		}
+		return nodes[set]
+	}
 	for i, s := range a.specs {
 		if x.Names[i] != s.Name {
 			return nil, fmt.Errorf("field %d of the record is %q, want %q: the fields are %v", i, x.Names[i], s.Name,
@@ -182,15 +188,18 @@ func (a *Record) as(v space.Value) (*space.Record, error) {
 			case s.Per == space.PerEdge:
 				err = edges.see(s.Name, f.N)
 			case a.fields[i] != nil && permutes(a.fields[i]):
-				err = nodes.see(s.Name, f.N)
+				err = of(s.Set).see(s.Name, f.N)
+			}
+			if err == nil && s.Type == space.TypeIncidence {
+				err = of(s.Of).see(s.Name, f.W)
 			}
 		case *space.Links:
 			if f != nil {
-				err = errors.Join(nodes.see(s.Name, f.Nodes), edges.see(s.Name, len(f.From)))
+				err = errors.Join(of(s.Set).see(s.Name, f.Nodes), edges.see(s.Name, len(f.From)))
 			}
 		case *space.Pairs:
 			if f != nil && a.nodes {
-				err = nodes.see(s.Name, f.N)
+				err = of(s.Set).see(s.Name, f.N)
 			}
 		}
 		if err != nil {
@@ -217,6 +226,8 @@ func (a *Record) names() []string {
 type common struct {
 	what, from string
 	n          int
+	// of nodes, of which there may be several sets
+	set bool
 }
 
 func (l *common) see(name string, n int) error {
@@ -225,9 +236,13 @@ func (l *common) see(name string, n int) error {
 		return nil
 	}
 	if n != l.n {
+		own := ""
+		if l.set {
+			own = ", and rows of a set of their own, which another factor permutes, set: NAME"
+		}
 		return fmt.Errorf("field %q has %d %s and field %q has %d: the fields of one record speak of the same ones; "+
-			"rows of edges say per: edge, rows of the sample per: sample",
-			name, n, l.what, l.from, l.n)
+			"rows of edges say per: edge, rows of the sample per: sample%s",
+			name, n, l.what, l.from, l.n, own)
 	}
 	return nil
 }

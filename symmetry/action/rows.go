@@ -20,6 +20,9 @@ type Rows struct {
 	nodes bool
 	// what rows belong to, "" for nodes
 	per string
+	set int
+	// across, of incidences, is the set of which a row has a number for each member; -1 for other rows.
+	across int
 }
 
 // NewRows is the action on rows: what the numbers of a row are is said by s.Type, and whether permutations move rows by
@@ -44,7 +47,9 @@ type Rows struct {
 //
 // Permutations, [group.Permuting], move whole rows that belong to nodes (the default), row i to the place that they
 // say. Rows of edges keep their order, because the edges are renumbered instead, see [NewLinks]; so do rows of the
-// sample. Shifts of time and colors do nothing to rows. Products, [group.Factored], do all that their factors do.
+// sample. Where several factors permute, each moves the rows of one set, s.Set, in their order, and sets beyond them
+// keep theirs. Numbers of an incidence are moved as the rows of the set s.Of are. Shifts of time and colors do nothing
+// to rows. Products, [group.Factored], do all that their factors do.
 //
 // s.Shape is (N, W), -1 or an empty shape admitting any length. A port without a type is refused, and so is one that
 // the group does not move unless it is unchanged; fields of a record need not all move.
@@ -72,16 +77,37 @@ func newRows(m *moves, s space.Spec, _ Options, alone bool) (*Rows, error) {
 			"port %q: %s moves what changes in time, and rows have none: say signal for numbers in the order of "+
 				"time, or type: unchanged: %w", s.Name, m.group.Name(), errors.ErrUnsupported)
 	}
-	y, err := newTyping(m, s, d[1], alone)
+	across, typed := -1, s
+	if s.Type == space.TypeIncidence {
+		across, typed.Type = s.Of, space.TypeUnchanged
+		if err := incident(s); err != nil {
+			return nil, err
+		}
+	}
+	y, err := newTyping(m, typed, d[1], alone)
 	if err != nil {
 		return nil, err
 	}
-	return &Rows{moves: m, typing: y, port: s.Name, count: d[0], nodes: m.rows >= 0 &&
-		(s.Per == "" || s.Per == space.PerNode), per: s.Per}, nil
+	return &Rows{moves: m, typing: y, port: s.Name, count: d[0], nodes: m.permutes(s.Set) &&
+		(s.Per == "" || s.Per == space.PerNode), per: s.Per, set: s.Set, across: across}, nil
+}
+
+// incident refuses incidences of a set with itself.
+func incident(s space.Spec) error {
+	if (s.Per == "" || s.Per == space.PerNode) && s.Of == s.Set {
+		return fmt.Errorf("port %q: an incidence has a row for each member of one set and a number for each of another: "+
+			"say with set and of which ones; numbers for pairs of one set are of kind pairs", s.Name)
+	}
+	return nil
 }
 
 // Type is what the numbers of a row are, see [NewRows].
-func (a *Rows) Type() string { return a.typing.name }
+func (a *Rows) Type() string {
+	if a.across >= 0 {
+		return space.TypeIncidence
+	}
+	return a.typing.name
+}
 
 // Per is what rows belong to, as in [space.Spec].
 func (a *Rows) Per() string { return cmp.Or(a.per, space.PerNode) }
@@ -106,8 +132,12 @@ func (a *Rows) Exact(g group.Element) bool {
 }
 
 // Matrix is how g moves the W numbers of a row, apart from its place among the rows: W·W numbers in rows, and W numbers
-// that are added. It is an error of the kind errors.ErrUnsupported for boxes, whose yaw wraps around.
+// that are added. It is an error of the kind errors.ErrUnsupported for boxes, whose yaw wraps around, and for
+// incidences, whose numbers move as the rows of another set do.
 func (a *Rows) Matrix(g group.Element) (matrix, shift []float64, err error) {
+	if a.moves.permutes(a.across) {
+		return nil, nil, fmt.Errorf("incidences move as the rows of two sets do: %w", errors.ErrUnsupported)
+	}
 	w := a.typing.width
 	if w < 0 {
 		w = a.typing.unit
@@ -185,13 +215,19 @@ func (a *Rows) mover(g group.Element, v space.Value) (*rowsMover, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &rowsMover{width: x.W, typ: a.typing.name, of: a}
+	o := &rowsMover{width: x.W, typ: a.Type(), of: a}
 	if o.row, err = a.typing.at(m, parts, x.W); err != nil {
 		return nil, err
 	}
 	if a.nodes {
-		o.places = &places{moves: a.moves, parts: parts}
+		o.places = &places{moves: a.moves, parts: parts, set: a.set}
 		if err := o.places.of(x.N); err != nil {
+			return nil, fmt.Errorf("port %q: %w", a.port, err)
+		}
+	}
+	if a.moves.permutes(a.across) {
+		o.columns = &places{moves: a.moves, parts: parts, set: a.across}
+		if err := o.columns.of(x.W); err != nil {
 			return nil, fmt.Errorf("port %q: %w", a.port, err)
 		}
 	}
@@ -221,6 +257,7 @@ func asRows(v space.Value) (*space.Rows, error) {
 type places struct {
 	moves *moves
 	parts []group.Element
+	set   int
 	to    []int
 	// by the number of rows; a map that is there is never changed
 	others atomic.Pointer[map[int][]int]
@@ -232,7 +269,7 @@ type places struct {
 const othersKept = 1024
 
 func (p *places) of(n int) (err error) {
-	p.to, err = p.moves.permutation(p.parts, n)
+	p.to, err = p.moves.permutation(p.parts, p.set, n)
 	return err
 }
 
@@ -254,7 +291,7 @@ func (p *places) at(n int) ([]int, error) {
 			return to, nil
 		}
 	}
-	to, err := p.moves.permutation(p.parts, n)
+	to, err := p.moves.permutation(p.parts, p.set, n)
 	if err != nil || to == nil {
 		return to, err
 	}
@@ -288,7 +325,9 @@ type rowsMover struct {
 	typ    string
 	row    *rowMap
 	places *places
-	of     *Rows
+	// of the numbers within a row; nil if they keep their order
+	columns *places
+	of      *Rows
 }
 
 func (*rowsMover) ragged() bool { return true }
@@ -319,14 +358,37 @@ func (m *rowsMover) Move(to, from space.Value) error {
 	if err != nil {
 		return err
 	}
-	m.row.all(d.Val, s.Val, s.N, s.W, p)
 	d.Type = m.typ
+	if m.columns != nil {
+		q, err := m.columns.at(s.W)
+		if err != nil {
+			return err
+		}
+		across(d, s, p, q)
+		return nil
+	}
+	m.row.all(d.Val, s.Val, s.N, s.W, p)
 	return nil
+}
+
+// across writes row i to place rows[i], nil for none that moves, and number j of each to place columns[j].
+func across(to, from *space.Rows, rows, columns []int) {
+	for i := range from.N {
+		k := i
+		if rows != nil {
+			k = rows[i]
+		}
+		d, s := to.Row(k), from.Row(i)
+		for j, v := range s {
+			d[columns[j]] = v
+		}
+	}
 }
 
 // Links is the action of a group on the edges of graphs; see [NewLinks].
 type Links struct {
 	moves *moves
+	set   int
 }
 
 // NewLinks is the action on edges: permutations of the nodes, [group.Permuting], renumber both ends, and the edges keep
@@ -343,12 +405,12 @@ func newLinks(m *moves, s space.Spec) (*Links, error) {
 	if err := m.strange("edges"); err != nil && s.Type != space.TypeUnchanged {
 		return nil, fmt.Errorf("port %q: %w", s.Name, err)
 	}
-	if s.Type == space.TypeUnchanged && m.rows >= 0 {
+	if s.Type == space.TypeUnchanged && m.permutes(s.Set) {
 		return nil, fmt.Errorf(
 			"port %q: edges stay unchanged only where their nodes do, and %s permutes nodes: leave the type out",
 			s.Name, m.group.Name())
 	}
-	return &Links{m}, nil
+	return &Links{m, s.Set}, nil
 }
 
 // Group is the group that acts.
@@ -395,7 +457,7 @@ func (a *Links) mover(g group.Element, v space.Value) (*linksMover, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &linksMover{&places{moves: a.moves, parts: parts}}
+	o := &linksMover{&places{moves: a.moves, parts: parts, set: a.set}}
 	return o, o.places.of(x.Nodes)
 }
 
@@ -458,6 +520,7 @@ type Pairs struct {
 	port   string
 	// nodes, -1 if any
 	count int
+	set   int
 }
 
 // NewPairs is the action on numbers for all ordered pairs of nodes: permutations move rows and columns together, the
@@ -488,7 +551,7 @@ func newPairs(m *moves, s space.Spec, _ Options, alone bool) (*Pairs, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pairs{moves: m, typing: y, port: s.Name, count: d[0]}, nil
+	return &Pairs{moves: m, typing: y, port: s.Name, count: d[0], set: s.Set}, nil
 }
 
 // Group is the group that acts.
@@ -496,7 +559,7 @@ func (a *Pairs) Group() group.Group { return a.moves.group }
 
 // Exact tells the elements that move numbers and change signs alone, as of rows.
 func (a *Pairs) Exact(g group.Element) bool {
-	return (&Rows{moves: a.moves, typing: a.typing}).Exact(g)
+	return (&Rows{moves: a.moves, typing: a.typing, across: -1}).Exact(g)
 }
 
 // Apply returns the moved pairs.
@@ -545,8 +608,8 @@ func (a *Pairs) mover(g group.Element, v space.Value) (*pairsMover, error) {
 	if o.row, err = a.typing.at(m, parts, x.W); err != nil {
 		return nil, err
 	}
-	if a.moves.rows >= 0 {
-		o.places = &places{moves: a.moves, parts: parts}
+	if a.moves.permutes(a.set) {
+		o.places = &places{moves: a.moves, parts: parts, set: a.set}
 		if err := o.places.of(x.N); err != nil {
 			return nil, fmt.Errorf("port %q: %w", a.port, err)
 		}

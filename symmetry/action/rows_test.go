@@ -747,7 +747,6 @@ func TestRowsRefusals(t *testing.T) {
 			product(t, turning{}, turning{}), "vectors", "", 3,
 			"do not commute, so the direct product does not act on points; the joint motions of space are SE(3)",
 		},
-		{product(t, s5, s5), "vectors", "", 3, "two factors permute rows"},
 		{
 			parse(t, "Roll(4,4)"), "positions", "", 2,
 			"moves pictures around, and nobody says where positions would wrap",

@@ -63,7 +63,7 @@ func NewVolume(g group.Group, s space.Spec, o Options) (*Volume, error) {
 			"rotations of the cube), Oh (its 48 symmetries), SO(3), O(3), SOg(3), T(3,Z) and other groups of space"}
 	case m.clash != nil:
 		return nil, m.clash
-	case m.rows >= 0 || m.shift >= 0 || m.flow >= 0 || len(m.color) > 0 || len(m.back) > 0:
+	case len(m.rows) > 0 || m.shift >= 0 || m.flow >= 0 || len(m.color) > 0 || len(m.back) > 0:
 		return nil, volumeError{g.Name() + " does more than moving space, and a volume has no rows, times or colors"}
 	}
 	if err := m.strange("voxels"); err != nil {
