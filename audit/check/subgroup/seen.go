@@ -27,6 +27,8 @@ type seen struct {
 type piece struct {
 	part part
 	g    group.Element
+	// of permutations: which rows
+	set int
 	// the map of space and the shift; nil for permutations
 	a, t []float64
 }
@@ -104,7 +106,9 @@ func (u *tester) apart(g group.Element) ([]piece, bool) {
 		return nil, false
 	}
 	var out []piece
-	for _, k := range []part{linear, shift, rows} {
+	sets := setsOf(G)
+	for n := range 2 + max(1, len(sets)) {
+		k, set := []part{linear, shift, rows}[min(n, 2)], n-2
 		h := slices.Clone(e)
 		for i, a := range chart {
 			of := linear
@@ -114,7 +118,7 @@ func (u *tester) apart(g group.Element) ([]piece, bool) {
 			case a.Kind == group.KindPlace:
 				of = rows
 			}
-			if of == k {
+			if of == k && (k != rows || len(sets) == 0 || i >= sets[set][0] && i < sets[set][1]) {
 				h[i] = g[i]
 			}
 		}
@@ -122,6 +126,9 @@ func (u *tester) apart(g group.Element) ([]piece, bool) {
 			continue
 		}
 		q := piece{part: k, g: h}
+		if k == rows {
+			q.set = set
+		}
 		if k != rows {
 			if q.a, q.t = motion(G, h); q.a == nil {
 				return nil, false
@@ -130,6 +137,23 @@ func (u *tester) apart(g group.Element) ([]piece, bool) {
 		out = append(out, q)
 	}
 	return out, true
+}
+
+// setsOf are the coordinates, from and up to, of the factors of a group that permute rows: each moves one set of them.
+func setsOf(G group.Group) [][2]int {
+	factors, at := []group.Group{G}, 0
+	if f, ok := G.(group.Factored); ok {
+		factors = f.Factors()
+	}
+	var out [][2]int
+	for _, f := range factors {
+		n := len(f.Chart())
+		if _, ok := f.(group.Permuting); ok {
+			out = append(out, [2]int{at, at + n})
+		}
+		at += n
+	}
+	return out
 }
 
 // motion is what an element does in space, by the one factor that moves space; nil if there is none.
@@ -156,7 +180,7 @@ func (c candidate) holds(q piece) bool {
 	s, ok := group.AsSpatial(c.group)
 	switch {
 	case c.part == rows:
-		return true
+		return c.set == q.set
 	case !ok || s.Dim() != len(q.t):
 		return false
 	case c.part == shift:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"nero/audit"
 	"nero/data/space"
@@ -33,6 +34,8 @@ type candidate struct {
 	elements []group.Element
 	// of shifts along one axis its number from 1; 0 for others
 	axis int
+	// of permutations: which rows
+	set int
 	// larger for larger groups of one part
 	rank int
 }
@@ -70,18 +73,87 @@ func dimension(s space.Spec) int {
 	return 0
 }
 
-// permuted is how many rows the group of the claim permutes, 0 if it permutes none.
-func permuted(G group.Group) int {
+// permuted are how many rows of each set the group of the claim permutes.
+func permuted(G group.Group) []int {
 	if p, ok := G.(group.Permuting); ok {
-		return p.Rows()
+		return []int{p.Rows()}
 	}
-	n := 0
+	var n []int
 	if f, ok := G.(group.Factored); ok {
 		for _, x := range f.Factors() {
-			n = max(n, permuted(x))
+			n = append(n, permuted(x)...)
 		}
 	}
 	return n
+}
+
+// permutations are the candidates that permute rows, those of each set by themselves. rows is how many there are of
+// each in the inputs that were picked; the claim may know of more.
+func permutations(p *audit.Pass, rowsOf []int) ([]candidate, error) {
+	own := permuted(p.Subject.Plan.Group)
+	var names []string
+	counts := make([]int, max(len(rowsOf), len(own)))
+	for set := range counts {
+		for _, list := range [][]int{rowsOf, own} {
+			if set < len(list) {
+				counts[set] = max(counts[set], list[set])
+			}
+		}
+		names = append(names, fmt.Sprintf("S(%d)", max(counts[set], 1)))
+	}
+	g, err := p.Subject.Group(strings.Join(names, " x "))
+	if err != nil {
+		return nil, nil //nolint:nilerr // more rows than any group permutes are nothing to try
+	}
+	var out []candidate
+	for set, n := range counts {
+		if n < 2 {
+			continue
+		}
+		c := candidate{name: names[set], part: rows, group: g, rank: 1, set: set}
+		if slices.Contains(names[:set], c.name) {
+			c.name += fmt.Sprintf(" of set %d", set+1)
+		}
+		if f, ok := g.(group.Factored); ok {
+			if c.elements, err = resting(p, f, names, set); err != nil {
+				return nil, fmt.Errorf("%s: %w", c.name, err)
+			}
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// resting are elements of a product of permutations of which one factor alone does something.
+func resting(p *audit.Pass, f group.Factored, names []string, set int) ([]group.Element, error) {
+	g, err := p.Subject.Group(names[set])
+	if err != nil {
+		return nil, err
+	}
+	all, err := visited(p, candidate{name: fmt.Sprint(names[set], set), group: g}, int(p.Param("elements")), 0)
+	if err != nil {
+		return nil, err
+	}
+	var out []group.Element
+	for _, e := range all {
+		var whole group.Element
+		for k, name := range names {
+			x, err := p.Subject.Group(name)
+			if err != nil {
+				return nil, err
+			}
+			if k == set {
+				whole = append(whole, e...)
+				continue
+			}
+			whole = append(whole, x.Identity()...)
+		}
+		out = append(out, whole)
+	}
+	if len(out) > 0 && len(out[0]) != len(f.Identity()) {
+		return nil, fmt.Errorf("%s has %d coordinates, not %d", f.Name(), len(f.Identity()), len(out[0]))
+	}
+	return out, nil
 }
 
 // cloud is where the points of a sample lie: how far their mean is from the origin, and how far they are from their

@@ -117,7 +117,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	off, size, most := 0.0, 0.0, 0
+	off, size, most := 0.0, 0.0, make([]int, p.Subject.InSpec.Sets())
 	for _, i := range pick {
 		s, err := p.Sample(i)
 		if err != nil {
@@ -126,7 +126,9 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		if o, r := cloud(p.Subject.InSpec.Positions(s.Value)); r > 0 {
 			off, size = max(off, o), max(size, r)
 		}
-		most = max(most, p.Subject.InSpec.Members(s.Value))
+		for set := range most {
+			most[set] = max(most[set], p.Subject.InSpec.MembersOf(set, s.Value))
+		}
 	}
 	list, err := candidates(p, first.Value, most)
 	if err != nil {
@@ -169,7 +171,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 }
 
 // candidates lists what may hold of inputs like v.
-func candidates(p *audit.Pass, v space.Value, most int) ([]candidate, error) {
+func candidates(p *audit.Pass, v space.Value, most []int) ([]candidate, error) {
 	var out []candidate
 	own := p.Subject.Plan.Group
 	if d := dimension(p.Subject.InSpec); d > 0 {
@@ -180,13 +182,11 @@ func candidates(p *audit.Pass, v space.Value, most int) ([]candidate, error) {
 		out = list
 	}
 	// The claim says how many rows there are; without it the inputs that were picked do.
-	most = max(most, permuted(own))
-	if most > 1 {
-		name := fmt.Sprintf("S(%d)", most)
-		if g, err := p.Subject.Group(name); err == nil {
-			out = append(out, candidate{name: name, part: rows, group: g, rank: 1})
-		}
+	list, err := permutations(p, most)
+	if err != nil {
+		return nil, err
 	}
+	out = append(out, list...)
 	_, sequence := v.(space.Sequence)
 	if s, ok := own.(group.Shifting); ok && sequence {
 		out = append(out, steps(p, s)...)
@@ -326,7 +326,7 @@ func plain(largest []float64, limit float64) bool {
 // claimed asks whether the claimed group fails at elements that were not judged, where those that were judged hold.
 func (u *tester) claimed(ctx context.Context) error {
 	own := u.p.Subject.Plan.Group
-	i := slices.IndexFunc(u.list, func(c candidate) bool { return same(c.group, own) })
+	i := slices.IndexFunc(u.list, func(c candidate) bool { return same(c.group, own) && c.elements == nil })
 	switch {
 	case u.list[0].part == moments: // a plan may visit some multiples on purpose
 		return nil
@@ -479,6 +479,8 @@ func (u *tester) combine() {
 		words = append(words, "E("+d+")")
 	case moved && slices.Equal(turn, []string{"SO(" + d + ")"}):
 		words = append(words, "SE("+d+")")
+	case moved && len(turn) == 1 && strings.HasPrefix(strings.TrimPrefix(turn[0], "S"), "Og("):
+		words = append(words, strings.Replace(turn[0], "Og(", "Eg(", 1))
 	case moved && len(turn) > 0:
 		words = append(words, "T("+d+") with "+strings.Join(turn, " and "))
 	case moved:
