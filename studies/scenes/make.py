@@ -25,7 +25,7 @@ from torch import nn
 
 HERE = Path(__file__).parent
 SEED = 20261128
-SCENES, POINTS, OBJECTS, NEXT = 48, 64, 5, 48
+SCENES, POINTS, OBJECTS, NEXT = 76, 64, 5, 48
 NODES, BAG, WIDTH = 24, 6, 4
 FULL = 2 * np.pi
 
@@ -96,7 +96,7 @@ def mean_of(w, x):
 def seen(points, at, axes, size):
     """Every point from every box, in its frame and in lengths of its sides [N,B,P,3], and weights that know no left from right."""
     d = points.unsqueeze(1) - at.unsqueeze(2)
-    u = torch.matmul(d, axes) / size.unsqueeze(2)
+    u = torch.matmul(d, axes) / size.clamp(min=1e-3).unsqueeze(2)
     return u, torch.exp(-(u * u).sum(3))
 
 
@@ -130,7 +130,7 @@ def columns(q):
     a = torch.cat([w * w + x * x - y * y - z * z, 2 * (x * y + w * z), 2 * (x * z - w * y)], 2)
     b = torch.cat([2 * (x * y - w * z), w * w - x * x + y * y - z * z, 2 * (y * z + w * x)], 2)
     c = torch.cat([2 * (x * z + w * y), 2 * (y * z - w * x), w * w - x * x - y * y + z * z], 2)
-    return torch.stack([a, b, c], 3) / (q * q).sum(2, keepdim=True).unsqueeze(3)
+    return torch.stack([a, b, c], 3) / (q * q).sum(2, keepdim=True).clamp(min=1e-6).unsqueeze(3)
 
 
 def product(a, b):
@@ -153,7 +153,7 @@ class Tilted(nn.Module):
         # A mirror exchanges left and right of the box: turns about its length and its height change their sign.
         bend = torch.tanh(20 * mean_of(w, torch.cat([u[..., 1:2] * u[..., 2:3], u[..., 0:1] * u[..., 2:3], u[..., 0:1] * u[..., 1:2]], 3)))
         q = product(q, torch.cat([torch.ones_like(bend[..., 0:1]), bend], 2))
-        q = q / torch.sqrt((q * q).sum(2, keepdim=True))
+        q = q / torch.sqrt((q * q).sum(2, keepdim=True).clamp(min=1e-6))
         size = size * torch.exp(torch.tanh(4 * mean_of(w, u * u)) - 0.3 + self.gravity * axes[..., 2, :] ** 2)
         return torch.cat([at, size, q], 2)
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"nero/audit"
 	"nero/audit/check/controls"
@@ -13,24 +14,47 @@ import (
 	"nero/symmetry/group"
 )
 
-// permuting finds the factor of a group that puts rows in any order, and where its coordinates begin: one for each
-// row. A group that merely exchanges some rows, such as one of a table, claims nothing about two of them.
-func permuting(G group.Group) (p group.Permuting, from int) {
-	every := func(q group.Permuting) bool { return len(q.Chart()) == q.Rows() }
-	if q, ok := G.(group.Permuting); ok && every(q) {
-		return q, 0
+// permuted is a factor of a group that puts rows in any order.
+type permuted struct {
+	group.Permuting
+	// where its coordinates begin: one for each row
+	from int
+	// which of several sets of rows it moves, counted from 0, and that there are several
+	set    int
+	others bool
+}
+
+// permuting finds the factors of a group that put rows in any order. A group that merely exchanges some rows, such as
+// one of a table, claims nothing about two of them.
+func permuting(G group.Group) []permuted {
+	factors := []group.Group{G}
+	if f, ok := G.(group.Factored); ok {
+		factors = f.Factors()
 	}
-	f, ok := G.(group.Factored)
-	if !ok {
-		return nil, 0
-	}
-	for _, x := range f.Factors() {
-		if q, ok := x.(group.Permuting); ok && every(q) {
-			return q, from
+	var out []permuted
+	from, set := 0, 0
+	for _, x := range factors {
+		if q, ok := x.(group.Permuting); ok {
+			if len(q.Chart()) == q.Rows() {
+				out = append(out, permuted{Permuting: q, from: from, set: set})
+			}
+			set++
 		}
 		from += len(x.Chart())
 	}
-	return nil, 0
+	for i := range out {
+		out[i].others = set > 1
+	}
+	return out
+}
+
+// pair is the exchange of two rows in words.
+func (q permuted) pair(x [2]int) string {
+	text := fmt.Sprintf("rows %d and %d", x[0], x[1])
+	if q.others {
+		text += fmt.Sprintf(" of set %d", q.set+1)
+	}
+	return text
 }
 
 // exchange is one transposition of two rows and what it does.
@@ -45,8 +69,8 @@ type exchange struct {
 // It is false where the group does not.
 func transpositions(ctx context.Context, p *audit.Pass, sw *sweep.Result, c *controls.Result) (bool, error) {
 	G := p.Subject.Plan.Group
-	perm, from := permuting(G)
-	if perm == nil {
+	perms := permuting(G)
+	if len(perms) == 0 {
 		return false, nil
 	}
 	pick := p.Pick(int(p.Param("samples")))
@@ -58,11 +82,23 @@ func transpositions(ctx context.Context, p *audit.Pass, sw *sweep.Result, c *con
 		if err != nil {
 			return true, err
 		}
-		m := min(p.Subject.InSpec.Members(s.Value), perm.Rows())
-		if m < 2 {
+		var pairs [][2]int
+		var of []permuted
+		for _, q := range perms {
+			m := min(p.Subject.InSpec.MembersOf(q.set, s.Value), q.Rows())
+			if m < 2 {
+				continue
+			}
+			id := s.ID
+			if q.set > 0 {
+				id = fmt.Sprintf("%s of set %d", id, q.set)
+			}
+			some := choices(p, id, m, n)
+			pairs, of = append(pairs, some...), append(of, slices.Repeat([]permuted{q}, len(some))...)
+		}
+		if len(pairs) == 0 {
 			continue
 		}
-		pairs := choices(p, s.ID, m, n)
 		values := make([]space.Value, 0, len(pairs)+1)
 		identity, err := p.Subject.Plan.In.Apply(G.Identity(), s.Value)
 		if err != nil {
@@ -72,11 +108,12 @@ func transpositions(ctx context.Context, p *audit.Pass, sw *sweep.Result, c *con
 		elements := make([]group.Element, len(pairs))
 		for k, x := range pairs {
 			g := slices.Clone(G.Identity())
+			from := of[k].from
 			g[from+x[0]], g[from+x[1]] = float64(x[1]), float64(x[0])
 			elements[k] = g
 			v, err := p.Subject.Plan.In.Apply(g, s.Value)
 			if err != nil {
-				return true, fmt.Errorf("sample %s with rows %d and %d exchanged: %w", s.ID, x[0], x[1], err)
+				return true, fmt.Errorf("sample %s with %s exchanged: %w", s.ID, of[k].pair(x), err)
 			}
 			values = append(values, v)
 		}
@@ -88,7 +125,7 @@ func transpositions(ctx context.Context, p *audit.Pass, sw *sweep.Result, c *con
 		for k, x := range pairs {
 			z, err := p.Subject.Plan.Out.Apply(G.Inv(elements[k]), ys[k+1])
 			if err != nil {
-				return true, fmt.Errorf("sample %s with rows %d and %d exchanged: output: %w", s.ID, x[0], x[1], err)
+				return true, fmt.Errorf("sample %s with %s exchanged: output: %w", s.ID, of[k].pair(x), err)
 			}
 			d, err := p.Compare(z, ys[0])
 			if err != nil {
@@ -102,7 +139,7 @@ func transpositions(ctx context.Context, p *audit.Pass, sw *sweep.Result, c *con
 				x[0], x[1], e,
 				audit.Where{
 					Sample: s.ID, Index: i, Element: elements[k],
-					Label: fmt.Sprintf("rows %d and %d exchanged", x[0], x[1]),
+					Label: of[k].pair(x) + " exchanged",
 				},
 				p.Gauge().Name(d.Field),
 			})
@@ -173,9 +210,9 @@ func concludeRows(p *audit.Pass, all []exchange, iv audit.Interval, limit float6
 	}
 	clue.Location = smallest.at.Label
 	clue.Text = fmt.Sprintf(
-		"exchanging rows %d and %d of sample %s changes the answer by %s of its scale; neighboring rows %s in the "+
+		"exchanging %s of sample %s changes the answer by %s of its scale; neighboring rows %s in the "+
 			"mean, distant ones %s",
-		smallest.a, smallest.b, smallest.at.Sample, audit.Figures(smallest.err), audit.Figures(a.Mean),
+		strings.TrimSuffix(smallest.at.Label, " exchanged"), smallest.at.Sample, audit.Figures(smallest.err), audit.Figures(a.Mean),
 		audit.Figures(b.Mean))
 	p.Clue(clue)
 	p.Report(audit.Finding{
