@@ -44,7 +44,8 @@ import (
 func All() []*audit.Check {
 	return []*audit.Check{
 		preflight.Check, sweep.Check, controls.Check, precision.Check, lattice.Check, endtoend.Check,
-		convention.Check, irreps.Check, ports.Check, uses.Check, subgroup.Check, variance.Check, search.Check, decision.Check,
+		convention.Check, irreps.Check, ports.Check, uses.Check, subgroup.Check, variance.Check, search.Check,
+		decision.Check,
 		contract.Check,
 		lint.Check, order.Check, neighbors.Check, moving.Check, warmup.Check, laws.Check, ends.Check,
 		company.Check, engines.Check, shifts.Check, smooth.Check, border.Check, extremes.Check, sizes.Check,

@@ -12,8 +12,8 @@ import (
 )
 
 // way says what a row holds: plain numbers, which are averaged as they are, then those of a rotation: 9 of a matrix, 6
-// of its first two columns, 4 of a quaternion, of which qqᵀ is averaged, in which q and -q are one, or the yaw, of which
-// the cosine and the sine are.
+// of its first two columns, 4 of a quaternion, of which qqᵀ is averaged, in which q and -q are one, or the yaw, of
+// which the cosine and the sine are.
 type way struct{ plain, rotation int }
 
 // turn is how the numbers of one rotation are averaged.
@@ -72,8 +72,8 @@ func (w way) width() int { return w.plain + w.rotation }
 
 func (r *rotations) fits(v space.Value) error {
 	if rows, ok := v.(space.Counted); ok && rows.Columns() != r.way.width() {
-		return fmt.Errorf("rows of %d numbers, want %d: matrices have 9, boxes in space 7 and with an orientation 10, 12 "+
-			"or 15, quaternions 4", rows.Columns(), r.way.width())
+		return fmt.Errorf("rows of %d numbers, want %d: matrices have 9, boxes in space 7 and with an orientation 10, "+
+			"12 or 15, quaternions 4", rows.Columns(), r.way.width())
 	}
 	return r.mean.fits(v)
 }

@@ -201,9 +201,9 @@ var (
 	IoU3D = ofRows(Metric{
 		Title: "IoU in space",
 		Name:  "iou3d", Better: Higher, Range: [2]float64{0, 1},
-		Doc: "mean over rows of the intersection over union of boxes x, y, z of the centre, length, width, height and " +
-			"yaw in radians from x to y, or in place of the yaw the whole rotation as a quaternion w, x, y, z, two " +
-			"columns or a matrix; row i is compared with row i",
+		Doc: "mean over rows of the intersection over union of boxes x, y, z of the centre, length, width, height " +
+			"and yaw in radians from x to y, or in place of the yaw the whole rotation as a quaternion w, x, y, z, " +
+			"two columns or a matrix; row i is compared with row i",
 	}, rowed[:1], diff.solids)
 	// MAEPerAtom is the mean absolute error over the number of atoms.
 	MAEPerAtom = perAtom()

@@ -8,8 +8,8 @@ import (
 	"nero/measure/metric"
 )
 
-// Four points: off by 0.04, which every threshold admits; by 0.07 of 0.1, which the relaxed one admits and which is more
-// than a tenth; by 0.4 of 10, which is less than 5 % and more than 0.3; and by 0.2 of 0.1.
+// Four points: off by 0.04, which every threshold admits; by 0.07 of 0.1, which the relaxed one admits and which is
+// more than a tenth; by 0.4 of 10, which is less than 5 % and more than 0.3; and by 0.2 of 0.1.
 func TestSceneFlow(t *testing.T) {
 	truth := &space.Rows{N: 4, W: 3, Val: []float64{1, 0, 0, 0, 0.1, 0, 0, 0, 10, 0.1, 0, 0}}
 	at := &space.Rows{N: 4, W: 3, Val: []float64{1, 0.04, 0, 0, 0.17, 0, 0, 0, 10.4, 0.1, 0, 0.2}}

@@ -73,7 +73,9 @@ func TestTiltedBlocks(t *testing.T) {
 	if got := metric.BlockIoU(cube, far); !(math.Abs(got) <= 1e-12) {
 		t.Errorf("boxes that touch share %v", got)
 	}
-	for _, bad := range [][]float64{{1, 2, 3}, make([]float64, 10), {0, 0, 0, 1, 1, 1, math.NaN()}, make([]float64, 9)} {
+	for _, bad := range [][]float64{
+		{1, 2, 3}, make([]float64, 10), {0, 0, 0, 1, 1, 1, math.NaN()}, make([]float64, 9),
+	} {
 		if got := metric.BlockIoU(bad, bad); !math.IsNaN(got) {
 			t.Errorf("%v is no box: %v", bad, got)
 		}

@@ -579,8 +579,9 @@ type Port struct {
 	// rows: what a row belongs to, and so what a permutation moves; default node, for outputs sample unless they have a
 	// row per node
 	Per string `json:"per,omitempty" yaml:"per,omitempty" jsonschema:"enum=node,enum=edge,enum=sample"`
-	// name of the set that rows per node, edges and pairs speak of, where there are several: each is permuted by a factor
-	// of its own, as in S x S, in the order in which the input's fields name them; default that of the first field
+	// name of the set that rows per node, edges and pairs speak of, where there are several: each is permuted by a
+	// factor of its own, as in S x S, in the order in which the input's fields name them; default that of the first
+	// field
 	Set string `json:"set,omitempty" yaml:"set,omitempty" jsonschema:"minLength=1"`
 	// incidence: name of the set of which every row has a number for each member, such as the nodes of subgraphs
 	Of string `json:"of,omitempty" yaml:"of,omitempty" jsonschema:"minLength=1"`

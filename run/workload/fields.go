@@ -88,7 +88,7 @@ func portSpec(natural space.Spec, p job.Port) (space.Spec, error) {
 	}
 	if p.Per != "" {
 		x.Per = p.Per
-	} else if p.Set != "" && x.Kind == space.KindRows { // of a set of its own, which the data know nothing of
+	} else if p.Set != "" && x.Lined() { // of a set of its own, which the data know nothing of
 		x.Per = space.PerNode
 	}
 	if p.Unit != "" {
@@ -397,8 +397,9 @@ func (w *Workload) tellSets() {
 	if n == 0 || n >= len(w.sets) {
 		return
 	}
-	w.note("%s permutes the rows of the set %s; those of %s stay in their order: write an S for each set, as in S x S, "+
-		"to permute them too", w.group.Name(), cmp.Or(w.sets[0], "of the first field"), strings.Join(w.sets[n:], ", "))
+	w.note("%s permutes the rows of the set %s; those of %s stay in their order: write an S for each set, as in "+
+		"S x S, to permute them too", w.group.Name(), cmp.Or(w.sets[0], "of the first field"),
+		strings.Join(w.sets[n:], ", "))
 }
 
 // permuting counts the groups that permute rows.
@@ -442,8 +443,8 @@ func (w *Workload) setOf(p job.Port) (set, of int, err error) {
 		}
 		known := slices.DeleteFunc(slices.Clone(w.sets), func(s string) bool { return s == "" })
 		if len(known) == 0 {
-			return 0, fmt.Errorf("%s: %q of %s, and no field of the input says set: %s; say it of the fields that have "+
-				"a row for each of its members", key, name, p.Name, name)
+			return 0, fmt.Errorf("%s: %q of %s, and no field of the input says set: %s; say it of the fields that "+
+				"have a row for each of its members", key, name, p.Name, name)
 		}
 		return 0, fmt.Errorf("%s: %q of %s is no set of the input; there are %s", key, name, p.Name,
 			strings.Join(known, ", "))
@@ -477,8 +478,8 @@ func (w *Workload) counted(name string, spec space.Spec) (string, error) {
 		n := w.rows(spec, of)
 		if n == 0 && of > 0 {
 			return "", w.Study.Errorf("group.name",
-				"the group has an S more than there are sets of rows; say set: NAME of the fields whose rows it permutes, "+
-					"or leave it out")
+				"the group has an S more than there are sets of rows; say set: NAME of the fields whose rows it "+
+					"permutes, or leave it out")
 		}
 		if n == 0 {
 			return "", w.Study.Errorf("group.name", "S permutes the rows of sets and graphs, and the samples have none")

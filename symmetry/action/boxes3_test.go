@@ -121,7 +121,8 @@ func TestBoxesOfSpace(t *testing.T) {
 			}
 			x := solids(typ, typ == space.TypeBoxes)
 			if err := actiontest.Laws(actiontest.Case{
-				Action: a, Value: x, Elements: sampled(sampler, 12), Floor: 1e-12, Distance: func(p, q space.Value) float64 {
+				Action: a, Value: x, Elements: sampled(sampler, 12), Floor: 1e-12,
+				Distance: func(p, q space.Value) float64 {
 					d := 0.0
 					for i, v := range space.Nearest(p, q).Numbers() {
 						d = max(d, math.Abs(v-q.Numbers()[i]))
@@ -207,7 +208,8 @@ func TestBoxesThatCannotTilt(t *testing.T) {
 	}
 	_, err := action.NewRows(parse(t, "SE(3)"), rowsSpec(space.TypeBoxesQuaternion, "", -1, 7), action.Options{})
 	if err == nil || !strings.Contains(err.Error(),
-		"boxes-quaternion are 10 numbers, x, y, z, length, width, height and a quaternion w, x, y, z, the rows have 7") {
+		"boxes-quaternion are 10 numbers, x, y, z, length, width, height and a quaternion w, x, y, z, the rows "+
+			"have 7") {
 		t.Errorf("seven numbers: %v", err)
 	}
 }

@@ -581,9 +581,9 @@ func newBoxMove(m motion) (*boxMove, error) {
 		math.Abs(math.Abs(a[8])-b.scale) <= small && math.Abs(float64(a[0]*a[1])+float64(a[3]*a[4])) <= small*b.scale &&
 		math.Abs(elementary.Hypot(a[1], a[4])-b.scale) <= small) {
 		return nil, errors.New(
-			"boxes of space that have a yaw alone stand upright, and this group tilts them: take Eg(3) or SEg(3), the " +
-				"turns, mirrors and shifts that keep the axis z (Og(3), SOg(3) without shifts), or give boxes their " +
-				"whole orientation with one of the types " + strings.Join(solidTypes(), ", "))
+			"boxes of space that have a yaw alone stand upright, and this group tilts them: take Eg(3) or SEg(3), " +
+				"the turns, mirrors and shifts that keep the axis z (Og(3), SOg(3) without shifts), or give boxes " +
+				"their whole orientation with one of the types " + strings.Join(solidTypes(), ", "))
 	}
 	if float64(a[0]*a[4])-float64(a[1]*a[3]) < 0 {
 		b.sign = -1

@@ -95,8 +95,8 @@ func newRows(m *moves, s space.Spec, _ Options, alone bool) (*Rows, error) {
 // incident refuses incidences of a set with itself.
 func incident(s space.Spec) error {
 	if (s.Per == "" || s.Per == space.PerNode) && s.Of == s.Set {
-		return fmt.Errorf("port %q: an incidence has a row for each member of one set and a number for each of another: "+
-			"say with set and of which ones; numbers for pairs of one set are of kind pairs", s.Name)
+		return fmt.Errorf("port %q: an incidence has a row for each member of one set and a number for each of "+
+			"another: say with set and of which ones; numbers for pairs of one set are of kind pairs", s.Name)
 	}
 	return nil
 }

@@ -212,7 +212,8 @@ func concludeRows(p *audit.Pass, all []exchange, iv audit.Interval, limit float6
 	clue.Text = fmt.Sprintf(
 		"exchanging %s of sample %s changes the answer by %s of its scale; neighboring rows %s in the "+
 			"mean, distant ones %s",
-		strings.TrimSuffix(smallest.at.Label, " exchanged"), smallest.at.Sample, audit.Figures(smallest.err), audit.Figures(a.Mean),
+		strings.TrimSuffix(smallest.at.Label, " exchanged"), smallest.at.Sample, audit.Figures(smallest.err),
+		audit.Figures(a.Mean),
 		audit.Figures(b.Mean))
 	p.Clue(clue)
 	p.Report(audit.Finding{

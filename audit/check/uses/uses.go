@@ -40,8 +40,8 @@ type Result struct {
 // Asked is one thing that was exchanged: an input, or the rows within or outside of a subset of its rows.
 type Asked struct {
 	What string
-	// Change is the largest change of an answer of each sample, relative to the scale of the outputs, as a mean over the
-	// samples, and Most the largest of all.
+	// Change is the largest change of an answer of each sample, relative to the scale of the outputs, as a mean over
+	// the samples, and Most the largest of all.
 	Change audit.Interval
 	Most   float64
 }
@@ -140,7 +140,7 @@ func questions(p *audit.Pass, records []*space.Record) []question {
 			continue
 		}
 		for j, other := range records[0].Names {
-			if j == k || j >= len(specs) || specs[j].Kind != space.KindRows || !specs[j].OfNodes() ||
+			if j == k || j >= len(specs) || space.RowsOf(records[0].Values[j]) == nil || !specs[j].OfNodes() ||
 				specs[j].Set != specs[k].Set {
 				continue
 			}
@@ -228,14 +228,15 @@ func report(p *audit.Pass, r *Result, floor float64) {
 			answer = "does not count"
 			p.Report(audit.Finding{
 				Category: audit.Explanation, Location: a.What, Worst: audit.Nowhere,
-				Message: fmt.Sprintf("No answer depends on the %s: that of another sample in its place changes answers by "+
-					"at most %s. What the claim says of it holds whatever the model does, so nothing was shown of it.",
-					a.What, audit.Figures(a.Most)),
+				Message: fmt.Sprintf("No answer depends on the %s: that of another sample in its place changes "+
+					"answers by at most %s. What the claim says of it holds whatever the model does, so nothing was "+
+					"shown of it.", a.What, audit.Figures(a.Most)),
 				Evidence: []audit.Evidence{
 					audit.Measured("change of the answer with another "+a.What, a.Change, "").Against(floor),
 				},
 				Remedies: []string{
-					"if the answer should depend on it, look at where the model loses it, such as by a mask or a pooling",
+					"if the answer should depend on it, look at where the model loses it, such as by a mask or a " +
+						"pooling",
 					"or leave it out of the study's input",
 				},
 			})
@@ -246,7 +247,8 @@ func report(p *audit.Pass, r *Result, floor float64) {
 	}
 	p.Show(audit.Exhibit{
 		Name: "uses", Title: "What the answers depend on", Table: t,
-		Note: "Each is exchanged for that of another sample while all else is kept. Relative to the scale of the outputs.",
+		Note: "Each is exchanged for that of another sample while all else is kept. Relative to the scale of the " +
+			"outputs.",
 	})
 	p.Measure(audit.Number("inputs and rows exchanged", float64(len(r.Asked)), ""))
 }

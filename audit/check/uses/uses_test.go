@@ -90,7 +90,9 @@ func TestUses(t *testing.T) {
 		f    func(set, chosen, extra *space.Rows) float64
 		want []string
 	}{
-		"all": {func(set, chosen, extra *space.Rows) float64 { return inner(set, chosen) + whole(set)*extra.Val[0] }, nil},
+		"all": {
+			func(set, chosen, extra *space.Rows) float64 { return inner(set, chosen) + whole(set)*extra.Val[0] }, nil,
+		},
 		"without the superset": {
 			func(set, chosen, extra *space.Rows) float64 { return inner(set, chosen) + extra.Val[0] },
 			[]string{"rows of set outside of chosen"},
@@ -99,7 +101,8 @@ func TestUses(t *testing.T) {
 			func(set, _, extra *space.Rows) float64 { return whole(set) + extra.Val[0] }, []string{"input chosen"},
 		},
 		"without the number": {
-			func(set, chosen, _ *space.Rows) float64 { return inner(set, chosen) + whole(set) }, []string{"input extra"},
+			func(set, chosen, _ *space.Rows) float64 { return inner(set, chosen) + whole(set) },
+			[]string{"input extra"},
 		},
 	} {
 		r := audittest.Audit(t, audittest.Fixture{Subject: subject(t, c.f)}, uses.Check)
