@@ -134,7 +134,7 @@ func (o *EmbedOptions) check(a *App, s *job.Study) (*encoder.Form, error) {
 	if i, err := os.Stat(o.Out); err == nil && i.IsDir() {
 		return nil, fmt.Errorf("%s: %s is a folder, want a file", a.option("out"), o.Out)
 	}
-	for _, read := range []string{s.Data.Images, s.Data.Labels, s.Data.Targets} {
+	for _, read := range []string{s.Data.Images, s.Data.Labels, s.Data.Targets, s.Data.Views} {
 		if read != "" && same(o.Out, read) {
 			return nil, fmt.Errorf("%s: %s is the data itself, which would be lost: name another file", a.option("out"),
 				o.Out)
@@ -153,7 +153,15 @@ func (o *EmbedOptions) check(a *App, s *job.Study) (*encoder.Form, error) {
 // Embed asks how the features of models move when their inputs do. The error is for what ends all of it; that features
 // collapse, or that another release cannot read the index, is a result.
 func (a *App) Embed(ctx context.Context, s *job.Study, o EmbedOptions) (*EmbedResult, error) {
+	if s.Data.Views != "" {
+		return a.embedViews(ctx, s, o)
+	}
 	e := s.Embedding
+	if e.Chain {
+		return nil, s.Errorf("embedding.chain", "says which of given views belong together; add data: {views: "+
+			"FILE.csv}, "+
+			"or leave it out")
+	}
 	o.Value, o.Against = cmp.Or(o.Value, e.Value), cmp.Or(o.Against, e.Against)
 	if len(o.What) == 0 {
 		o.What = e.What
@@ -207,6 +215,11 @@ func (a *App) Embed(ctx context.Context, s *job.Study, o EmbedOptions) (*EmbedRe
 		}
 		r.Models = append(r.Models, found)
 	}
+	return concluded(r, form, o.Out)
+}
+
+// concluded says what was found, also in a file in the form that it has, if any.
+func concluded(r *encoder.Report, form *encoder.Form, file string) (*EmbedResult, error) {
 	r.Conclude()
 	out := &EmbedResult{r}
 	if form == nil {
@@ -216,7 +229,7 @@ func (a *App) Embed(ctx context.Context, s *job.Study, o EmbedOptions) (*EmbedRe
 	if err := form.Write(&b, r); err != nil {
 		return nil, err
 	}
-	return out, disk.Replace(disk.OS{}, o.Out, disk.Bytes(b.Bytes()))
+	return out, disk.Replace(disk.OS{}, file, disk.Bytes(b.Bytes()))
 }
 
 // features reads features of samples at elements.
@@ -544,12 +557,17 @@ func (r *reader) of(ctx context.Context, values []space.Value) (*mat.Dense, erro
 			rows[i] = got[i][0].Val
 		}
 	}
+	return featureTable(r.model, r.value, rows)
+}
+
+// featureTable is features, which have one width.
+func featureTable(model, value string, rows [][]float64) (*mat.Dense, error) {
 	d := len(rows[0])
 	out := mat.NewDense(len(rows), max(d, 1), nil)
 	for i, x := range rows {
 		if len(x) != d || d == 0 {
 			return nil, fmt.Errorf("%s: %s has %d numbers for one sample and %d for another: features have one width; "+
-				"name another value", r.model, r.value, d, len(x))
+				"name another value", model, value, d, len(x))
 		}
 		out.SetRow(i, x)
 	}

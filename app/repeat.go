@@ -274,40 +274,12 @@ func (a *App) askViews(ctx context.Context, s *job.Study, o RepeatOptions, rules
 	texts bool) (*interview,
 	error,
 ) {
-	b, err := disk.Bounded(s.Data.Views, views.MaxBytes)
-	if err != nil {
-		return nil, s.Errorf("data.views", "%v", err)
-	}
-	set, err := views.Read(s.Data.Views, b)
+	set, some, err := readViews(s)
 	if err != nil {
 		return nil, err
 	}
-	if n := s.Data.Limit; n > 0 && n < len(set.Objects) {
-		chosen, err := dataset.Select(nil, len(set.Objects), n, false, s.Data.Seed)
-		if err != nil {
-			return nil, s.Errorf("data.limit", "%v", err)
-		}
-		all := set.Objects
-		set.Objects = nil
-		for _, i := range chosen {
-			set.Objects = append(set.Objects, all[i])
-		}
-	}
+	texts = texts || some
 	dir := filepath.Dir(s.Data.Views)
-	for _, t := range set.Objects {
-		for _, name := range set.Views {
-			in, ok := t.Views[name]
-			if !ok || in.File == "" {
-				texts = texts || ok
-				continue
-			}
-			if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(in.File))); err != nil || info.IsDir() {
-				return nil, fmt.Errorf("%s:%d: there is no file %s; the paths of views count from the folder of the "+
-					"list",
-					s.Data.Views, in.Line, strconv.Quote(in.File))
-			}
-		}
-	}
 	if !texts {
 		if len(rules.Texts) > 0 {
 			return nil, s.Errorf("repeat.normalise", "rules are for texts, and the views are files of pictures; leave "+
@@ -354,6 +326,44 @@ func (a *App) askViews(ctx context.Context, s *job.Study, o RepeatOptions, rules
 		})
 	}
 	return w, nil
+}
+
+// readViews reads given views, and says whether some are texts. Files that are named are there.
+func readViews(s *job.Study) (set *views.Set, texts bool, err error) {
+	b, err := disk.Bounded(s.Data.Views, views.MaxBytes)
+	if err != nil {
+		return nil, false, s.Errorf("data.views", "%v", err)
+	}
+	if set, err = views.Read(s.Data.Views, b); err != nil {
+		return nil, false, err
+	}
+	if n := s.Data.Limit; n > 0 && n < len(set.Objects) {
+		chosen, err := dataset.Select(nil, len(set.Objects), n, false, s.Data.Seed)
+		if err != nil {
+			return nil, false, s.Errorf("data.limit", "%v", err)
+		}
+		all := set.Objects
+		set.Objects = nil
+		for _, i := range chosen {
+			set.Objects = append(set.Objects, all[i])
+		}
+	}
+	dir := filepath.Dir(s.Data.Views)
+	for _, t := range set.Objects {
+		for _, name := range set.Views {
+			in, ok := t.Views[name]
+			if !ok || in.File == "" {
+				texts = texts || ok
+				continue
+			}
+			if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(in.File))); err != nil || info.IsDir() {
+				return nil, false, fmt.Errorf("%s:%d: there is no file %s; the paths of views count from the folder "+
+					"of "+
+					"the list", s.Data.Views, in.Line, strconv.Quote(in.File))
+			}
+		}
+	}
+	return set, texts, nil
 }
 
 // thingsOf are the objects of a list, with labels as answers are read.
@@ -434,17 +444,18 @@ func outcomeOf(err *remote.Error) *repeat.Outcome {
 	return repeat.Refused
 }
 
-// askFiles feeds models with files of pictures, as those of a folder are fed.
-func (a *App) askFiles(ctx context.Context, s *job.Study, o RepeatOptions, set *views.Set, dir string) (*interview,
-	error,
+// openPictures opens models and the files of given views as a folder of pictures, and says where in it each file
+// stands.
+func (a *App) openPictures(ctx context.Context, s *job.Study, e Engine, set *views.Set, dir string) (*workload.Workload,
+	map[string]int, error,
 ) {
 	folder := *s
 	folder.Data.Views, folder.Data.Images, folder.Data.Labels = "", dir, job.Nothing
 	folder.Data.Limit = 0 // those of the list are chosen
 	folder.Group = job.Group{Name: "Trivial"}
-	w, err := a.openAudit(ctx, &folder, o.Engine)
+	w, err := a.openAudit(ctx, &folder, e)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	at := map[string]int{}
 	for i, id := range w.Data.IDs() {
@@ -454,12 +465,23 @@ func (a *App) askFiles(ctx context.Context, s *job.Study, o RepeatOptions, set *
 		for name, in := range t.Views {
 			if _, ok := at[in.File]; !ok {
 				_ = w.Close() // the error says more
-				return nil, fmt.Errorf("%s:%d: the view %s of %s, %s, is no picture; want files such as PNG or JPEG, "+
-					"or "+
-					"input: {space: bytes} for an endpoint that reads files as they are", s.Data.Views, in.Line,
+				return nil, nil, fmt.Errorf("%s:%d: the view %s of %s, %s, is no picture; want files such as PNG or "+
+					"JPEG, or input: {space: bytes} for an endpoint that reads files as they are", s.Data.Views,
+					in.Line,
 					strconv.Quote(name), strconv.Quote(t.Name), in.File)
 			}
 		}
+	}
+	return w, at, nil
+}
+
+// askFiles feeds models with files of pictures, as those of a folder are fed.
+func (a *App) askFiles(ctx context.Context, s *job.Study, o RepeatOptions, set *views.Set, dir string) (*interview,
+	error,
+) {
+	w, at, err := a.openPictures(ctx, s, o.Engine, set, dir)
+	if err != nil {
+		return nil, err
 	}
 	out := &interview{views: set.Views, close: w.Close}
 	if out.things, err = thingsOf(s, set, (&repeat.Normaliser{}).Read); err != nil {

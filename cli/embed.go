@@ -2,9 +2,19 @@ package cli
 
 import (
 	"nero/app"
+	"nero/run/job"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
+
+// embedKeys are the keys of a study that nero embed has flags for beside those of a run.
+func embedKeys() []studyKey {
+	return []studyKey{viewsKey(), {
+		ofAudit, "chain", "", "of given views only those next to each other are said to show one thing",
+		into((*pflag.FlagSet).BoolVarP, func(s *job.Study) *bool { return &s.Embedding.Chain }),
+	}}
+}
 
 func (a *App) embed() *cobra.Command {
 	var sf studyFlags
@@ -16,13 +26,15 @@ func (a *App) embed() *cobra.Command {
 			"says how far they stay, which linear map moves them, along which directions object and pose lie\n" +
 			"apart, and whether one generator moves them along the whole group. With --against it says whether\n" +
 			"another release of the model can read an index of this one's features. What is fitted and chosen\n" +
-			"comes from other samples than what is reported. See docs/EMBEDDINGS.md.\n\n" +
+			"comes from other samples than what is reported. With --views there is no group: which inputs show one\n" +
+			"thing is listed, and their features are held against those of other things. See docs/EMBEDDINGS.md.\n\n" +
 			"Exit code: 0 the features stay, or move and keep the object, and the other release, if any, can\n" +
 			"read the index; 1 they collapse, lose it or are not finite, it cannot, or that is not decided; 2 it\n" +
 			"could not run.",
 		Example: "  nero embed studies/digits/demo.yaml --group C4\n" +
 			"  nero embed study.yaml --value /pool/Flatten_output_0 -o embedding.json\n" +
-			"  nero embed study.yaml --only v1 --against v2.onnx -f markdown",
+			"  nero embed study.yaml --only v1 --against v2.onnx -f markdown\n" +
+			"  nero embed encoder.onnx --views views.csv --value /norm/Div_output_0",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := sf.study(&a.app, args)
@@ -42,7 +54,7 @@ func (a *App) embed() *cobra.Command {
 			return nil
 		},
 	}
-	sf.add(c)
+	sf.keyFlags.add(c, append(studyKeys(), embedKeys()...))
 	a.addPrograms(c)
 	addEngine(c, &o.Engine)
 	f := c.Flags()

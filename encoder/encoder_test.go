@@ -320,24 +320,161 @@ func TestForms(t *testing.T) {
 			}
 			continue
 		}
-		golden := filepath.Join("testdata", "embedding"+f.Ending)
-		if *update {
-			if err := os.WriteFile(golden, b.Bytes(), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(b.Bytes(), want) {
-			t.Errorf("%s differs from %s:\n%s", f.Name, golden, b.Bytes())
-		}
+		golden(t, "embedding"+f.Ending, b.Bytes())
 	}
 	if _, err := encoder.FindForm("jsn"); err == nil || !strings.Contains(err.Error(), "did you mean json?") {
 		t.Errorf("%v", err)
 	}
 	if _, err := encoder.FormOf("a.pdf"); err == nil {
 		t.Error("a.pdf is a form")
+	}
+}
+
+// listed are n things with three views: as they are, with an error of a size, and with another.
+func listed(n int, size float64, seed uint64) *encoder.Listed {
+	r := rand.New(rand.NewPCG(seed, 8))
+	l := &encoder.Listed{
+		Model: "planted", Digest: "00", Value: "features", Views: []string{"plain", "near", "far"}, Seed: 3,
+		Confidence: 0.95, At: mat.NewDense(3*n, 4, nil),
+	}
+	for i := range n {
+		x := normals(4, r)
+		for j := range 3 {
+			e := normals(4, r)
+			row := make([]float64, 4)
+			for k := range row {
+				row[k] = x[k] + float64(j)*size*e[k]
+			}
+			l.At.SetRow(3*i+j, row)
+			l.Inputs = append(l.Inputs, fmt.Sprintf("%d %s", i, l.Views[j]))
+		}
+		l.Objects = append(l.Objects, []int{3 * i, 3*i + 1, 3*i + 2})
+	}
+	return l
+}
+
+func TestListed(t *testing.T) {
+	for _, c := range []struct {
+		of    *encoder.Listed
+		state encoder.State
+		says  string
+		good  bool
+	}{
+		{listed(40, 1e-3, 1), encoder.Stay, "the features stay: ", true},
+		{listed(40, 0.15, 1), encoder.Move, "the features move and keep the thing: near and far are ", true},
+		{listed(40, 3, 1), encoder.Lost, "the features lose the thing: near and far are ", false},
+		{listed(6, 1, 1), encoder.Undecided, "is not decided", false},
+	} {
+		m, err := c.of.Take()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.State != c.state || !strings.Contains(m.Sentence, c.says) {
+			t.Errorf("%s: %s, want %s with %q", m.State, m.Sentence, c.state, c.says)
+		}
+		if r := (&encoder.Report{Models: []*encoder.Model{m}}); r.Good() != c.good {
+			t.Errorf("%s: good is %v", m.State, r.Good())
+		}
+		if len(m.Given.Steps) != 1 || len(m.Given.Views) != 3 || m.Given.Steps[0].Pairs != m.Given.Things*3 {
+			t.Errorf("%+v", m.Given)
+		}
+	}
+	// Of a chain the first and the last view follow from the others.
+	l := listed(40, 0.15, 1)
+	l.Chain = true
+	m, err := l.Take()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g := m.Given; len(g.Steps) != 2 || g.Steps[1].Pairs != 40 || g.Steps[1].Steps != 2 || len(g.Views) != 2 ||
+		!(g.Steps[1].Ratio.Value > g.Steps[0].Ratio.Value) {
+		t.Errorf("%+v", g)
+	}
+	// Objects that share an input are one thing.
+	l = listed(40, 0.15, 1)
+	for k := range 20 {
+		l.Objects[2*k+1][0] = l.Objects[2*k][0]
+	}
+	if m, err = l.Take(); err != nil {
+		t.Fatal(err)
+	}
+	if g := m.Given; g.Things != 20+20 || len(g.Steps) != 2 || g.Steps[1].Pairs != 80 {
+		// twenty inputs are in no object now, and so things of their own
+		t.Errorf("%+v", g)
+	}
+	// The same input twice is no evidence.
+	l = listed(40, 0.15, 1)
+	for _, o := range l.Objects {
+		o[1] = o[0]
+	}
+	if m, err = l.Take(); err != nil {
+		t.Fatal(err)
+	}
+	if m.Given.Same != 40 || len(m.Notes) != 1 || !strings.Contains(m.Notes[0],
+		"40 pairs of views that are one input") {
+		t.Errorf("%+v %q", m.Given, m.Notes)
+	}
+	// Features that are constant, of rank 1 or not finite, and few things.
+	l = listed(40, 0.15, 1)
+	l.At.Set(4, 2, math.Inf(1))
+	if m, err = l.Take(); err != nil || m.State != encoder.NotFinite || !strings.Contains(m.Sentence, "1 near") {
+		t.Errorf("%v: %+v", err, m)
+	}
+	l.At = mat.NewDense(120, 4, nil)
+	if m, err = l.Take(); err != nil || m.State != encoder.Collapsed {
+		t.Errorf("%v: %+v", err, m)
+	}
+	for i := range 120 {
+		l.At.Set(i, 0, float64(i))
+	}
+	if m, err = l.Take(); err != nil || m.State != encoder.Collapsed || m.Given == nil {
+		t.Errorf("%v: %+v", err, m)
+	}
+	if _, err = listed(3, 1, 1).Take(); !errors.Is(err, embedding.ErrFew) {
+		t.Errorf("three things: %v", err)
+	}
+	l = listed(10, 1, 1)
+	for i := range l.Objects {
+		l.Objects[i] = []int{3 * i, -1, -1}
+	}
+	if _, err = l.Take(); !errors.Is(err, embedding.ErrFew) || !strings.Contains(err.Error(), "two different inputs") {
+		t.Errorf("objects of one view: %v", err)
+	}
+}
+
+func TestListedForms(t *testing.T) {
+	l := listed(20, 0.15, 1)
+	l.Chain = true
+	m, err := l.Take()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &encoder.Report{
+		Format: encoder.FormatNumber, Seed: 3, Confidence: 0.95, Group: "given", Measure: "those next to each other",
+		Elements: l.Views, Samples: encoder.Samples{Confirm: 60, Objects: 20}, Models: []*encoder.Model{m},
+	}
+	r.Conclude()
+	var b bytes.Buffer
+	if err := encoder.Forms()[0].Write(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "given.txt", b.Bytes())
+}
+
+// golden compares with a file, or writes it.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("differs from %s:\n%s", file, got)
 	}
 }

@@ -116,6 +116,9 @@ func (r *Report) parts() []part {
 					x.R2Inside.interval(), x.R2Outside.text(), x.R2Outside.interval()),
 			}})
 		}
+		if m.Given != nil {
+			all = append(all, m.Given.parts()...)
+		}
 		if m.Against != nil {
 			all = append(all, m.Against.parts()...)
 		}
@@ -314,6 +317,12 @@ func (a *Against) parts() []part {
 }
 
 func (r *Report) how() part {
+	if r.Samples.Fit == 0 { // nothing was learned
+		return part{title: "How it was asked", text: []string{fmt.Sprintf("%s; %s. %s of %s; nothing was "+
+			"fitted. Intervals of %s over things, seed %d.", words.Plural(len(r.Elements), "view", "views"), r.Measure,
+			words.Plural(r.Samples.Confirm, "input", "inputs"),
+			words.Plural(r.Samples.Objects, "thing", "things"), words.Percent(float64(r.Confidence)), r.Seed)}}
+	}
 	return part{title: "How it was asked", text: []string{fmt.Sprintf("%s under %s: %s. Numbers are of %s on the side "+
 		"confirm (%s); maps and directions were fitted to %s, penalties chosen on %s. Intervals of %s over objects, "+
 		"seed %d.", words.Plural(len(r.Elements), "element", "elements"), r.Group, r.Measure,

@@ -110,6 +110,8 @@ type Model struct {
 	// Extrapolation says whether what reads the parameter off features on part of the window does so beyond, of groups
 	// with one parameter that never come back.
 	Extrapolation *Extrapolation `json:"extrapolation,omitempty"`
+	// Given says how far views that somebody has listed are apart; nil where a group moved the samples.
+	Given *Given `json:"given,omitempty"`
 	// Against compares another release; nil where none was named.
 	Against *Against `json:"against,omitempty"`
 	// Notes say what was not asked, and why.
@@ -272,6 +274,39 @@ type Extrapolation struct {
 	R2Outside Estimate `json:"r2_outside"`
 	Fitted    int      `json:"elements_inside"`
 	Beyond    int      `json:"elements_outside"`
+}
+
+// Given says how far views of one thing are apart, of which somebody has listed that they show one thing.
+type Given struct {
+	// Inputs is how many different inputs there are, Things how many things they show.
+	Inputs int `json:"inputs"`
+	Things int `json:"things"`
+	// Same is how many pairs of views are left out because they are one input.
+	Same int `json:"same_input"`
+	// Others is over how many pairs of inputs of two things the distance apart is a mean.
+	Others int `json:"others"`
+	// Steps are pairs by how many given pairs lie between them: 1 for those that were listed, more for those that
+	// follow.
+	Steps []Near `json:"steps"`
+	// Views are the listed pairs by the names of their views, where there are at most 12 of these.
+	Views []Near `json:"views,omitempty"`
+}
+
+// Near says how far pairs of inputs that show one thing are apart.
+type Near struct {
+	// Steps is over how many given pairs they show the same; Views are their names, for one step.
+	Steps int      `json:"steps"`
+	Views []string `json:"views,omitempty"`
+	// Pairs is how many there are, Things of how many things.
+	Pairs  int `json:"pairs"`
+	Things int `json:"things"`
+	// Ratio is how far a pair is apart, in distances between two things.
+	Ratio Estimate `json:"ratio"`
+	// AUC is the probability that a pair is nearer than two inputs of two things.
+	AUC Estimate `json:"auc"`
+	// Worst are the two inputs that are furthest apart.
+	Worst      []string `json:"worst"`
+	WorstRatio Number   `json:"worst_ratio"`
 }
 
 // Against compares another release, the new one, with the model, the old one.

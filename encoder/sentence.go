@@ -35,6 +35,8 @@ func (m *Model) conclude() {
 	far := m.furthest()
 	switch {
 	case m.State != "":
+	case m.Given != nil:
+		m.State = m.Given.state()
 	case far == nil:
 		m.State, m.Why = Undecided, "the identity is the only element"
 	default:
@@ -51,6 +53,10 @@ func (m *Model) conclude() {
 	}
 	out := &strings.Builder{}
 	fmt.Fprintf(out, "%s: ", m.Model)
+	if m.Given != nil && m.State != Collapsed && m.State != NotFinite {
+		m.Sentence = out.String() + m.Given.sentence(m.State)
+		return
+	}
 	switch m.State {
 	case NotFinite:
 		fmt.Fprintf(out, "not finite: %s.", m.Why)

@@ -177,6 +177,8 @@ const (
 	streamRows
 	streamGenerator
 	streamPose
+	streamChain
+	streamAUC
 )
 
 // distinct is how many different numbers there are.

@@ -137,6 +137,9 @@ type Embedding struct {
 	Against string `json:"against,omitempty" yaml:"against,omitempty" jsonschema:"minLength=1"`
 	// samples that others are compared with by cosines; default 300, or as many as there are
 	Anchors int `json:"anchors,omitempty" yaml:"anchors,omitempty" jsonschema:"minimum=2"`
+	// of given views only those next to each other are said to show one thing, in the order in which the list first
+	// names them, as of pictures of a film: whether others do follows from these; default each two of an object are
+	Chain bool `json:"chain,omitempty" yaml:"chain,omitempty"`
 }
 
 // Formula is a metric by an expression over named arrays.

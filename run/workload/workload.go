@@ -250,7 +250,7 @@ func movable(s *job.Study) error {
 		return nil
 	}
 	return s.Errorf("data.views", "given views have no group, and there is nothing to move; ask about them with nero "+
-		"repeat, or name data.images here")
+		"repeat or nero embed, or name data.images here")
 }
 
 // warn says which elements exp does not reach, and what turning pictures that are not square costs.

@@ -1,0 +1,277 @@
+package encoder
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"nero/measure/embedding"
+	"nero/present/words"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Listed is a model whose features of given views are looked at: somebody has listed which inputs show one object, and
+// there is no group.
+type Listed struct {
+	Model, Digest, Value string
+	// Views are the names of the views.
+	Views []string
+	// Objects have the input of each view, -1 where one is lacking. Objects that share an input show the same thing.
+	Objects [][]int
+	// Chain says that only views next to each other are given, in the order of Views: others follow from these.
+	Chain bool
+	// Inputs are what inputs are called, At are their features.
+	Inputs []string
+	At     *mat.Dense
+	// Seed decides what is drawn; Confidence is that of intervals.
+	Seed       uint64
+	Confidence float64
+}
+
+// mostNamed is of how many views each two are compared by their names.
+const mostNamed = 12
+
+// Things says which of the things each object shows: objects that share an input show one.
+func Things(objects [][]int, inputs int) []int {
+	thing := embedding.Things(inputs, objectsOf(objects, false))
+	out := make([]int, len(objects))
+	for k, o := range objects {
+		out[k] = -1
+		for _, i := range o {
+			if i >= 0 {
+				out[k] = thing[i]
+			}
+		}
+	}
+	return out
+}
+
+// objectsOf are the sets of inputs that are given to show one thing.
+func objectsOf(objects [][]int, chain bool) [][]int {
+	var sets [][]int
+	for _, o := range objects {
+		var set []int
+		for _, i := range o {
+			if i >= 0 && !slices.Contains(set, i) {
+				set = append(set, i)
+			}
+		}
+		if !chain || len(set) < 2 {
+			sets = append(sets, set)
+			continue
+		}
+		for k := range set[1:] {
+			sets = append(sets, set[k:k+2])
+		}
+	}
+	return sets
+}
+
+// Take looks at the features. Such as are not finite, or never vary, are a result; the error says what cannot be asked.
+func (l *Listed) Take() (*Model, error) {
+	opt := embedding.Options{Seed: l.Seed, Confidence: l.Confidence}
+	m := &Model{Model: l.Model, Digest: l.Digest, Value: l.Value, Width: wide(l.At)}
+	thing, pairs := embedding.Chain(len(l.Inputs), objectsOf(l.Objects, l.Chain), l.Seed)
+	o := &embedding.Orbits{Object: thing, At: []*mat.Dense{l.At}}
+	got, err := o.Invariance(opt)
+	switch nf, ok := errors.AsType[*embedding.NotFiniteError](err); {
+	case ok:
+		m.State = NotFinite
+		m.Why = fmt.Sprintf("feature %d of %s is %g at %s", nf.Component, l.Value, nf.Value, l.Inputs[nf.Sample])
+		m.conclude()
+		return m, nil
+	case errors.Is(err, embedding.ErrConstant):
+		m.State, m.Why = Collapsed, "features are the same for every sample"
+		m.conclude()
+		return m, nil
+	case errors.Is(err, embedding.ErrFew):
+		return nil, fmt.Errorf("%w: views of different things are what others are compared with; list more things, "+
+			"objects that share an input are one", err)
+	case err != nil:
+		return nil, err
+	}
+	rank, apart := estimate(got.Rank), Number(got.Apart)
+	m.Rank, m.Dead, m.Apart, m.Pairs = &rank, got.Dead, &apart, got.Pairs
+	if got.Vacuous {
+		m.State, m.Why = Collapsed, "the effective rank is below "+strconv.Itoa(embedding.Collapsed)
+	}
+	g, err := embedding.NewGiven(l.At, thing, opt)
+	if err != nil {
+		return nil, err
+	}
+	m.Given = &Given{Inputs: len(l.Inputs), Things: 1 + slices.Max(thing), Others: g.Others}
+	by := make([][]embedding.Pair, embedding.MostSteps+1)
+	for _, p := range pairs {
+		by[p.Steps] = append(by[p.Steps], p)
+	}
+	for steps, some := range by {
+		if len(some) == 0 {
+			continue
+		}
+		n := l.near(g.Compare(some), steps, nil)
+		if n.Things < embedding.LeastObjects {
+			m.Notes = append(m.Notes, fmt.Sprintf("pairs over %s: %s of them, want at least %d",
+				words.Plural(steps, "given pair", "given pairs"), words.Plural(n.Things, "thing has", "things have"),
+				embedding.LeastObjects))
+			continue
+		}
+		m.Given.Steps = append(m.Given.Steps, n)
+	}
+	if len(m.Given.Steps) == 0 {
+		return nil, fmt.Errorf("%w: few of them have two views: list at least two different inputs of each",
+			embedding.ErrFew)
+	}
+	l.named(m, g)
+	m.conclude()
+	return m, nil
+}
+
+// named compares listed pairs by the names of their views.
+func (l *Listed) named(m *Model, g *embedding.Given) {
+	for b := range l.Views {
+		for a := range b {
+			var pairs []embedding.Pair
+			for _, o := range l.Objects {
+				i, j := o[a], o[b]
+				switch {
+				case i < 0 || j < 0 || l.Chain && slices.ContainsFunc(o[a+1:b], func(k int) bool { return k >= 0 }):
+				case i == j:
+					m.Given.Same++
+				default:
+					pairs = append(pairs, embedding.Pair{A: min(i, j), B: max(i, j), Steps: 1})
+				}
+			}
+			if len(l.Views) > mostNamed {
+				continue
+			}
+			n := l.near(g.Compare(pairs), 1, []string{l.Views[a], l.Views[b]})
+			if n.Things >= embedding.LeastObjects {
+				m.Given.Views = append(m.Given.Views, n)
+			}
+		}
+	}
+	if m.Given.Same > 0 {
+		m.Notes = append(m.Notes, words.Plural(m.Given.Same, "pair of views that is", "pairs of views that are")+
+			" one input, of which every model answers the same")
+	}
+}
+
+func (l *Listed) near(n embedding.Nearness, steps int, names []string) Near {
+	out := Near{
+		Steps: steps, Views: names, Pairs: n.Pairs, Things: n.Things, Ratio: estimate(n.Ratio), AUC: estimate(n.AUC),
+		WorstRatio: Number(n.WorstRatio),
+	}
+	if n.Pairs > 0 {
+		out.Worst = []string{l.Inputs[n.Worst.A], l.Inputs[n.Worst.B]}
+	}
+	return out
+}
+
+// state is what is said of pairs.
+func (n *Near) state() State {
+	low, high := float64(n.Ratio.Low), float64(n.Ratio.High)
+	switch {
+	case high < StaysBelow:
+		return Stay
+	case low > LostAbove:
+		return Lost
+	case low >= StaysBelow && high <= LostAbove && float64(n.AUC.Low) > 0.5:
+		return Move
+	}
+	return Undecided
+}
+
+// furthest are the pairs that decide: of those in the worst state those that are furthest apart.
+func (g *Given) furthest() *Near {
+	order := []State{Stay, Move, Undecided, Lost}
+	var out *Near
+	for _, all := range [][]Near{g.Steps, g.Views} {
+		for i := range all {
+			n := &all[i]
+			if out == nil {
+				out = n
+				continue
+			}
+			a, b := slices.Index(order, n.state()), slices.Index(order, out.state())
+			if a > b || a == b && n.Ratio.Value > out.Ratio.Value {
+				out = n
+			}
+		}
+	}
+	return out
+}
+
+// state is that of the pairs that are furthest apart.
+func (g *Given) state() State { return g.furthest().state() }
+
+// what are the pairs in words.
+func (n *Near) what() string {
+	switch {
+	case n.Views != nil:
+		return n.Views[0] + " and " + n.Views[1]
+	case n.Steps == 1:
+		return "given pairs"
+	}
+	return fmt.Sprintf("pairs over %d given ones", n.Steps)
+}
+
+// sentence says what was found.
+func (g *Given) sentence(s State) string {
+	n, all := g.furthest(), g.Steps[0]
+	where := fmt.Sprintf("%s are %s of the way to another thing apart (%s)", n.what(),
+		words.Percent(float64(n.Ratio.Value)), n.Ratio.percent())
+	nearer := fmt.Sprintf("a given pair is nearer than two things with probability %s (%s)", all.AUC.text(),
+		all.AUC.interval())
+	switch s {
+	case Stay:
+		return fmt.Sprintf("the features stay: no views of one thing are further apart than %s of the distance to "+
+			"another thing; %s.", figure(float64(n.Ratio.High)), nearer)
+	case Move:
+		return fmt.Sprintf("the features move and keep the thing: %s; %s.", where, nearer)
+	case Lost:
+		return fmt.Sprintf("the features lose the thing: %s; %s.", where, nearer)
+	}
+	return fmt.Sprintf("whether the features keep the thing is not decided: %s; %s; list more things.", where, nearer)
+}
+
+func (g *Given) parts() []part {
+	head := []string{"pairs", "ratio", "interval", "nearer than others", "interval", "pairs", "things", "furthest"}
+	row := func(n *Near) []string {
+		return []string{
+			n.what(), n.Ratio.text(), n.Ratio.interval(), n.AUC.text(), n.AUC.interval(), words.Count(n.Pairs),
+			words.Count(n.Things), fmt.Sprintf("%s, %s: %s", n.Worst[0], n.Worst[1], figure(float64(n.WorstRatio))),
+		}
+	}
+	steps := part{
+		title: "Are views of one thing nearer than those of others?",
+		table: [][]string{head},
+		notes: []string{
+			"Ratio: how far two views of one thing are apart, over how far those of two things are. 0: they are one; " +
+				"1: " +
+				"nothing is left of the thing. Nearer than others: the probability that a pair is nearer than two " +
+				"views " +
+				"of two things; 0.5: as often as not. Each thing weighs the same.",
+		},
+	}
+	for i := range g.Steps {
+		steps.table = append(steps.table, row(&g.Steps[i]))
+	}
+	out := []part{steps}
+	if len(g.Views) > 1 {
+		views := part{title: "Which views are far from each other?", table: [][]string{head}}
+		all := slices.Clone(g.Views)
+		slices.SortStableFunc(all, func(a, b Near) int { return cmp.Compare(b.Ratio.Value, a.Ratio.Value) })
+		for i := range all[:min(len(all), mostRows)] {
+			views.table = append(views.table, row(&all[i]))
+		}
+		if n := len(all) - mostRows; n > 0 {
+			views.notes = append(views.notes, words.Plural(n, "pair", "pairs")+
+				" of views that are nearer are left out here; the JSON has all.")
+		}
+		out = append(out, views)
+	}
+	return out
+}
