@@ -157,6 +157,9 @@ func (a *App) Embed(ctx context.Context, s *job.Study, o EmbedOptions) (*EmbedRe
 		return a.embedViews(ctx, s, o)
 	}
 	e := s.Embedding
+	if e.Sequence.Views != "" {
+		return a.embedSequences(ctx, s, o)
+	}
 	if e.Chain {
 		return nil, s.Errorf("embedding.chain", "says which of given views belong together; add data: {views: "+
 			"FILE.csv}, "+
@@ -194,17 +197,7 @@ func (a *App) Embed(ctx context.Context, s *job.Study, o EmbedOptions) (*EmbedRe
 	if err != nil {
 		return nil, err
 	}
-	r := &encoder.Report{
-		Format: encoder.FormatNumber, Seed: w.Study.Seed,
-		Confidence: encoder.Number(cmp.Or(w.Study.Audit.Confidence, 0.95)), Group: w.Group().Name(),
-		Measure: f.plan.Measure, Samples: encoder.Samples{
-			Fit: len(f.sides[split.Fit].Names), Choose: len(f.sides[split.Choose].Names),
-			Confirm: len(f.sides[split.Confirm].Names), Objects: f.confirmed(),
-		},
-	}
-	for _, g := range f.plan.Elements {
-		r.Elements = append(r.Elements, group.Title(w.Group(), g))
-	}
+	r := f.report()
 	for _, m := range w.Eval.Models {
 		if m.Name == other {
 			continue

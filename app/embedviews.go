@@ -75,6 +75,19 @@ func (a *App) embedViews(ctx context.Context, s *job.Study, o EmbedOptions) (*Em
 
 // elementsOnly refuses what is asked of elements of a group.
 func (a *App) elementsOnly(s *job.Study, o EmbedOptions) error {
+	const why = "is asked of samples that a group moves, and given views have none: leave it out, or name " +
+		"data.images and a group"
+	if s.Embedding.Sequence.Views != "" {
+		return s.Errorf("embedding.sequence", why)
+	}
+	if o.Elements > 0 {
+		return fmt.Errorf("%s: %s", a.option("elements"), why)
+	}
+	return a.featuresOnly(s, o, why)
+}
+
+// featuresOnly refuses what is asked of features alone.
+func (a *App) featuresOnly(s *job.Study, o EmbedOptions, why string) error {
 	e := s.Embedding
 	for _, x := range []struct {
 		given     bool
@@ -82,17 +95,13 @@ func (a *App) elementsOnly(s *job.Study, o EmbedOptions) error {
 	}{
 		{len(o.What) > 0, a.option("what"), ""},
 		{len(e.What) > 0, "", "embedding.what"},
-		{o.Elements > 0, a.option("elements"), ""},
 		{o.Against != "", a.option("against"), ""},
 		{e.Against != "", "", "embedding.against"},
 		{e.Anchors > 0, "", "embedding.anchors"},
 	} {
-		const why = "is asked of samples that a group moves, and given views have none: leave it out, or name " +
-			"data.images " +
-			"and a group"
 		switch {
 		case x.given && x.key != "":
-			return s.Errorf(x.key, why)
+			return s.Errorf(x.key, "%s", why)
 		case x.given:
 			return fmt.Errorf("%s: %s", x.flag, why)
 		}

@@ -28,6 +28,7 @@ import (
 // error, so that a script cannot mean one thing and test another.
 var fixtures = map[string]func(*testscript.TestScript, bool, []string){
 	"onnx":     fixture(writeONNX),
+	"sequence": fixture(writeSequence),
 	"pictures": fixture(writePictures),
 	"bigpng":   fixture(writeBigPNG),
 	"thousand": fixture(writeThousand),

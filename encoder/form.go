@@ -119,6 +119,9 @@ func (r *Report) parts() []part {
 		if m.Given != nil {
 			all = append(all, m.Given.parts()...)
 		}
+		if m.Sequences != nil {
+			all = append(all, m.Sequences.part())
+		}
 		if m.Against != nil {
 			all = append(all, m.Against.parts()...)
 		}

@@ -112,6 +112,9 @@ type Model struct {
 	Extrapolation *Extrapolation `json:"extrapolation,omitempty"`
 	// Given says how far views that somebody has listed are apart; nil where a group moved the samples.
 	Given *Given `json:"given,omitempty"`
+	// Sequences says what the order and the route of views do to the vector that stands for them; nil for models that
+	// read one input.
+	Sequences *Sequences `json:"sequences,omitempty"`
 	// Against compares another release; nil where none was named.
 	Against *Against `json:"against,omitempty"`
 	// Notes say what was not asked, and why.
@@ -307,6 +310,41 @@ type Near struct {
 	// Worst are the two inputs that are furthest apart.
 	Worst      []string `json:"worst"`
 	WorstRatio Number   `json:"worst_ratio"`
+}
+
+// Sequences says what the order and the route of views do to the vector that stands for them.
+type Sequences struct {
+	// Views and Actions are the inputs of the model.
+	Views   string `json:"views"`
+	Actions string `json:"actions"`
+	// Next are the actions by which views are predicted; none where elements do not lead to each other.
+	Next []string `json:"next,omitempty"`
+	// Lengths are what is found of so many views, the fewest first.
+	Lengths []Length `json:"lengths"`
+}
+
+// Length is what is found of sequences of so many views. Ratios are in distances between two samples, of as many views.
+type Length struct {
+	Views int `json:"views"`
+	// Rank is the effective rank of the vectors, Apart the mean distance of two samples, in the unit of the vectors.
+	Rank  Estimate `json:"effective_rank"`
+	Apart Number   `json:"apart"`
+	// Order is what shuffling the views does, Route another way between the same first and the same last view, Longest
+	// so many views before these; nil where there is none.
+	Order   *Step `json:"order,omitempty"`
+	Route   *Step `json:"route,omitempty"`
+	Longest *Step `json:"longest,omitempty"`
+	// Retrieval says how far a linear map for each next action finds the next view, alone, among all views of the
+	// sample.
+	Retrieval *Retrieval `json:"retrieval,omitempty"`
+}
+
+// Step is how far the vectors go.
+type Step struct {
+	Ratio Estimate `json:"ratio"`
+	// Worst is the sample whose vector goes furthest, and how far.
+	Worst      string `json:"worst"`
+	WorstRatio Number `json:"worst_ratio"`
 }
 
 // Against compares another release, the new one, with the model, the old one.

@@ -37,6 +37,8 @@ func (m *Model) conclude() {
 	case m.State != "":
 	case m.Given != nil:
 		m.State = m.Given.state()
+	case m.Sequences != nil:
+		m.State = m.Sequences.state()
 	case far == nil:
 		m.State, m.Why = Undecided, "the identity is the only element"
 	default:
@@ -53,8 +55,13 @@ func (m *Model) conclude() {
 	}
 	out := &strings.Builder{}
 	fmt.Fprintf(out, "%s: ", m.Model)
-	if m.Given != nil && m.State != Collapsed && m.State != NotFinite {
+	switch {
+	case m.State == Collapsed, m.State == NotFinite:
+	case m.Given != nil:
 		m.Sentence = out.String() + m.Given.sentence(m.State)
+		return
+	case m.Sequences != nil:
+		m.Sentence = out.String() + m.Sequences.sentence(m.State)
 		return
 	}
 	switch m.State {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 
 	"nero/symmetry/group"
 )
@@ -140,6 +141,30 @@ type Embedding struct {
 	// of given views only those next to each other are said to show one thing, in the order in which the list first
 	// names them, as of pictures of a film: whether others do follows from these; default each two of an object are
 	Chain bool `json:"chain,omitempty" yaml:"chain,omitempty"`
+	// the models read sequences of views and of what was done between them, and answer one vector for all
+	Sequence Sequence `json:"sequence,omitzero" yaml:"sequence,omitempty"`
+}
+
+// Sequence says how models read sequences of views (docs/EMBEDDINGS.md). Each sample is moved by several elements of
+// the
+// group; what moves each view to the next is told in coordinates of the group.
+type Sequence struct {
+	// input of the views, with the axes sample, view, and those of a picture
+	Views string `json:"views" yaml:"views" jsonschema:"minLength=1"`
+	// input of the actions, with the axes sample, view, coordinate; after the last view that of the identity
+	Actions string `json:"actions" yaml:"actions" jsonschema:"minLength=1"`
+	// how many views are read; default 1, 2, 4 and 8
+	Lengths []int `json:"lengths,omitempty" yaml:"lengths,omitempty" jsonschema:"minItems=1,maxItems=16,uniqueItems,minimum=1,maximum=64" study:"single"`
+}
+
+// Long are the lengths that are asked, ascending.
+func (s Sequence) Long() []int {
+	out := slices.Clone(s.Lengths)
+	if out == nil {
+		out = []int{1, 2, 4, 8}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // Formula is a metric by an expression over named arrays.

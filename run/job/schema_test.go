@@ -55,7 +55,8 @@ func makeSchema(t *testing.T) []byte {
 		"Group":  reflect.TypeFor[Group](), "Orbit": reflect.TypeFor[Orbit](), "Audit": reflect.TypeFor[Audit](),
 		"Contract": reflect.TypeFor[Contract](),
 		"Cut":      reflect.TypeFor[Cut](), "Masks": reflect.TypeFor[Masks](),
-		"Embedding": reflect.TypeFor[Embedding](), "Formula": reflect.TypeFor[Formula](),
+		"Embedding": reflect.TypeFor[Embedding](), "Sequence": reflect.TypeFor[Sequence](),
+		"Formula":   reflect.TypeFor[Formula](),
 		"Measure":   reflect.TypeFor[Measure](),
 		"Phantoms":  reflect.TypeFor[Phantoms](),
 		"Particles": reflect.TypeFor[Particles](),
@@ -77,8 +78,8 @@ func makeSchema(t *testing.T) []byte {
 		}
 		refine(t, d, typ)
 	}
-	if len(s.Definitions) != 33 {
-		t.Fatalf("%d definitions, expected 33: add the new one above", len(s.Definitions))
+	if len(s.Definitions) != 34 {
+		t.Fatalf("%d definitions, expected 34: add the new one above", len(s.Definitions))
 	}
 	orbit := s.Definitions["Orbit"]
 	var pairs []*jsonschema.Schema
@@ -263,7 +264,7 @@ func TestSchemaRules(t *testing.T) {
 	if n < 40 {
 		t.Errorf("only %d permitted values", n)
 	}
-	if c := strings.Count(text, `"additionalProperties": false`); c != 34 {
-		t.Errorf("%d of 34 mappings refuse unknown keys", c)
+	if c := strings.Count(text, `"additionalProperties": false`); c != 35 {
+		t.Errorf("%d of 35 mappings refuse unknown keys", c)
 	}
 }

@@ -1,0 +1,405 @@
+package encoder
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"nero/data/split"
+	"nero/measure/embedding"
+	"nero/present/words"
+	"nero/symmetry/group"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Route is the elements at which a sample is seen, one after another.
+type Route []int
+
+// Routes are what is asked of one sample and so many views: one route, its views in another order, and another route
+// from the same first view to the same last one.
+type Routes struct{ Base, Shuffled, Other Route }
+
+// leastElements is how few elements leave a choice between routes.
+const leastElements = 3
+
+// DrawRoutes draws routes over so many elements, for each length: that of the longest is drawn, and those of fewer
+// views
+// are its end, so that all of them arrive at one view. What is drawn depends on the seed and the name of the sample
+// alone. Shuffled is nil for fewer than two views, Other for fewer than three.
+func DrawRoutes(seed uint64, sample string, elements int, lengths []int) []Routes {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(sample)) // a hash takes everything
+	r := rand.New(rand.NewPCG(seed, h.Sum64()))
+	longest := make(Route, slices.Max(lengths))
+	for k := range longest {
+		longest[k] = r.IntN(elements)
+		for k > 0 && longest[k] == longest[k-1] { // each action moves something
+			longest[k] = r.IntN(elements)
+		}
+	}
+	var out []Routes
+	for _, n := range lengths {
+		x := Routes{Base: longest[len(longest)-n:]}
+		if n >= 2 {
+			x.Shuffled = slices.Clone(x.Base)
+			for slices.Equal(x.Shuffled, x.Base) {
+				r.Shuffle(n, func(i, j int) { x.Shuffled[i], x.Shuffled[j] = x.Shuffled[j], x.Shuffled[i] })
+			}
+		}
+		if n >= 3 {
+			x.Other = slices.Clone(x.Base)
+			for slices.Equal(x.Other, x.Base) {
+				for k := 1; k < n-1; k++ {
+					x.Other[k] = r.IntN(elements)
+				}
+			}
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// Actions are the elements that move each view of a route to the next, and after the last one the identity.
+func (r Route) Actions(g group.Group, elements []group.Element) []group.Element {
+	out := make([]group.Element, len(r))
+	for k := range r {
+		out[k] = g.Identity()
+		if k+1 < len(r) {
+			out[k] = g.Mul(elements[r[k+1]], g.Inv(elements[r[k]]))
+		}
+	}
+	return out
+}
+
+// Sequenced is a model that reads sequences of views, and the vectors that it answers.
+type Sequenced struct {
+	Model, Digest, Value string
+	// Views and Actions are its inputs.
+	Views, Actions string
+	Group          group.Group
+	Elements       []group.Element
+	// Lengths are how many views there are, ascending.
+	Lengths []int
+	Sides   map[split.Side]*SequencedSide
+	// Seed decides what is drawn; Confidence is that of intervals.
+	Seed       uint64
+	Confidence float64
+}
+
+// SequencedSide is what is answered of the samples of one side.
+type SequencedSide struct {
+	Names, Objects []string
+	// Single are the vectors of one view alone, at each element; nil where the model reads no single view.
+	Single []*mat.Dense
+	// By are those of each length.
+	By []SequencedLength
+}
+
+// SequencedLength are vectors of so many views, a row for each sample.
+type SequencedLength struct {
+	// of the routes, nil for those that there are not
+	Base, Shuffled, Other *mat.Dense
+	// Last is the element of the last view of each sample.
+	Last []int
+}
+
+// mostNext is how many actions views are predicted by.
+const mostNext = 4
+
+// next are some elements that lead from each element to another one, and where.
+func (s *Sequenced) next() (actions []int, to [][]int) {
+	for k, h := range s.Elements {
+		if s.Group.Dist(s.Group.Identity(), h) < group.Tolerance {
+			continue
+		}
+		var all []int
+		for _, g := range s.Elements {
+			x := s.Group.Mul(h, g)
+			if i := slices.IndexFunc(s.Elements, func(e group.Element) bool {
+				return s.Group.Dist(x, e) < group.Tolerance
+			}); i >= 0 {
+				all = append(all, i)
+			}
+		}
+		if len(all) == len(s.Elements) {
+			actions, to = append(actions, k), append(to, all)
+		}
+	}
+	n := len(actions)
+	for i := range min(n, mostNext) { // spread over those that there are
+		actions[i], to[i] = actions[i*n/min(n, mostNext)], to[i*n/min(n, mostNext)]
+	}
+	return actions[:min(n, mostNext)], to[:min(n, mostNext)]
+}
+
+// Take looks at the vectors. Such as are not finite, or never vary, are a result; the error says what cannot be asked.
+func (s *Sequenced) Take() (*Model, error) {
+	if len(s.Elements) < leastElements {
+		return nil, fmt.Errorf("%s with %s: want at least %d, so that there are two routes between two views",
+			s.Group.Name(), words.Plural(len(s.Elements), "element", "elements"), leastElements)
+	}
+	confirm := s.Sides[split.Confirm]
+	m := &Model{
+		Model: s.Model, Digest: s.Digest, Value: s.Value, Width: wide(confirm.By[0].Base),
+		Sequences: &Sequences{Views: s.Views, Actions: s.Actions},
+	}
+	actions, to := s.next()
+	switch {
+	case confirm.Single == nil:
+		m.Notes = append(m.Notes, "prediction of the next view: the model is not asked about one view alone; name 1 "+
+			"among "+
+			"the lengths")
+	case len(actions) == 0:
+		m.Notes = append(m.Notes, "prediction of the next view: no element leads from each view to another one that "+
+			"is "+
+			"asked; name elements that are equally spaced")
+	default:
+		for _, k := range actions {
+			m.Sequences.Next = append(m.Sequences.Next, group.Title(s.Group, s.Elements[k]))
+		}
+	}
+	for i := range s.Lengths {
+		l, err := s.length(m, i)
+		if err != nil {
+			return nil, err
+		}
+		if l == nil { // not finite, or the same for all
+			m.conclude()
+			return m, nil
+		}
+		if len(m.Sequences.Next) > 0 {
+			if l.Retrieval, err = s.predicted(i, to); err != nil {
+				return nil, err
+			}
+		}
+		m.Sequences.Lengths = append(m.Sequences.Lengths, *l)
+	}
+	m.conclude()
+	return m, nil
+}
+
+// length is what order and route do to so many views; nil where vectors are such that nothing can be said, which the
+// model then says.
+func (s *Sequenced) length(m *Model, at int) (*Length, error) {
+	side := s.Sides[split.Confirm]
+	l := &Length{Views: s.Lengths[at]}
+	all, longest := side.By[at], side.By[len(s.Lengths)-1]
+	o := &embedding.Orbits{Object: numbered(side.Objects), At: []*mat.Dense{all.Base}}
+	var to []**Step
+	for _, x := range []struct {
+		at *mat.Dense
+		to **Step
+	}{{all.Shuffled, &l.Order}, {all.Other, &l.Route}, {longest.Base, &l.Longest}} {
+		if x.at != nil && x.at != all.Base {
+			o.At, to = append(o.At, x.at), append(to, x.to)
+		}
+	}
+	got, err := o.Invariance(embedding.Options{Seed: s.Seed, Confidence: s.Confidence})
+	if nf, ok := errors.AsType[*embedding.NotFiniteError](err); ok {
+		m.State = NotFinite
+		m.Why = fmt.Sprintf("number %d of %s is %g at sample %s, %s", nf.Component, s.Value, nf.Value,
+			side.Names[nf.Sample], words.Plural(l.Views, "view", "views"))
+		return nil, nil //nolint:nilnil // the model says why
+	}
+	if errors.Is(err, embedding.ErrConstant) {
+		m.State, m.Why = Collapsed, fmt.Sprintf("vectors of %s are the same for every sample",
+			words.Plural(l.Views, "view", "views"))
+		return nil, nil //nolint:nilnil // likewise
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.Rank, l.Apart = estimate(got.Rank), Number(got.Apart)
+	if got.Vacuous && m.State == "" {
+		m.State = Collapsed
+		m.Why = fmt.Sprintf("the effective rank of %s is below %d", words.Plural(l.Views, "view", "views"),
+			embedding.Collapsed)
+	}
+	for k, t := range to {
+		by := got.By[k+1]
+		*t = &Step{estimate(by.Ratio), side.Names[by.Worst], Number(by.WorstRatio)}
+	}
+	return l, nil
+}
+
+// predicted says how far maps of the vectors of so many views, one for each next action, find the view that it leads to
+// among the views of the sample.
+func (s *Sequenced) predicted(at int, to [][]int) (*Retrieval, error) {
+	fit, choose, confirm := s.Sides[split.Fit], s.Sides[split.Choose], s.Sides[split.Confirm]
+	from, err := embedding.Leading(&embedding.Orbits{
+		Object: numbered(fit.Objects), At: []*mat.Dense{fit.By[at].Base},
+	}, s.Seed)
+	if err != nil {
+		return nil, err
+	}
+	single, err := embedding.Leading(&embedding.Orbits{Object: numbered(fit.Objects), At: fit.Single}, s.Seed)
+	if err != nil {
+		return nil, err
+	}
+	// what the action makes of the last view of each sample
+	after := func(x *SequencedSide, next []int) *mat.Dense {
+		out := mat.NewDense(len(x.Names), wide(single.Axes), nil)
+		for i, last := range x.By[at].Last {
+			one := x.Single[next[last]].Slice(i, i+1, 0, wide(x.Single[0]))
+			out.SetRow(i, single.Of(mat.DenseCopyOf(one)).RawRowView(0))
+		}
+		return out
+	}
+	var candidates []*mat.Dense
+	for _, x := range confirm.Single {
+		candidates = append(candidates, single.Of(x))
+	}
+	var ranks, count, object []int
+	for _, next := range to {
+		pairs := func(x *SequencedSide) embedding.Pairs {
+			return embedding.Pairs{
+				Before: from.Of(x.By[at].Base), After: after(x, next), Object: numbered(x.Objects),
+			}
+		}
+		m, err := embedding.Learn(pairs(fit), pairs(choose), true, nil)
+		if err != nil {
+			return nil, err
+		}
+		got := m.Of(from.Of(confirm.By[at].Base))
+		for i, last := range confirm.By[at].Last {
+			var views [][]float64
+			for _, c := range candidates {
+				views = append(views, c.RawRowView(i))
+			}
+			ranks = append(ranks, embedding.Rank(got.RawRowView(i), views, next[last]))
+			count = append(count, len(views))
+		}
+		object = append(object, numbered(confirm.Objects)...)
+	}
+	r := retrieval(embedding.Retrieve(ranks, count, object, embedding.Options{
+		Seed: s.Seed, Confidence: s.Confidence,
+	}))
+	return &r, nil
+}
+
+// steps are what order and route do, at every length.
+func (s *Sequences) steps() []*Step {
+	var out []*Step
+	for i := range s.Lengths {
+		for _, x := range []*Step{s.Lengths[i].Order, s.Lengths[i].Route} {
+			if x != nil {
+				out = append(out, x)
+			}
+		}
+	}
+	return out
+}
+
+// state is what is said of order and route together.
+func (s *Sequences) state() State {
+	all := s.steps()
+	if len(all) == 0 {
+		return Undecided
+	}
+	out := Stay
+	for _, x := range all {
+		low, high := float64(x.Ratio.Low), float64(x.Ratio.High)
+		switch {
+		case low > LostAbove:
+			return Lost
+		case high < StaysBelow:
+		case low >= StaysBelow && high <= LostAbove:
+			if out == Stay {
+				out = Move
+			}
+		default:
+			out = Undecided
+		}
+	}
+	return out
+}
+
+// sentence says what was found.
+func (s *Sequences) sentence(state State) string {
+	if len(s.steps()) == 0 {
+		return "nothing can be told of order and route: name lengths of at least 3."
+	}
+	far := func(of func(*Length) *Step) (out *Step, views int) {
+		for i := range s.Lengths {
+			if x := of(&s.Lengths[i]); x != nil && (out == nil || x.Ratio.Value > out.Ratio.Value) {
+				out, views = x, s.Lengths[i].Views
+			}
+		}
+		return out, views
+	}
+	text := ""
+	for _, x := range []struct {
+		what string
+		of   func(*Length) *Step
+	}{
+		{"another order", func(l *Length) *Step { return l.Order }},
+		{"another route", func(l *Length) *Step { return l.Route }},
+	} {
+		if step, views := far(x.of); step != nil {
+			if text != "" {
+				text += ", "
+			}
+			text += fmt.Sprintf("%s of %d views takes it %s of the way to another sample (%s)", x.what, views,
+				words.Percent(float64(step.Ratio.Value)), step.Ratio.percent())
+		}
+	}
+	head := map[State]string{
+		Stay: "the vector of a sequence stays: ", Move: "the vector of a sequence moves: ",
+		Lost:      "the vector of a sequence loses the sample: ",
+		Undecided: "how far the vector of a sequence moves is not decided: ",
+	}[state]
+	for _, l := range []*Length{&s.Lengths[0], &s.Lengths[len(s.Lengths)-1]} {
+		if l.Retrieval == nil || l.Views == s.Lengths[0].Views && l != &s.Lengths[0] {
+			continue
+		}
+		text += fmt.Sprintf("; the next view after %d is found with MRR %s, chance %s", l.Views, l.Retrieval.MRR.text(),
+			figure(float64(l.Retrieval.Chance)))
+	}
+	return head + text + "."
+}
+
+func (s *Sequences) part() part {
+	p := part{
+		title: "What do order and route of views do?",
+		table: [][]string{{
+			"views", "order", "interval", "route", "interval", "longest", "interval", "next view", "interval", "chance",
+		}},
+		notes: []string{
+			"Ratio: how far the vector goes, over how far two samples are apart. Order: the same views, shuffled. " +
+				"Route: " +
+				"another way between the same first and the same last view. Longest: more views before these. 0: it " +
+				"stays; " +
+				"1: nothing is left of the sample.",
+		},
+	}
+	cells := func(x *Step) (a, b string) {
+		if x == nil {
+			return "none", ""
+		}
+		return x.Ratio.text(), x.Ratio.interval()
+	}
+	for i := range s.Lengths {
+		l := &s.Lengths[i]
+		row := []string{strconv.Itoa(l.Views)}
+		for _, x := range []*Step{l.Order, l.Route, l.Longest} {
+			a, b := cells(x)
+			row = append(row, a, b)
+		}
+		if r := l.Retrieval; r != nil {
+			row = append(row, r.MRR.text(), r.MRR.interval(), figure(float64(r.Chance)))
+		} else {
+			row = append(row, "none", "", "")
+		}
+		p.table = append(p.table, row)
+	}
+	if len(s.Next) > 0 {
+		p.notes = append(p.notes, fmt.Sprintf("Next view: MRR of the view after one more action (%s), by a linear map "+
+			"for "+
+			"each of them from the vector, among the single views of the sample.", words.List(s.Next)))
+	}
+	return p
+}
