@@ -8,6 +8,7 @@ from nero._find import find_nero, find_onnxruntime
 from nero._models.functions import Function
 from nero._monitor import Monitor
 from nero._program import program
+from nero._repeat import Repeat, RepeatModel, RepeatView, repeat
 from nero._run import Run, run
 from nero._study import Study, study
 from nero._watch import Watch, WatchSeries, watch
@@ -33,6 +34,9 @@ __all__ = [
     "NeroError",
     "ProgramMismatch",
     "ProgramNotFound",
+    "Repeat",
+    "RepeatModel",
+    "RepeatView",
     "Run",
     "Study",
     "Watch",
@@ -52,6 +56,7 @@ __all__ = [
     "inspect",
     "open",
     "program",
+    "repeat",
     "run",
     "study",
     "watch",
