@@ -109,8 +109,8 @@ type interview struct {
 
 // witness is a model that is asked.
 type witness struct {
-	name, place string
-	drawing     bool
+	name, place, digest string
+	drawing             bool
 	// at once at most; 0 for as many as there are workers
 	atOnce int
 	ask    func(context.Context, repeat.Question) (repeat.Answer, error)
@@ -230,8 +230,8 @@ func (a *App) repeatModel(ctx context.Context, s *job.Study, m *witness, w *inte
 	step := begin(a.tell, TaskRepeat, m.name, "questions")
 	defer step.end()
 	subject := &repeat.Subject{
-		Model: m.name, Place: m.place, Things: w.things, Views: w.views, Ask: m.ask, Drawing: m.drawing,
-		Busted: s.Repeat.Bust, Began: step.size, Step: step.step,
+		Model: m.name, Place: m.place, Digest: m.digest, Things: w.things, Views: w.views, Ask: m.ask,
+		Drawing: m.drawing, Busted: s.Repeat.Bust, Began: step.size, Step: step.step,
 	}
 	workers := o.Workers
 	if m.atOnce > 0 { // waiting for a server takes no processor
@@ -502,8 +502,12 @@ func numeric(w *workload.Workload, m *eval.Model, classes []string, input func(r
 ) *witness {
 	i := slices.IndexFunc(w.Study.Models, func(x job.Model) bool { return x.Name == m.Name })
 	said := w.Study.Models[i]
+	digest := ""
+	if i := slices.IndexFunc(w.Job.Models, func(x job.ModelRef) bool { return x.Name == m.Name }); i >= 0 {
+		digest = w.Job.Models[i].SHA256
+	}
 	return &witness{
-		name: m.Name, place: said.Endpoint, drawing: said.Endpoint != "" || len(said.Program) > 0,
+		name: m.Name, place: said.Endpoint, digest: digest, drawing: said.Endpoint != "" || len(said.Program) > 0,
 		ask: func(ctx context.Context, q repeat.Question) (repeat.Answer, error) {
 			x, err := input(q)
 			if err != nil {

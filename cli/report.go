@@ -27,8 +27,8 @@ func (a *App) report() *cobra.Command {
 
 With -o FILE.html it writes the interface of nero serve with the run inside: one file that opens from disk, asks the network for nothing and
 runs no model. A DIR is the folder of a run or of an audit, or one that holds such folders; two runs are laid side by side. What nero repair,
-discover, data, identify, watch, weights and embed found of the run or beside it (repair.json, discovery.json, data.json, answers.yaml,
-watch.json, weights.json, embedding.json) is inside, too. Models and data are asked for the inputs and the scores of the samples that are kept whole, unless --no-live
+discover, data, identify, watch, weights, embed and repeat found of the run or beside it (repair.json, discovery.json, data.json,
+answers.yaml, watch.json, weights.json, embedding.json, repeat.json) is inside, too. Models and data are asked for the inputs and the scores of the samples that are kept whole, unless --no-live
 is given or they are not there any more. What does not fit into the budget is left out, and the page says what. See docs/REPORT.md.
 
 With -o FOLDER it writes report.md, the aggregate and some individual NERO plots as SVG and PNG, and the aggregate curves as CSV. It runs no

@@ -40,8 +40,8 @@ func (a *App) serve() *cobra.Command {
 the input as it moves, with the models' answers at any element while you drag. A DIR is the folder of a run, of an audit, or one that
 holds such folders, like the one that nero demo writes. Runs that are not finished fill in as they are computed; of a planned audit
 (nero plan --audit) it is said how far it is and what has it made, and it is shown as soon as it is. What nero repair,
-discover, data, identify, watch, weights and embed wrote (repair.json, discovery.json, data.json, answers.yaml, watch.json, weights.json,
-embedding.json) has pages, too, given by itself or beside a run.
+discover, data, identify, watch, weights, embed and repeat wrote (repair.json, discovery.json, data.json, answers.yaml, watch.json,
+weights.json, embedding.json, repeat.json) has pages, too, given by itself or beside a run.
 Without a DIR it asks the questions of nero identify in the browser, for which nothing has to be there.
 
 The address is printed first. Without --host only this machine can reach it; with it, visitors need the token in the printed

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -68,6 +69,9 @@ func Schema() ([]byte, error) {
 	return append(b, '\n'), err
 }
 
+// MarkOf tells a repeat.json from other JSON by its first keys.
+const MarkOf = `"times":`
+
 // ReadReport reads a report in JSON; its name is that of the file, for messages.
 func ReadReport(name string, b []byte) (*Report, error) {
 	const want = "want a repeat.json that nero repeat wrote"
@@ -78,28 +82,44 @@ func ReadReport(name string, b []byte) (*Report, error) {
 	switch {
 	case r.Format != FormatNumber:
 		return nil, fmt.Errorf("%s: the format is %d and not %d; %s", name, r.Format, FormatNumber, want)
-	case len(r.Models) == 0 || r.Times < 1:
+	case len(r.Models) == 0 || r.Times < 1 || r.Sentence == "":
 		return nil, fmt.Errorf("%s: no models; %s", name, want)
 	}
 	for _, m := range r.Models {
 		if m == nil {
 			return nil, fmt.Errorf("%s: a model that is null; %s", name, want)
 		}
-		c := m.Contract
-		if c == nil {
-			continue
+		if slices.Contains(m.Objects, nil) || slices.Contains(m.Given, nil) || len(m.Outcomes) == 0 {
+			return nil, fmt.Errorf("%s: what %s answered is not whole; %s", name, words.Line(m.Name), want)
 		}
-		if c.Unit != objects && c.Unit != environments {
-			return nil, fmt.Errorf("%s: the contract of %s counts %q; %s", name, words.Line(m.Name), c.Unit, want)
-		}
-		s := c.Stream
-		if s.N < 0 || s.Over < 0 || s.Over > s.N || len(c.Seen) != s.N {
-			return nil, fmt.Errorf("%s: the contract of %s has %d objects of which %d failed, and the names of %d; %s",
-				name,
-				words.Line(m.Name), s.N, s.Over, len(c.Seen), want)
+		if err := m.Contract.whole(); err != nil {
+			return nil, fmt.Errorf("%s: the contract of %s %w; %s", name, words.Line(m.Name), err, want)
 		}
 	}
 	return &r, nil
+}
+
+// whole says what of a contract in a file cannot be.
+func (c *Contract) whole() error {
+	if c == nil {
+		return nil
+	}
+	if c.Unit != objects && c.Unit != environments {
+		return fmt.Errorf("counts %q", c.Unit)
+	}
+	s := c.Stream
+	if s.N < 0 || s.Over < 0 || s.Over > s.N || len(c.Seen) != s.N {
+		return fmt.Errorf("has %d objects of which %d failed, and the names of %d", s.N, s.Over, len(c.Seen))
+	}
+	last := Stage{}
+	for _, x := range c.Course {
+		if x.N <= last.N || x.N > s.N || x.Over < last.Over || x.Over > s.Over {
+			return fmt.Errorf("goes from %d failed of %d to %d of %d, and ends with %d of %d", last.Over, last.N,
+				x.Over, x.N, s.Over, s.N)
+		}
+		last = x
+	}
+	return nil
 }
 
 // ErrOther is that an earlier report asked something else.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -139,7 +140,7 @@ func (b *book) draws(purpose string) *rand.Rand {
 // Judge says what the answers of one model say.
 func Judge(s *Subject, all Times, o Options) *Model {
 	b := newBook(s, all, o)
-	m := &Model{Name: s.Model, Place: s.Place, Answers: "labels"}
+	m := &Model{Name: s.Model, Place: s.Place, Digest: s.Digest, Answers: "labels"}
 	m.Questions, m.Outcomes = b.outcomes(all)
 	if b.numbers {
 		m.Answers = "numbers"
@@ -216,8 +217,11 @@ func (b *book) repeats() *Repeats {
 	}
 	if c := s.Judged; c != nil {
 		r.Correct = &Correct{
-			c.SteadyRight, c.SteadyWrong, c.VaryingRight, c.VaryingWrong, of(c.Errors), of(c.One), of(c.Modal),
-			of(c.Best),
+			ConsistentRight: c.SteadyRight, ConsistentWrong: c.SteadyWrong, VaryingRight: c.VaryingRight,
+			VaryingWrong: c.VaryingWrong, Errors: of(c.Errors), One: of(c.One), Mode: of(c.Modal), Best: of(c.Best),
+		}
+		for _, s := range c.Shares {
+			r.Correct.Shares = append(r.Correct.Shares, of(s))
 		}
 	}
 	return r
@@ -495,6 +499,7 @@ func (b *book) contract() *Contract {
 	decided := 0
 	if before := b.before(); before != nil {
 		out.Seen = append(out.Seen, before.Seen...)
+		out.Course = append(out.Course, before.Course...)
 		for _, d := range before.Seen {
 			seen[d] = true
 		}
@@ -522,6 +527,10 @@ func (b *book) contract() *Contract {
 		if stream.Add(x) != aggregate.Open && decided == 0 {
 			decided = stream.Tally().N
 		}
+		if t := stream.Tally(); told(t.N) {
+			kept, broken := evidence(c, t)
+			out.Course = append(out.Course, Stage{N: t.N, Over: t.Over, LogKept: kept, LogBroken: broken})
+		}
 	}
 	j := c.Evaluate(fixed)
 	low, high := Number(j.Lower), Number(j.Upper)
@@ -530,13 +539,25 @@ func (b *book) contract() *Contract {
 		out.Fixed.Need = j.Need
 	}
 	t := stream.Tally()
-	kept, broken := Number(aggregate.LogEvidence(1-c.P, aggregate.Tally{N: t.N, Over: t.N - t.Over})),
-		Number(aggregate.LogEvidence(c.P, t))
+	kept, broken := evidence(c, t)
 	out.Stream = Judged{
 		State: state(stream.Outcome()), N: t.N, Over: t.Over, LogKept: &kept, LogBroken: &broken, DecidedAt: decided,
 		Known: known,
 	}
 	return out
+}
+
+// evidence is the logarithms of the evidence that a contract is kept, and that it is broken.
+func evidence(c aggregate.Contract, t aggregate.Tally) (kept, broken Number) {
+	return Number(aggregate.LogEvidence(1-c.P, aggregate.Tally{N: t.N, Over: t.N - t.Over})),
+		Number(aggregate.LogEvidence(c.P, t))
+}
+
+// told says whether the course of a stream has a stage after n objects: after each of the first ones, then after every
+// second, fourth and so on, so that long streams do not grow long reports, wherever they were interrupted.
+func told(n int) bool {
+	const each = 9 // bits of the numbers of which all are told
+	return n&(1<<max(0, bits.Len(uint(n))-each)-1) == 0
 }
 
 // before is the contract of this model in the earlier report.

@@ -70,10 +70,10 @@ type Thing struct {
 // Subject is a model with what it is asked.
 type Subject struct {
 	Model string
-	// Place is where it is, for reports; empty for a file.
-	Place  string
-	Things []*Thing
-	Views  []string
+	// Place is where it is, for reports; empty for a file. Digest is that of a file, empty for what is somewhere else.
+	Place, Digest string
+	Things        []*Thing
+	Views         []string
 	// Ask asks. Whatever the model does is an answer; the error is for what ends all of it.
 	Ask func(context.Context, Question) (Answer, error)
 	// Drawing says that the model may draw its answers, or somebody may keep them, for all that is known.

@@ -366,8 +366,13 @@ func TestStreamGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	then := judged(t, part(50, 120), o).Contract
-	if !reflect.DeepEqual(whole.Stream, then.Stream) || !reflect.DeepEqual(whole.Seen, then.Seen) {
-		t.Errorf("%+v\n%+v", whole.Stream, then.Stream)
+	if !reflect.DeepEqual(whole.Stream, then.Stream) || !reflect.DeepEqual(whole.Seen, then.Seen) ||
+		!reflect.DeepEqual(whole.Course, then.Course) {
+		t.Errorf("%+v\n%+v", whole, then)
+	}
+	if last := whole.Course[119]; last.N != 120 || last.Over != whole.Stream.Over ||
+		last.LogKept != *whole.Stream.LogKept || last.LogBroken != *whole.Stream.LogBroken {
+		t.Errorf("the course ends with %+v", last)
 	}
 	again := judged(t, part(0, 50), o).Contract
 	if again.Stream.N != 50 || again.Stream.Known != 50 || again.Fixed.N != 50 {
@@ -381,6 +386,27 @@ func TestStreamGoesOn(t *testing.T) {
 	other.Contract = nil
 	if err := o.Before.Follows(other, part(0, 1).Things); !errors.Is(err, ErrOther) {
 		t.Errorf("no contract: %v", err)
+	}
+}
+
+// A long stream has few stages, and the same ones wherever it was interrupted.
+func TestCourseIsShort(t *testing.T) {
+	n := 0
+	for i := 1; i <= 1_000_000; i++ {
+		if told(i) {
+			n++
+		} else if i < 512 {
+			t.Fatalf("%d is left out", i)
+		}
+	}
+	if n > 4000 || n < 2000 {
+		t.Errorf("%d stages of a million objects", n)
+	}
+	backwards := &Contract{
+		Unit: objects, Stream: Judged{N: 2}, Seen: []string{"a", "b"}, Course: []Stage{{N: 2}, {N: 1}},
+	}
+	if err := backwards.whole(); err == nil || !strings.Contains(err.Error(), "goes from 0 failed of 2 to 0 of 1") {
+		t.Errorf("%v", err)
 	}
 }
 

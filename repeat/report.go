@@ -52,6 +52,8 @@ const Described document.Verdict = "DESCRIBED"
 type Model struct {
 	Name  string `json:"name"`
 	Place string `json:"place,omitempty"`
+	// SHA-256 of its file
+	Digest string `json:"sha256,omitempty"`
 	// the answer, in a sentence
 	Sentence string           `json:"sentence"`
 	Verdict  document.Verdict `json:"verdict" jsonschema:"enum=PASS,enum=FAIL,enum=NEEDS_ATTENTION,enum=DESCRIBED"`
@@ -111,6 +113,8 @@ type Correct struct {
 	ConsistentWrong int `json:"consistent_wrong"`
 	VaryingRight    int `json:"varying_right"`
 	VaryingWrong    int `json:"varying_wrong"`
+	// of the objects with a label, those of the four counts
+	Shares []Estimate `json:"shares,omitempty"`
 	// share of the objects with a wrong mode that are answered consistently
 	Errors Estimate `json:"consistent_errors"`
 	One    Estimate `json:"accuracy_of_one"`
@@ -169,6 +173,17 @@ type Contract struct {
 	LeftOut int `json:"left_out,omitempty"`
 	// digests of the names of what the stream has counted: asked once more they are no new evidence
 	Seen []string `json:"seen"`
+	// how the stream came to where it is: after each object, of many after every second, fourth …
+	Course []Stage `json:"course,omitempty"`
+}
+
+// Stage is what a stream knew after so many objects.
+type Stage struct {
+	N    int `json:"n"`
+	Over int `json:"over"`
+	// as in [Judged]
+	LogKept   Number `json:"log_e_kept"`
+	LogBroken Number `json:"log_e_broken"`
 }
 
 // Judged is the state of a contract.

@@ -268,6 +268,8 @@ type Summary struct {
 type Correctness struct {
 	// by whether an object is answered consistently, see [Consistent], and whether its mode is right
 	SteadyRight, SteadyWrong, VaryingRight, VaryingWrong int
+	// Shares are those of the four counts, in their order.
+	Shares [4]Share
 	// Errors is the share of the objects with a wrong mode that are answered consistently: errors that asking again
 	// does
 	// not find.
@@ -338,6 +340,9 @@ func Summarise(objects []Object, confidence float64) Summary {
 	wrong := c.SteadyWrong + c.VaryingWrong
 	modal := c.SteadyRight + c.VaryingRight
 	c.Errors = share(c.SteadyWrong, wrong, confidence)
+	for i, k := range []int{c.SteadyRight, c.SteadyWrong, c.VaryingRight, c.VaryingWrong} {
+		c.Shares[i] = share(k, modal+wrong, confidence)
+	}
 	c.One = ofShares(right, confidence)
 	c.Modal, c.Best = share(modal, modal+wrong, confidence), share(best, modal+wrong, confidence)
 	s.Judged = c

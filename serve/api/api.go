@@ -608,7 +608,7 @@ type Findings struct {
 // Sheet is what one of the commands left behind that make neither runs nor audits, in a list.
 type Sheet struct {
 	ID string `json:"id"`
-	// Kind is that of its page: repair, discovery, data, identify, watch, weights, embed.
+	// Kind is that of its page: repair, discovery, data, identify, watch, weights, embed, repeat.
 	Kind string `json:"kind"`
 	// its folder
 	Name string `json:"name"`
@@ -626,8 +626,8 @@ type Sheet struct {
 // OpenSheet is the answer to GET sheets/{id}: the document that the command wrote, without the folders of its files.
 type OpenSheet struct {
 	Sheet Sheet `json:"sheet"`
-	// Document is repair.json, discovery.json, data.json, watch.json, weights.json or embedding.json, or what
-	// follows from answers.yaml.
+	// Document is repair.json, discovery.json, data.json, watch.json, weights.json, embedding.json or
+	// repeat.json, or what follows from answers.yaml.
 	Document json.RawMessage `json:"document"`
 	// Audits are the ids of the audits that lie beside it, by the folder that the document names.
 	Audits map[string]string `json:"audits"`

@@ -278,8 +278,8 @@ func routesTable() []route {
 		},
 		{
 			method: "GET", path: "sheets/{id}", name: "sheet",
-			doc: "What nero repair, discover, data, watch, weights or embed wrote, or what follows from the " +
-				"answers to nero identify.",
+			doc: "What nero repair, discover, data, watch, weights, embed or repeat wrote, or what follows from " +
+				"the answers to nero identify.",
 			answers: ok(api.OpenSheet{}, "The sheet."), do: (*Server).getSheet,
 		},
 		{

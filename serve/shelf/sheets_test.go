@@ -14,6 +14,7 @@ import (
 	"nero/census"
 	"nero/encoder"
 	"nero/repair"
+	"nero/repeat"
 	"nero/watch"
 	"nero/weights"
 )
@@ -134,6 +135,27 @@ func embeddedOf(t *testing.T, model string) string {
 	return b.String()
 }
 
+// repeatedOf is what a model was asked again.
+func repeatedOf(t *testing.T, model string) string {
+	t.Helper()
+	form, err := repeat.FindForm("json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := form.Write(&b, &repeat.Report{
+		Format: repeat.FormatNumber, Sentence: "PASS: two answers to the same are equal.", Verdict: "PASS", Times: 2,
+		Views: []string{"left", "right"}, Reference: "left", Models: []*repeat.Model{{
+			Name: model, Digest: digest(model), Verdict: "PASS", Questions: 4, Answers: "labels",
+			Outcomes: []repeat.Count{{Name: "answered", N: 4, Share: 1}},
+			Objects:  []*repeat.Object{{Name: "one", Agreement: 1, OverViews: 1, Mode: "red"}},
+		}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 const discovered = `{"format":1,"seed":7,"models":[{"model":"plain","digest":"%s","fit":20,"choose":10,"confirm":11,"predictions":50,
 "parts":[{"part":"scan","answer":"holds: C4","result":{"samples":30,"each":2,"made":50,"scales":[1.5],"alpha":0.05,"families":[
 {"family":"C4","doc":"quarter turns","action":"stays","exact":true,"elements":3,"objects":30,"degree":{"value":1,"low":1,"high":1},
@@ -162,13 +184,15 @@ func TestSheets(t *testing.T) {
 	writeFile(t, filepath.Join(top, "all", "asked", "answers.yaml"), "data: \"picture\"\n")
 	writeFile(t, filepath.Join(top, "all", "judged", "watch.json"), watchedOf(t, m.models[0]))
 	writeFile(t, filepath.Join(top, "all", "weights.json"), weighedOf(t, m.models[0]))
+	writeFile(t, filepath.Join(top, "all", "again", "repeat.json"), repeatedOf(t, m.models[0]))
+	writeFile(t, filepath.Join(top, "all", "other", "repeat.json"), `{"wait": 3}`) // somebody else's
 	writeFile(t, filepath.Join(top, "all", "embedding.json"), embeddedOf(t, m.models[0]))
 	writeFile(t, filepath.Join(top, "all", "other", "data.json"), `{"samples": [1, 2]}`) // somebody else's
 	writeFile(t, filepath.Join(top, "all", "other", "answers.yaml"), "a: 1\n")
 	s := opened(t, Options{}, top)
 	all := s.Runs()
 	var kinds []string
-	ofModels := []string{"repair", "discovery", "watch", "weights", "embed"}
+	ofModels := []string{"repair", "discovery", "watch", "weights", "embed", "repeat"}
 	for _, a := range all.Sheets {
 		kinds = append(kinds, a.Kind)
 		if a.Sentence == "" || a.Title == "" || a.ID == "" || strings.Contains(a.Sentence, "secret") {
@@ -195,7 +219,7 @@ func TestSheets(t *testing.T) {
 	}
 	slices.Sort(kinds)
 	if want := []string{
-		"data", "discovery", "embed", "identify", "repair", "watch", "weights",
+		"data", "discovery", "embed", "identify", "repair", "repeat", "watch", "weights",
 	}; !slices.Equal(kinds, want) {
 		t.Errorf("sheets %q, want %q", kinds, want)
 	}
@@ -207,7 +231,7 @@ func TestSheets(t *testing.T) {
 	}
 	// With a run go those of its models and those of no run.
 	for id, want := range map[string][]string{
-		"run":     {"data", "discovery", "embed", "identify", "repair", "watch", "weights"},
+		"run":     {"data", "discovery", "embed", "identify", "repair", "repeat", "watch", "weights"},
 		"another": {"data", "identify"},
 	} {
 		var with []string
@@ -287,7 +311,12 @@ func TestSheetsRefused(t *testing.T) {
 		"a stream": {
 			"watch.json", `{"format":1,"sentence":"x","copies":0,"series":[{"evidence":"new inputs"}]}`, "cannot be gone on",
 		},
-		"no weights": {"weights.json", `{"format":1,"sentence":"x","probes":4,"models":[]}`, "no answer"},
+		"half answered": {
+			"repeat.json", `{"format":1,"sentence":"x","times":2,"models":[{"outcomes":[{"n":1}],"objects":[null]}]}`,
+			"not whole",
+		},
+		"newer answers": {"repeat.json", `{"format":9,"sentence":"x","times":2,"models":[{}]}`, "format is 9"},
+		"no weights":    {"weights.json", `{"format":1,"sentence":"x","probes":4,"models":[]}`, "no answer"},
 		"newer features": {
 			"embedding.json", `{"format":9,"sentence":"x","samples":{"objects_confirm":1}}`, "format 9",
 		},

@@ -304,7 +304,8 @@ func search(root string, most int, coarse, planned bool) (_ []found, more bool, 
 			s.sheetsIn(filepath.Dir(root), "", mostDeep)
 		default:
 			return nil, false, errors.New("it is neither a folder nor a file of what nero found: audit.json, " +
-				"repair.json, discovery.json, data.json, answers.yaml, watch.json, weights.json or embedding.json")
+				"repair.json, discovery.json, data.json, answers.yaml, watch.json, weights.json, embedding.json " +
+				"or repeat.json")
 		}
 		return s.out, false, nil
 	}
@@ -425,7 +426,7 @@ func (s *Shelf) look() {
 				"name folders of runs, or one that holds little else")
 		} else if len(all) == 0 {
 			fail(root, filepath.Base(root), errors.New("it holds neither runs nor audits, nor what nero repair, "+
-				"discover, data, identify, watch, weights or embed wrote"), later)
+				"discover, data, identify, watch, weights, embed or repeat wrote"), later)
 		}
 		for _, f := range all {
 			key := f.path

@@ -23,6 +23,7 @@ import (
 	"nero/encoder"
 	"nero/identify"
 	"nero/repair"
+	"nero/repeat"
 	"nero/run/fold"
 	"nero/serve/api"
 	"nero/serve/guard"
@@ -43,7 +44,8 @@ func run(web, root string) error {
 	docs := comments{}
 	for _, dir := range []string{
 		"audit/document", "census", "discover", "discover/finite", "discover/pencil", "encoder", "identify",
-		"model/onnx/units", "repair", "run/fold", "serve/api", "serve/guard", "symmetry/group", "watch", "weights",
+		"model/onnx/units", "repair", "repeat", "run/fold", "serve/api", "serve/guard", "symmetry/group", "watch",
+		"weights",
 	} {
 		if err := docs.read(filepath.Join(root, dir)); err != nil {
 			return err
@@ -103,6 +105,10 @@ export type Element = readonly number[];
 			"\nimport type { Num } from './api';\n",
 			[]reflect.Type{reflect.TypeFor[encoder.Report]()},
 		},
+		"repeat.ts": {
+			"\nimport type { Num } from './api';\n",
+			[]reflect.Type{reflect.TypeFor[repeat.Report]()},
+		},
 		"document.ts": {
 			"\nimport type { Num } from './api';\n",
 			[]reflect.Type{reflect.TypeFor[document.Audit]()},
@@ -138,6 +144,7 @@ var renamed = map[reflect.Type]string{
 	reflect.TypeFor[identify.Pair]():   "Commuting",
 	reflect.TypeFor[identify.Result](): "Concluded",
 	reflect.TypeFor[finite.Result]():   "Finite",
+	reflect.TypeFor[repeat.Object]():   "Asked",
 }
 
 // words are types whose values are a few words.
@@ -164,6 +171,8 @@ var fields = map[string]string{
 	"fold.Metric.Better":        "'higher' | 'lower'",
 	"api.AggregateRequest.Pair": "[number, number]",
 	"api.Task.State":            "'waiting' | 'running' | 'done' | 'failed' | 'cancelled'",
+	"repeat.Report.Verdict":     "'PASS' | 'FAIL' | 'NEEDS_ATTENTION' | 'DESCRIBED'",
+	"repeat.Model.Verdict":      "'PASS' | 'FAIL' | 'NEEDS_ATTENTION' | 'DESCRIBED'",
 	"watch.Series.Memory":       "unknown", // of the program alone
 	"group.Axis.Min":            "Num",
 	"group.Axis.Max":            "Num",

@@ -269,7 +269,7 @@ export interface Event {
 /** OpenSheet is the answer to GET sheets/{id}: the document that the command wrote, without the folders of its files. */
 export interface OpenSheet {
   sheet: Sheet;
-  /** Document is repair.json, discovery.json, data.json, watch.json, weights.json or embedding.json, or what follows from answers.yaml. */
+  /** Document is repair.json, discovery.json, data.json, watch.json, weights.json, embedding.json or repeat.json, or what follows from answers.yaml. */
   document: unknown;
   /** Audits are the ids of the audits that lie beside it, by the folder that the document names. */
   audits: Record<string, string>;
@@ -348,7 +348,7 @@ export interface Audit {
 /** Sheet is what one of the commands left behind that make neither runs nor audits, in a list. */
 export interface Sheet {
   id: string;
-  /** Kind is that of its page: repair, discovery, data, identify, watch, weights, embed. */
+  /** Kind is that of its page: repair, discovery, data, identify, watch, weights, embed, repeat. */
   kind: string;
   /** its folder */
   name: string;

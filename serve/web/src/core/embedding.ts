@@ -64,6 +64,10 @@ export interface Model {
   generators?: Generators;
   /** Extrapolation says whether what reads the parameter off features on part of the window does so beyond, of groups with one parameter that never come back. */
   extrapolation?: Extrapolation;
+  /** Given says how far views that somebody has listed are apart; nil where a group moved the samples. */
+  given?: Given;
+  /** Sequences says what the order and the route of views do to the vector that stands for them; nil for models that read one input. */
+  sequences?: Sequences;
   /** Against compares another release; nil where none was named. */
   against?: Against;
   /** Notes say what was not asked, and why. */
@@ -182,6 +186,32 @@ export interface Extrapolation {
   elements_outside: number;
 }
 
+/** Given says how far views of one thing are apart, of which somebody has listed that they show one thing. */
+export interface Given {
+  /** Inputs is how many different inputs there are, Things how many things they show. */
+  inputs: number;
+  things: number;
+  /** Same is how many pairs of views are left out because they are one input. */
+  same_input: number;
+  /** Others is over how many pairs of inputs of two things the distance apart is a mean. */
+  others: number;
+  /** Steps are pairs by how many given pairs lie between them: 1 for those that were listed, more for those that follow. */
+  steps: Near[];
+  /** Views are the listed pairs by the names of their views, where there are at most 12 of these. */
+  views?: Near[];
+}
+
+/** Sequences says what the order and the route of views do to the vector that stands for them. */
+export interface Sequences {
+  /** Views and Actions are the inputs of the model. */
+  views: string;
+  actions: string;
+  /** Next are the actions by which views are predicted; none where elements do not lead to each other. */
+  next?: string[];
+  /** Lengths are what is found of so many views, the fewest first. */
+  lengths: Length[];
+}
+
 /** Against compares another release, the new one, with the model, the old one. */
 export interface Against {
   model: string;
@@ -236,6 +266,37 @@ export interface Plane {
   samples: InPlane[];
 }
 
+/** Near says how far pairs of inputs that show one thing are apart. */
+export interface Near {
+  /** Steps is over how many given pairs they show the same; Views are their names, for one step. */
+  steps: number;
+  views?: string[];
+  /** Pairs is how many there are, Things of how many things. */
+  pairs: number;
+  things: number;
+  /** Ratio is how far a pair is apart, in distances between two things. */
+  ratio: Estimate;
+  /** AUC is the probability that a pair is nearer than two inputs of two things. */
+  auc: Estimate;
+  /** Worst are the two inputs that are furthest apart. */
+  worst: string[];
+  worst_ratio: Num;
+}
+
+/** Length is what is found of sequences of so many views. Ratios are in distances between two samples, of as many views. */
+export interface Length {
+  views: number;
+  /** Rank is the effective rank of the vectors, Apart the mean distance of two samples, in the unit of the vectors. */
+  effective_rank: Estimate;
+  apart: Num;
+  /** Order is what shuffling the views does, Route another way between the same first and the same last view, Longest so many views before these; nil where there is none. */
+  order?: Step;
+  route?: Step;
+  longest?: Step;
+  /** Retrieval says how far a linear map for each next action finds the next view, alone, among all views of the sample. */
+  retrieval?: Retrieval;
+}
+
 /** Held is a map that is held near a turn. */
 export interface Held {
   penalty: Num;
@@ -272,4 +333,12 @@ export interface InPlane {
   sample: string;
   x: Num[];
   y: Num[];
+}
+
+/** Step is how far the vectors go. */
+export interface Step {
+  ratio: Estimate;
+  /** Worst is the sample whose vector goes furthest, and how far. */
+  worst: string;
+  worst_ratio: Num;
 }

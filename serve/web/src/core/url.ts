@@ -5,9 +5,9 @@
  */
 
 /** The pages. */
-export const pages = ['runs', 'run', 'findings', 'report', 'repair', 'discovery', 'data', 'identify', 'watch', 'weights', 'embed'] as const;
+export const pages = ['runs', 'run', 'findings', 'report', 'repair', 'discovery', 'data', 'identify', 'watch', 'weights', 'embed', 'repeat'] as const;
 /** Those of what commands found that make neither runs nor audits; their keys are what is chosen there. */
-export const sheets = ['repair', 'discovery', 'data', 'identify', 'watch', 'weights', 'embed'] as const;
+export const sheets = ['repair', 'discovery', 'data', 'identify', 'watch', 'weights', 'embed', 'repeat'] as const;
 export type SheetName = (typeof sheets)[number];
 /** Whether a page is one of those. */
 export const isSheet = (page: string): page is SheetName => (sheets as readonly string[]).includes(page);

@@ -4,7 +4,7 @@ import type { Runs, Sheet } from '../core/api';
 import { empty, format, isSheet, sheets, type SheetName } from '../core/url';
 
 /** What the pages are called. */
-export const titles: Readonly<Record<SheetName, string>> = { repair: 'Repair', discovery: 'Discovery', data: 'Data', identify: 'Identify', watch: 'Watch', weights: 'Weights', embed: 'Features' };
+export const titles: Readonly<Record<SheetName, string>> = { repair: 'Repair', discovery: 'Discovery', data: 'Data', identify: 'Identify', watch: 'Watch', weights: 'Weights', embed: 'Features', repeat: 'Repeat' };
 
 /** The address of a sheet. */
 export const sheetAddress = (a: Pick<Sheet, 'kind' | 'id'>): string => format(empty(isSheet(a.kind) ? a.kind : 'runs', a.id));
