@@ -241,14 +241,16 @@ func TestPlantedTypes(t *testing.T) {
 	all["irreps_l2_parity"].because("the output has another type than declared")
 }
 
-// TestPlantedTensors wants networks of irreps inside to pass whole audits where their products are right, and the node of
+// TestPlantedTensors wants networks of irreps inside to pass whole audits where their products are right, and the node
+// of
 // the fault of every twin.
 func TestPlantedTensors(t *testing.T) {
 	slow.Test(t)
 	all := judge(t, "planted/tensor.yaml", asked{
 		samples: 16, elements: 24, checks: []string{"layers"},
 		only: []string{
-			"tensor_sign", "tensor_relu", "tensor_grid", "tensor_order", "tensor_parity", "tensor_swish", "tensor_places",
+			"tensor_sign", "tensor_relu", "tensor_grid", "tensor_order", "tensor_parity", "tensor_swish",
+			"tensor_places",
 		},
 	})
 	for name, at := range map[string]string{
@@ -257,7 +259,9 @@ func TestPlantedTensors(t *testing.T) {
 	} {
 		all[name].says("the symmetry is first lost in " + at + " (")
 	}
-	for name, r := range judge(t, "planted/tensor.yaml", asked{only: []string{"tensor_clebsch", "tensor_gaunt"}}) {
+	for name, r := range judge(t, "planted/tensor.yaml", asked{only: []string{
+		"tensor_clebsch", "tensor_gaunt", "tensor_steps",
+	}}) {
 		if r.verdict != "PASS" {
 			t.Errorf("%s: %s, %q", name, r.verdict, r.said)
 		}

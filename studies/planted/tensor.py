@@ -261,8 +261,32 @@ def clebsch(g, name, v, w, paths, fault):
     return out
 
 
+def factors(top, polar, around):
+    """Harmonics on a grid as products, as e3nn has them: of the polar angle [m, polar, i], and of the other one [around, m]."""
+    z, w = np.polynomial.legendre.leggauss(polar)
+    phi = 2 * np.pi * (np.arange(around) + 0.5) / around
+    first, i = np.zeros((2 * top + 1, polar, (top + 1) ** 2)), 0
+    for l in range(top + 1):
+        for m in range(-l, l + 1):
+            at = np.pi / 2 / abs(m) if m < 0 else 0  # where the other factor is 1
+            s = np.sqrt(1 - z * z)
+            first[top + m, :, i] = harmonics(l, np.stack([s * np.sin(at), z, s * np.cos(at)], -1))[:, i]
+            i += 1
+    second = np.stack([np.cos(m * phi) if m >= 0 else np.sin(-m * phi) for m in range(-top, top + 1)], 1)
+    return first, second, w / 2 / around
+
+
 def gaunt(g, name, v, w, fault):
     """The product of functions on the sphere: degrees 0 to 2 of each to a grid, times each other, back to degrees 0 to 4."""
+    if fault == "steps":  # no fault: polar angle and the other one behind each other
+        (p, f, _), (p4, f4, weight) = factors(2, 6, 10), factors(4, 6, 10)
+        values = []
+        for k, x in ((1, v), (2, w)):
+            x = g.einsum("%s-polar%d" % (name, k), "nui,mbi->nubm", x, g.const(p))
+            values.append(g.einsum("%s-to%d" % (name, k), "nubm,am->nuba", x, g.const(f)))
+        y = g.einsum(name + "-around", "nuba,am->nubm", g.mul(name + "-product", *values), g.const(f4))
+        y = g.einsum(name + "-from", "nubm,mbi->nui", y, g.const(p4 * weight[:, None]))
+        return g.level(name + "-levelled", y, 4)
     p, weight = sphere(3, 5) if fault == "grid" else sphere(6, 10)
     to = harmonics(2, p).T
     a, b = g.matmul(name + "-to1", v, g.const(to)), g.matmul(name + "-to2", w, g.const(to))
@@ -318,7 +342,7 @@ def network(kind, fault, points):
 
 # Kinds and faults: those before the bar were looked at while the rules were made, those after it were not.
 NETS = {
-    "tensor_clebsch": ("clebsch", ""), "tensor_gaunt": ("gaunt", ""),
+    "tensor_clebsch": ("clebsch", ""), "tensor_gaunt": ("gaunt", ""), "tensor_steps": ("gaunt", "steps"),
     "tensor_sign": ("clebsch", "sign"), "tensor_relu": ("clebsch", "relu"), "tensor_grid": ("gaunt", "grid"),
     # |
     "tensor_order": ("clebsch", "order"), "tensor_parity": ("clebsch", "parity"), "tensor_swish": ("clebsch", "swish"),

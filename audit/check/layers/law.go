@@ -114,6 +114,14 @@ func (l *look) undeclared(cur *cut, shape []int, pairs []feature.Pair) error {
 	if l.end.value != "" {
 		return nil // nobody declared how it moves
 	}
+	if p := l.points; p != nil {
+		if e := evidenceOf(pairs); len(pairs) > 0 && !e.constant && !e.explained(l.out.Apply) {
+			if m := p.explains(shape, nil, e); m != nil {
+				l.other = l.rep(m)
+			}
+		}
+		return nil
+	}
 	if fit, err := l.out.Score(pairs, 1e-3); err != nil || fit.Constant() || fit.Explained > 0.5 {
 		return err
 	}

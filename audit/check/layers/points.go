@@ -60,8 +60,19 @@ type component struct {
 	layout *layout
 	// field takes the place of a type where values are held at directions; nil for others
 	field *field
+	// span is how many axes, one behind the other, are those of a field; 0 for one
+	span int
 	// fitted takes the place of a type that is known up to a basis; nil for others
 	fitted *fitted
+}
+
+// covers tells whether an axis is one of the component's.
+func (c component) covers(a int) bool { return a >= c.axis && a < c.axis+max(c.span, 1) }
+
+// around are how many numbers lie before its axes, along them and after them.
+func (c component) around(shape []int) (outer, length, inner int) {
+	to := c.axis + max(c.span, 1)
+	return size(shape[:c.axis]), size(shape[c.axis:to]), size(shape[to:])
 }
 
 // String is the type.
@@ -221,7 +232,7 @@ func (p *points) apply(m *motion, g group.Element, x []float64) ([]float64, erro
 			case c.layout != nil:
 				x, err = p.laid(c.layout, m.shape, c.axis, g, x)
 			case c.field != nil:
-				x, err = p.spread(c.field, m.shape, c.axis, g, x)
+				x, err = p.spread(c, m.shape, g, x)
 			default:
 				x, err = p.by(c.fitted, m.shape, c.axis, g, x)
 			}
@@ -570,13 +581,16 @@ func (l *look) pointMotion(ctx context.Context, cur *cut, v string, shape []int,
 		}
 		return l.inAnotherBasis(v, shape, e), e.constant
 	}
-	if !blind {
-		m, err := l.directions(ctx, cur, n, ins, v, shape)
+	for _, from := range l.sources(cur, ins, blind) {
+		m, err := l.directions(ctx, cur, n, from, v, shape)
 		if err == nil && m != nil && e.explained(func(g group.Element, x []float64) ([]float64, error) {
 			return p.apply(m, g, x)
 		}) {
 			return l.kind(v, m, feature.ByStructure, "harmonics at directions of the sphere"), e.constant
 		}
+	}
+	if !blind && len(ins) == 1 && halfway(n, ins[0], shape) {
+		return nil, e.constant
 	}
 	m := l.kept(n, ins, blind, shape)
 	if m != nil && !m.turns() && (blind || slices.ContainsFunc(ins, input.turns)) {
@@ -815,7 +829,7 @@ func (l *look) kept(n *onnxpb.NodeProto, ins []input, blind bool, shape []int) *
 		}
 		for _, c := range i.motion.parts {
 			at := c.axis - len(i.shape) + len(shape)
-			if at >= 0 && shape[at] == i.shape[c.axis] && !slices.Contains(out.rows, at) &&
+			if at >= 0 && c.span < 2 && shape[at] == i.shape[c.axis] && !slices.Contains(out.rows, at) &&
 				!slices.ContainsFunc(out.parts, func(o component) bool { return o.axis == at }) {
 				c.axis = at
 				out.parts = append(out.parts, c)
@@ -833,7 +847,7 @@ func (m *motion) join(o *motion) bool {
 	}
 	for _, a := range o.rows {
 		at := a + by
-		if m.shape[at] != o.shape[a] || slices.ContainsFunc(m.parts, func(c component) bool { return c.axis == at }) {
+		if m.shape[at] != o.shape[a] || slices.ContainsFunc(m.parts, func(c component) bool { return c.covers(at) }) {
 			return false
 		}
 		if !slices.Contains(m.rows, at) {
@@ -842,8 +856,10 @@ func (m *motion) join(o *motion) bool {
 	}
 	for _, c := range o.parts {
 		at := c.axis + by
-		if m.shape[at] != o.shape[c.axis] || slices.Contains(m.rows, at) {
-			return false
+		for k := range max(c.span, 1) {
+			if m.shape[at+k] != o.shape[c.axis+k] || slices.Contains(m.rows, at+k) {
+				return false
+			}
 		}
 		if k := slices.IndexFunc(m.parts, func(p component) bool { return p.axis == at }); k >= 0 {
 			continue

@@ -115,13 +115,14 @@ func (f *field) harmonics(x []float64, from, step int) []float64 {
 	return c
 }
 
-// spread moves the fields along an axis.
-func (p *points) spread(f *field, shape []int, axis int, g group.Element, x []float64) ([]float64, error) {
+// spread moves the fields of a component.
+func (p *points) spread(c component, shape []int, g group.Element, x []float64) ([]float64, error) {
+	f := c.field
 	t, ok := p.wigner(g, f.top, irreps.PolarY)
 	if !ok {
 		return nil, fmt.Errorf("%s does not move functions on the sphere", p.group.Name())
 	}
-	outer, length, inner := around(shape, axis)
+	outer, length, inner := c.around(shape)
 	if length != len(f.on.at) {
 		return nil, fmt.Errorf("%d values for %d directions", length, len(f.on.at))
 	}
@@ -165,27 +166,42 @@ func (p *points) fields(shape []int, sets [][]int, e evidence) *motion {
 	}
 	mirrors := p.mirrors(e)
 	for _, s := range p.spheres {
-		for a, d := range shape {
-			if d != len(s.at) {
+		for a := range shape {
+			for span := 1; span <= 2 && a+span <= len(shape); span++ {
+				c := component{axis: a, fold: 1, span: span}
+				if size(shape[a:a+span]) != len(s.at) {
+					continue
+				}
+				if m := p.fieldOn(s, c, shape, sets, mirrors, e); m != nil {
+					return m
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// fieldOn is the field of the lowest degree on a sphere that explains a value, along the axes of a component.
+func (p *points) fieldOn(s *sphere, c component, shape []int, sets [][]int, mirrors bool, e evidence) *motion {
+	for top := 0; top <= irreps.MaxL && (top+1)*(top+1) <= len(s.at); top++ {
+		for _, odd := range []bool{false, true} {
+			if odd && !mirrors {
 				continue
 			}
-			for top := 0; top <= irreps.MaxL && (top+1)*(top+1) <= d; top++ {
-				for _, odd := range []bool{false, true} {
-					f := newField(s, top, odd, mirrors)
-					if f == nil || odd && !mirrors {
-						continue
-					}
-					for _, rows := range sets {
-						m := &motion{shape: shape, rows: rows, parts: []component{{axis: a, fold: 1, field: f}}}
-						if !slices.Contains(rows, a) && e.explained(func(g group.Element, x []float64) ([]float64,
-							error,
-						) {
-							return p.apply(m, g, x)
-						}) {
-							f.occurs(shape, a, e)
-							return m
-						}
-					}
+			f := newField(s, top, odd, mirrors)
+			if f == nil {
+				continue
+			}
+			c.field = f
+			for _, rows := range sets {
+				m := &motion{shape: shape, rows: rows, parts: []component{c}}
+				if !slices.ContainsFunc(rows, c.covers) && e.explained(func(g group.Element, x []float64) ([]float64,
+					error,
+				) {
+					return p.apply(m, g, x)
+				}) {
+					f.occurs(c, shape, e)
+					return m
 				}
 			}
 		}
@@ -194,8 +210,8 @@ func (p *points) fields(shape []int, sets [][]int, e evidence) *motion {
 }
 
 // occurs leaves degrees out that occur nowhere.
-func (f *field) occurs(shape []int, axis int, e evidence) {
-	outer, length, inner := around(shape, axis)
+func (f *field) occurs(c component, shape []int, e evidence) {
+	outer, length, inner := c.around(shape)
 	size := make([]float64, f.top+1)
 	var all float64
 	for _, q := range e.pairs {
@@ -215,29 +231,64 @@ func (f *field) occurs(shape []int, axis int, e evidence) {
 	}
 }
 
+// sources are the values that a layer may make harmonics of: what it reads, or, where that is made of what is not
+// known,
+// what is.
+func (l *look) sources(cur *cut, ins []input, blind bool) []input {
+	if !blind && len(ins) != 1 {
+		return nil
+	}
+	if blind {
+		ins = nil
+		for k, v := range cur.live {
+			if cur.reps[k] != nil {
+				ins = append(ins, input{v, cur.reps[k], cur.x[0][k].Shape, l.points.motions[v]})
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(ins), func(i input) bool {
+		return i.motion == nil ||
+			len(i.motion.parts) != 1
+	})
+}
+
+// halfway tells that a layer may go half of the way to a grid on the sphere, or back from it, one angle at a time: it
+// makes one axis more of a row of several degrees, or mixes one of the two axes of a grid. Between them nothing moves
+// in
+// a way of its own, as products of components do not.
+func halfway(n *onnxpb.NodeProto, in input, shape []int) bool {
+	if n.GetOpType() != "Einsum" || in.motion == nil || len(in.motion.parts) != 1 {
+		return false
+	}
+	c := in.motion.parts[0]
+	if c.field != nil {
+		return c.span == 2 && len(shape) == len(in.shape)
+	}
+	y := c.laid(in.shape)
+	return y != nil && len(y.blocks) > 1 && len(shape) == len(in.shape)+1
+}
+
 // directions recognises a layer that makes values at directions of harmonics: what it does to each component alone are,
 // for each degree and up to one factor, the harmonics at one list of directions, told by those of degree 1. The layer
 // is asked, so that it does not matter by which operators and stored numbers it does that. The answer is a motion of
 // the value; nil if the layer is of another kind.
-func (l *look) directions(ctx context.Context, cur *cut, n *onnxpb.NodeProto, ins []input, v string, shape []int) (
+func (l *look) directions(ctx context.Context, cur *cut, n *onnxpb.NodeProto, from input, v string, shape []int) (
 	*motion, error,
 ) {
 	p := l.points
-	if len(ins) != 1 || ins[0].motion == nil || len(ins[0].motion.parts) != 1 || !products[n.GetOpType()] {
+	if !products[n.GetOpType()] {
 		return nil, nil //nolint:nilnil // it is of another kind
 	}
-	in := ins[0].motion
+	in := from.motion
 	part := in.parts[0]
 	y := part.laid(in.shape)
-	if y == nil || y.basis != irreps.PolarY || len(shape) != len(in.shape) || shape[part.axis] <= 3 {
+	to := component{axis: part.axis, fold: 1, span: len(shape) - len(in.shape) + 1}
+	if y == nil || y.basis != irreps.PolarY || to.span < 1 || to.span > 2 ||
+		!slices.Equal(shape[:to.axis], in.shape[:to.axis]) ||
+		!slices.Equal(shape[to.axis+to.span:], in.shape[to.axis+1:]) {
 		return nil, nil //nolint:nilnil // as above
 	}
-	for a, d := range shape {
-		if a != part.axis && d != in.shape[a] {
-			return nil, nil //nolint:nilnil // as above
-		}
-	}
-	impulses, err := l.impulses(ctx, cur, ins[0].name, part.axis, v)
+	impulses, err := l.impulses(ctx, cur, from.name, part.axis, to, v)
 	if err != nil || impulses == nil {
 		return nil, err
 	}
@@ -266,12 +317,16 @@ func (l *look) directions(ctx context.Context, cur *cut, n *onnxpb.NodeProto, in
 	for _, b := range y.blocks {
 		f.has[b.term.L] = true
 	}
-	return &motion{shape: shape, rows: in.rows, parts: []component{{axis: part.axis, fold: 1, field: f}}}, nil
+	to.field = f
+	return &motion{shape: shape, rows: in.rows, parts: []component{to}}, nil
 }
 
-// impulses are what a value becomes, along an axis, where one number of a value that it is made of is 1 and all others
+// impulses are what a value becomes, along the axes of a component, where one number of a value that it is made of is 1
+// and all others
 // are 0, less what it becomes of zeros; nil if it is not linear.
-func (l *look) impulses(ctx context.Context, cur *cut, name string, axis int, v string) ([][]float64, error) {
+func (l *look) impulses(ctx context.Context, cur *cut, name string, axis int, to component, v string) ([][]float64,
+	error,
+) {
 	k := slices.Index(cur.live, name)
 	if k < 0 {
 		return nil, nil
@@ -296,7 +351,7 @@ func (l *look) impulses(ctx context.Context, cur *cut, name string, axis int, v 
 	if err != nil {
 		return nil, err
 	}
-	_, made, step := around(got[0][0].Shape, axis)
+	_, made, step := to.around(got[0][0].Shape)
 	var out [][]float64
 	sum := make([]float64, made)
 	for i := range length {
@@ -334,6 +389,9 @@ func recognised(y *layout, impulses [][]float64) (s *sphere, top int) {
 		return nil, 0
 	}
 	n := len(impulses[0])
+	if n <= 3 {
+		return nil, 0
+	}
 	for _, sign := range []float64{1, -1} {
 		s = &sphere{at: make([][3]float64, n)}
 		for k := range s.at {

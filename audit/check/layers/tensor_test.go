@@ -52,6 +52,11 @@ func TestTypesOfIrreps(t *testing.T) {
 			"gaunt-to1": "6x0e+6x1o+6x2e", "gaunt-product": "6x0e+6x1o+6x2e+6x3o+6x4e",
 			"gaunt-from": "6x0e+6x1o+6x2e+6x3o+6x4e", "b-3": "6x3o",
 		}},
+		{"steps", "O(3)", map[string]string{
+			"gaunt-polar1": "", "gaunt-to1": "6x0e+6x1o+6x2e", "gaunt-product": "6x0e+6x1o+6x2e+6x3o+6x4e",
+			"gaunt-around": "",
+			"gaunt-from":   "6x0e+6x1o+6x2e+6x3o+6x4e",
+		}},
 		{"clebsch", "SO(3)", map[string]string{"tp1-1x2-1-outer": "6x1+6x2+6x3", "row": "6x0+6x1+6x2"}},
 		{"parity", "O(3)", map[string]string{"tp1-1x1-1": "6x1e"}},
 	} {
@@ -109,5 +114,27 @@ func TestForeignOrder(t *testing.T) {
 		if w.Type != want || strings.HasPrefix(name, "ba") && !strings.Contains(w.Rep, "in another basis") {
 			t.Errorf("%s is %s, %q, want %s", name, w.Rep, w.Type, want)
 		}
+	}
+}
+
+// An output that is axial where a polar one is declared breaks under mirrors at the end, and the type that would be
+// right
+// is named.
+func TestDeclaredParity(t *testing.T) {
+	const planted = "../../../studies/planted/"
+	s := audittest.Open(t, audittest.Files{
+		Model: planted + "models/pseudovector.onnx",
+		Data: dataset.Spec{
+			Format: "clouds", Images: planted + "data/clouds.npz", Cloud: dataset.Cloud{Center: "none", Scale: "none"},
+		},
+		Outputs: []decode.OutputField{{Name: "axial", Type: space.TypeVectors, Per: space.PerSample}}, Group: "O(3)",
+		Orbit: orbit.Spec{Haar: 8}, N: 8,
+	})
+	found, r := look(t, audittest.Fixture{Subject: s}, sweep.Check)
+	if len(found.Findings) != 1 || !strings.Contains(found.Findings[0].Message, "under mirrors alone") ||
+		!strings.Contains(strings.Join(found.Findings[0].Remedies, "; "),
+			"its values are explained by \"pseudovectors 3\"") {
+		show(t, r)
+		t.Errorf("findings %+v", found.Findings)
 	}
 }

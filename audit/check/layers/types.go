@@ -559,7 +559,7 @@ func (p *points) rowsOf(m *motion) []int {
 	var first, all []int
 	leads := true
 	for a, d := range m.shape {
-		if slices.ContainsFunc(m.parts, func(c component) bool { return c.axis == a }) {
+		if slices.ContainsFunc(m.parts, func(c component) bool { return c.covers(a) }) {
 			leads = false
 			continue
 		}
@@ -586,7 +586,7 @@ func (p *points) irreps(m *motion, parity bool) string {
 	copies := 1
 	rows := p.rowsOf(m)
 	for a, d := range m.shape {
-		if !slices.Contains(rows, a) && !slices.ContainsFunc(m.parts, func(c component) bool { return c.axis == a }) {
+		if !slices.Contains(rows, a) && !slices.ContainsFunc(m.parts, func(c component) bool { return c.covers(a) }) {
 			copies *= d
 		}
 	}
@@ -768,7 +768,9 @@ func (l *look) couples(n *onnxpb.NodeProto) string {
 	return ""
 }
 
-// leavesSphere tells that a node reads a product that was taken at directions of the sphere.
+// leavesSphere tells that a node reads a product that was taken at directions of the sphere, at once or by way of
+// values
+// of which nobody knows how they move.
 func (l *look) leavesSphere(n *onnxpb.NodeProto) bool {
 	p := l.points
 	if p == nil || n == nil {
@@ -780,8 +782,13 @@ func (l *look) leavesSphere(n *onnxpb.NodeProto) bool {
 	}
 	return slices.ContainsFunc(n.GetInput(), func(v string) bool {
 		o := l.maker(v)
-		return o != nil && o.GetOpType() == "Mul" && len(o.GetInput()) == 2 && at(o.GetInput()[0]) &&
-			at(o.GetInput()[1])
+		if o == nil {
+			return false
+		}
+		if o.GetOpType() == "Mul" && len(o.GetInput()) == 2 && at(o.GetInput()[0]) && at(o.GetInput()[1]) {
+			return true
+		}
+		return p.motions[v] == nil && products[o.GetOpType()] && l.leavesSphere(o)
 	})
 }
 
