@@ -242,8 +242,7 @@ func TestPlantedTypes(t *testing.T) {
 }
 
 // TestPlantedTensors wants networks of irreps inside to pass whole audits where their products are right, and the node
-// of
-// the fault of every twin.
+// of the fault of every twin.
 func TestPlantedTensors(t *testing.T) {
 	slow.Test(t)
 	all := judge(t, "planted/tensor.yaml", asked{

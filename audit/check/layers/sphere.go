@@ -232,8 +232,7 @@ func (f *field) occurs(c component, shape []int, e evidence) {
 }
 
 // sources are the values that a layer may make harmonics of: what it reads, or, where that is made of what is not
-// known,
-// what is.
+// known, what is.
 func (l *look) sources(cur *cut, ins []input, blind bool) []input {
 	if !blind && len(ins) != 1 {
 		return nil
@@ -254,8 +253,7 @@ func (l *look) sources(cur *cut, ins []input, blind bool) []input {
 
 // halfway tells that a layer may go half of the way to a grid on the sphere, or back from it, one angle at a time: it
 // makes one axis more of a row of several degrees, or mixes one of the two axes of a grid. Between them nothing moves
-// in
-// a way of its own, as products of components do not.
+// in a way of its own, as products of components do not.
 func halfway(n *onnxpb.NodeProto, in input, shape []int) bool {
 	if n.GetOpType() != "Einsum" || in.motion == nil || len(in.motion.parts) != 1 {
 		return false
@@ -322,8 +320,7 @@ func (l *look) directions(ctx context.Context, cur *cut, n *onnxpb.NodeProto, fr
 }
 
 // impulses are what a value becomes, along the axes of a component, where one number of a value that it is made of is 1
-// and all others
-// are 0, less what it becomes of zeros; nil if it is not linear.
+// and all others are 0, less what it becomes of zeros; nil if it is not linear.
 func (l *look) impulses(ctx context.Context, cur *cut, name string, axis int, to component, v string) ([][]float64,
 	error,
 ) {
@@ -498,7 +495,7 @@ func (c component) laid(shape []int) *layout {
 	return nil
 }
 
-// representation by a motion that is found otherwise than by trying all.
+// kind is the representation of a value by a motion, which is kept for what is made of it.
 func (l *look) kind(v string, m *motion, o feature.Origin, why string) *feature.Rep {
 	l.points.motions[v] = m
 	return l.rep(m).As(o, why)

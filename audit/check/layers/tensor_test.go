@@ -118,8 +118,7 @@ func TestForeignOrder(t *testing.T) {
 }
 
 // An output that is axial where a polar one is declared breaks under mirrors at the end, and the type that would be
-// right
-// is named.
+// right is named.
 func TestDeclaredParity(t *testing.T) {
 	const planted = "../../../studies/planted/"
 	s := audittest.Open(t, audittest.Files{

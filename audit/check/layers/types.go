@@ -769,8 +769,7 @@ func (l *look) couples(n *onnxpb.NodeProto) string {
 }
 
 // leavesSphere tells that a node reads a product that was taken at directions of the sphere, at once or by way of
-// values
-// of which nobody knows how they move.
+// values of which nobody knows how they move.
 func (l *look) leavesSphere(n *onnxpb.NodeProto) bool {
 	p := l.points
 	if p == nil || n == nil {
