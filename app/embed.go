@@ -234,6 +234,8 @@ type features struct {
 	// as they are divided, without features
 	sides  map[split.Side]*encoder.Side
 	values map[split.Side][]space.Value
+	// how many elements are asked beside those of the plan
+	beside int
 }
 
 // newFeatures reads the samples.
@@ -327,7 +329,6 @@ func (f *features) model(ctx context.Context, m *eval.Model, other string) (*enc
 	if other != "" {
 		total += n
 	}
-	step.size(total)
 	s := &encoder.Subject{
 		Model: m.Name, Digest: f.sum(m.Name), Group: w.Group(), Elements: f.plan.Elements,
 		Sides: map[split.Side]*encoder.Side{}, Anchors: w.Study.Embedding.Anchors, Seed: w.Study.Seed,
@@ -340,13 +341,21 @@ func (f *features) model(ctx context.Context, m *eval.Model, other string) (*enc
 	}
 	defer r.close()
 	s.Value = r.value
+	if !s.NoGenerators {
+		s.Ladder = encoder.Ladder(s.Group)
+	}
+	f.beside = len(s.Ladder)
+	step.size(total + n*f.beside)
 	for side, x := range f.sides {
 		y := *x
 		s.Sides[side] = &y
 		if !slices.ContainsFunc(x.Labels, func(l int) bool { return l >= 0 }) {
 			y.Labels = nil
 		}
-		if y.At, err = f.read(ctx, r, side, step); err != nil {
+		if y.At, err = f.read(ctx, r, side, f.plan.Elements, step); err != nil {
+			return nil, err
+		}
+		if y.Ladder, err = f.read(ctx, r, side, s.Ladder, step); err != nil {
 			return nil, err
 		}
 		if side == split.Confirm {
@@ -364,7 +373,7 @@ func (f *features) model(ctx context.Context, m *eval.Model, other string) (*enc
 		s.Against = &encoder.Release{Model: other, Digest: f.sum(other), Value: o.value}
 		for side, x := range s.Sides {
 			if side == split.Confirm {
-				if x.Other, err = f.read(ctx, o, side, nil); err != nil {
+				if x.Other, err = f.read(ctx, o, side, f.plan.Elements, nil); err != nil {
 					return nil, err
 				}
 			} else {
@@ -390,9 +399,11 @@ func (f *features) sum(model string) string {
 }
 
 // read are the features of the samples of a side at each element.
-func (f *features) read(ctx context.Context, r *reader, side split.Side, step *work) ([]*mat.Dense, error) {
-	out := make([]*mat.Dense, len(f.plan.Elements))
-	for k, g := range f.plan.Elements {
+func (f *features) read(ctx context.Context, r *reader, side split.Side, elements []group.Element, step *work) (
+	[]*mat.Dense, error,
+) {
+	out := make([]*mat.Dense, len(elements))
+	for k, g := range elements {
 		moved, err := f.moved(side, g)
 		if err != nil {
 			return nil, err
@@ -405,7 +416,7 @@ func (f *features) read(ctx context.Context, r *reader, side split.Side, step *w
 		for _, x := range f.values {
 			all += len(x)
 		}
-		if d > mostFeatures/(all*len(f.plan.Elements)) {
+		if d > mostFeatures/(all*(len(f.plan.Elements)+f.beside)) {
 			return nil, fmt.Errorf("%s: %s has %s numbers a sample, of %s at %s that is more than %s at once: ask for "+
 				"fewer with %s or %s, or for another value with %s", r.model, r.value, words.Count(d),
 				words.Plural(all, "sample", "samples"), words.Plural(len(f.plan.Elements), "element", "elements"),

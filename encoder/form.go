@@ -109,6 +109,9 @@ func (r *Report) parts() []part {
 		if m.Generators != nil {
 			all = append(all, m.Generators.part())
 		}
+		if m.Algebra != nil {
+			all = append(all, m.Algebra.part())
+		}
 		if x := m.Extrapolation; x != nil {
 			all = append(all, part{title: "Does what reads the element go on beyond the window?", text: []string{
 				fmt.Sprintf("A linear map fitted up to %s %s reads it there with R² %s (%s), and beyond with %s (%s). "+

@@ -107,6 +107,8 @@ type Model struct {
 	Split *Split `json:"split,omitempty"`
 	// Generators is one matrix that moves features along the whole group, of groups with one parameter.
 	Generators *Generators `json:"generators,omitempty"`
+	// Algebra is a matrix for each generator, of groups with several parameters.
+	Algebra *Algebra `json:"algebra,omitempty"`
 	// Extrapolation says whether what reads the parameter off features on part of the window does so beyond, of groups
 	// with one parameter that never come back.
 	Extrapolation *Extrapolation `json:"extrapolation,omitempty"`
@@ -266,6 +268,41 @@ type InPlane struct {
 	Sample string   `json:"sample"`
 	X      []Number `json:"x"`
 	Y      []Number `json:"y"`
+}
+
+// Algebra is a matrix A_i for each generator X_i with φ(exp(Σ t_i X_i)x) ≈ exp(Σ t_i A_i) φ(x).
+type Algebra struct {
+	// Axes is how many directions of the features they move, Held the share of the variance that these hold.
+	Axes int    `json:"axes"`
+	Held Number `json:"held_fit"`
+	// Generators are those of the group; frequencies and growth are fitted, and so of the side fit.
+	Generators []Turning `json:"generators"`
+	// Brackets say for each two how far [A_i, A_j] is from what [X_i, X_j] is made of.
+	Brackets []Bracket `json:"brackets_fit"`
+	// R2Unseen is of elements that were not fitted, R2Seen of the others, R2Ridge of a map for each element.
+	R2Unseen Estimate `json:"r2_unseen"`
+	R2Seen   Estimate `json:"r2_seen"`
+	R2Ridge  Estimate `json:"r2_ridge"`
+	Fitted   int      `json:"elements_fitted"`
+	Unseen   int      `json:"elements_unseen"`
+	// LeftOut is how many elements are no exponential that is known.
+	LeftOut int `json:"elements_left_out,omitempty"`
+}
+
+// Turning is how features move along one generator.
+type Turning struct {
+	Of   string `json:"of"`
+	Unit string `json:"unit"`
+	// Frequencies are how many times faster than the input planes of the features turn.
+	Frequencies []Estimate `json:"frequencies_fit"`
+	Growth      Number     `json:"growth_fit"`
+}
+
+// Bracket is how far the bracket of two matrices is off, over the product of their sizes.
+type Bracket struct {
+	First  string `json:"first"`
+	Second string `json:"second"`
+	Defect Number `json:"defect"`
 }
 
 // Extrapolation says whether what reads a parameter off features on the inner half of the window does so beyond.

@@ -6,6 +6,7 @@ import (
 
 	"nero/data/split"
 	"nero/measure/embedding"
+	"nero/present/words"
 	"nero/symmetry/group"
 
 	"gonum.org/v1/gonum/mat"
@@ -20,6 +21,8 @@ type Side struct {
 	// At are the features at each element, a row for each sample; Back those of samples that were moved there and back,
 	// nil for elements that resample nothing, and for sides that nobody confirms on.
 	At, Back []*mat.Dense
+	// Ladder are the features at the elements of [Subject.Ladder].
+	Ladder []*mat.Dense
 	// Other are the features of another release: at each element on the side to confirm, else at the identity alone.
 	// Nil without one.
 	Other []*mat.Dense
@@ -31,6 +34,8 @@ type Subject struct {
 	Group                group.Group
 	Elements             []group.Element
 	Sides                map[split.Side]*Side
+	// Ladder are elements that generators are fitted to beside these, see [Ladder].
+	Ladder []group.Element
 	// Against says what the other release is; nil without one.
 	Against *Release
 	// Anchors is how many there are; 0 for 300.
@@ -168,8 +173,8 @@ func (s *Subject) path() (t []float64, period float64, of group.Generator, why s
 	}
 	all := l.Generators()
 	if len(all) != 1 || len(s.Group.Chart()) != 1 {
-		return nil, 0, of, fmt.Sprintf("%s has %d generators, and one is fitted to groups with one", s.Group.Name(),
-			len(all))
+		return nil, 0, of, fmt.Sprintf("%s has %s and %s of coordinates", s.Group.Name(),
+			words.Plural(len(all), "generator", "generators"), words.Plural(len(s.Group.Chart()), "axis", "axes"))
 	}
 	for _, g := range s.Elements {
 		found := false

@@ -253,6 +253,9 @@ func (t *taker) generators(basis *embedding.Basis) error {
 	if t.NoGenerators {
 		return nil
 	}
+	if l, ok := t.Group.(group.Lie); ok && len(l.Generators()) > 1 {
+		return t.algebra(basis)
+	}
 	params, period, of, why := t.path()
 	if why == "" && len(params) < 5 {
 		why = fmt.Sprintf("%d elements are too few for a generator, want at least 5", len(params))

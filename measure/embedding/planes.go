@@ -87,11 +87,11 @@ func column(v complexes, j int) []complex128 {
 		re, im := v.re.At(i, j), v.im.At(i, j)
 		out[i] = complex(re, im)
 		length += float64(re*re) + float64(im*im)
-		if size(out[i]) > size(out[largest])*(1+1e-9) {
+		if absSquared(out[i]) > absSquared(out[largest])*(1+1e-9) {
 			largest = i
 		}
 	}
-	c, s := math.Sqrt(size(out[largest])), math.Sqrt(length)
+	c, s := math.Sqrt(absSquared(out[largest])), math.Sqrt(length)
 	turn := cmplx.Conj(out[largest])
 	for i, x := range out {
 		re := float64(real(x)*real(turn)) - float64(imag(x)*imag(turn))
@@ -101,5 +101,5 @@ func column(v complexes, j int) []complex128 {
 	return out
 }
 
-// size is the square of the absolute value.
-func size(x complex128) float64 { return float64(real(x)*real(x)) + float64(imag(x)*imag(x)) }
+// absSquared is the square of the absolute value.
+func absSquared(x complex128) float64 { return float64(real(x)*real(x)) + float64(imag(x)*imag(x)) }
