@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"nero/data/split"
 	"nero/measure/embedding"
@@ -236,21 +237,18 @@ func (a *Algebra) part() part {
 	}
 	for _, g := range a.Generators {
 		const most = 5
-		text := ""
+		var all []string
 		if n := len(g.Frequencies) - most; n > 0 {
-			text = fmt.Sprintf("%d slower ones, ", n)
+			all = append(all, words.Plural(n, "slower one", "slower ones"))
 		}
-		for i, f := range g.Frequencies[max(len(g.Frequencies)-most, 0):] {
-			if i > 0 {
-				text += ", "
-			}
-			text += fmt.Sprintf("%s (%s)", f.text(), f.interval())
+		for _, f := range g.Frequencies[max(len(g.Frequencies)-most, 0):] {
+			all = append(all, fmt.Sprintf("%s (%s)", f.text(), f.interval()))
 		}
 		unit := ""
 		if g.Unit != "" {
 			unit = " in 1/" + g.Unit
 		}
-		p.table = append(p.table, []string{g.Of, text, figure(float64(g.Growth)) + unit})
+		p.table = append(p.table, []string{g.Of, strings.Join(all, ", "), figure(float64(g.Growth)) + unit})
 	}
 	worst := a.Brackets[0]
 	for _, b := range a.Brackets {

@@ -32,8 +32,12 @@ func moving(t *testing.T, name string, elements int, of func(object, a, shift []
 		Confidence: 0.95, NoSplit: true, Elements: []group.Element{g.Identity()}, Ladder: encoder.Ladder(g),
 	}
 	r := rand.New(rand.NewPCG(9, 9))
+	sampler, ok := g.(group.Sampler)
+	if !ok {
+		t.Fatalf("%s cannot be sampled", name)
+	}
 	for len(s.Elements) < elements {
-		s.Elements = append(s.Elements, g.(group.Sampler).Sample(r))
+		s.Elements = append(s.Elements, sampler.Sample(r))
 	}
 	for i, side := range split.Sides() {
 		r := rand.New(rand.NewPCG(uint64(i), 24))

@@ -225,7 +225,7 @@ func (g *Given) sentence(s State) string {
 		words.Percent(float64(n.Ratio.Value)), n.Ratio.percent())
 	nearer := fmt.Sprintf("a given pair is nearer than two things with probability %s (%s)", all.AUC.text(),
 		all.AUC.interval())
-	switch s {
+	switch s { //nolint:exhaustive // others are said of features alone
 	case Stay:
 		return fmt.Sprintf("the features stay: no views of one thing are further apart than %s of the distance to "+
 			"another thing; %s.", figure(float64(n.Ratio.High)), nearer)

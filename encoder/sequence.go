@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 
 	"nero/data/split"
 	"nero/measure/embedding"
@@ -331,7 +332,7 @@ func (s *Sequences) sentence(state State) string {
 		}
 		return out, views
 	}
-	text := ""
+	var steps []string
 	for _, x := range []struct {
 		what string
 		of   func(*Length) *Step
@@ -340,11 +341,8 @@ func (s *Sequences) sentence(state State) string {
 		{"another route", func(l *Length) *Step { return l.Route }},
 	} {
 		if step, views := far(x.of); step != nil {
-			if text != "" {
-				text += ", "
-			}
-			text += fmt.Sprintf("%s of %d views takes it %s of the way to another sample (%s)", x.what, views,
-				words.Percent(float64(step.Ratio.Value)), step.Ratio.percent())
+			steps = append(steps, fmt.Sprintf("%s of %d views takes it %s of the way to another sample (%s)", x.what,
+				views, words.Percent(float64(step.Ratio.Value)), step.Ratio.percent()))
 		}
 	}
 	head := map[State]string{
@@ -352,14 +350,16 @@ func (s *Sequences) sentence(state State) string {
 		Lost:      "the vector of a sequence loses the sample: ",
 		Undecided: "how far the vector of a sequence moves is not decided: ",
 	}[state]
-	for _, l := range []*Length{&s.Lengths[0], &s.Lengths[len(s.Lengths)-1]} {
-		if l.Retrieval == nil || l.Views == s.Lengths[0].Views && l != &s.Lengths[0] {
+	all := []string{strings.Join(steps, ", ")}
+	for i := range s.Lengths {
+		l := &s.Lengths[i]
+		if l.Retrieval == nil || i > 0 && i < len(s.Lengths)-1 {
 			continue
 		}
-		text += fmt.Sprintf("; the next view after %d is found with MRR %s, chance %s", l.Views, l.Retrieval.MRR.text(),
-			figure(float64(l.Retrieval.Chance)))
+		all = append(all, fmt.Sprintf("the next view after %d is found with MRR %s, chance %s", l.Views,
+			l.Retrieval.MRR.text(), figure(float64(l.Retrieval.Chance))))
 	}
-	return head + text + "."
+	return head + strings.Join(all, "; ") + "."
 }
 
 func (s *Sequences) part() part {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,11 +23,7 @@ import (
 // Routes end at one view, whatever their length; another order has the same views, another route the same ends; and
 // their actions lead along them.
 func TestRoutes(t *testing.T) {
-	g, err := catalog.Parse("C8")
-	if err != nil {
-		t.Fatal(err)
-	}
-	elements := g.(group.Finite).Elements()
+	g, elements := finite(t, "C8")
 	rapid.Check(t, func(t *rapid.T) {
 		lengths := rapid.SliceOfNDistinct(rapid.IntRange(1, 12), 1, 5, rapid.ID[int]).Draw(t, "lengths")
 		slices.Sort(lengths)
@@ -69,16 +66,27 @@ func TestRoutes(t *testing.T) {
 	})
 }
 
-// sequenced is a planted encoder of sequences: of sees the views, each the features of turns, and answers a vector.
-func sequenced(t *testing.T, lengths []int, of func(views [][]float64) []float64) *encoder.Sequenced {
+// finite is a group with its elements.
+func finite(t *testing.T, name string) (group.Group, []group.Element) {
 	t.Helper()
-	g, err := catalog.Parse("C4")
+	g, err := catalog.Parse(name)
 	if err != nil {
 		t.Fatal(err)
 	}
+	f, ok := g.(group.Finite)
+	if !ok {
+		t.Fatalf("%s is not finite", name)
+	}
+	return g, f.Elements()
+}
+
+// sequenced is a planted encoder of sequences: of sees the views, each the features of turns, and answers a vector.
+func sequenced(t *testing.T, lengths []int, of func(views [][]float64) []float64) *encoder.Sequenced {
+	t.Helper()
+	g, elements := finite(t, "C4")
 	s := &encoder.Sequenced{
 		Model: "planted", Digest: "00", Value: "vector", Views: "views", Actions: "actions", Group: g,
-		Elements: g.(group.Finite).Elements(), Lengths: lengths, Sides: map[split.Side]*encoder.SequencedSide{},
+		Elements: elements, Lengths: lengths, Sides: map[split.Side]*encoder.SequencedSide{},
 		Seed: 3, Confidence: 0.95,
 	}
 	for i, side := range split.Sides() {
@@ -203,7 +211,7 @@ func TestSequencesFail(t *testing.T) {
 	if err != nil || m.State != encoder.NotFinite || !strings.Contains(m.Sentence, "confirm4, 3 views") {
 		t.Errorf("%v: %+v", err, m)
 	}
-	m, err = sequenced(t, []int{1, 3}, func(v [][]float64) []float64 { return []float64{1, 2} }).Take()
+	m, err = sequenced(t, []int{1, 3}, func([][]float64) []float64 { return []float64{1, 2} }).Take()
 	if err != nil || m.State != encoder.Collapsed {
 		t.Errorf("%v: %+v", err, m)
 	}
@@ -228,7 +236,7 @@ func TestSequencesFail(t *testing.T) {
 	}
 	s = sequenced(t, []int{3}, latest)
 	for i := range s.Sides[split.Confirm].Objects {
-		s.Sides[split.Confirm].Objects[i] = fmt.Sprint(i % 3)
+		s.Sides[split.Confirm].Objects[i] = strconv.Itoa(i % 3)
 	}
 	if _, err = s.Take(); !errors.Is(err, embedding.ErrFew) {
 		t.Errorf("three objects: %v", err)

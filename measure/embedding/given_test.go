@@ -277,7 +277,7 @@ func TestGivenAtTheEnd(t *testing.T) {
 		r, 0.03) {
 		t.Errorf("%+v, want %g and %g", got, auc, r)
 	}
-	if _, err := NewGiven(at.Slice(0, 6, 0, 2).(*mat.Dense), thing[:6], Options{}); !errors.Is(err, ErrFew) {
+	if _, err := NewGiven(choose(at, upTo(6)), thing[:6], Options{}); !errors.Is(err, ErrFew) {
 		t.Errorf("three things: %v", err)
 	}
 	if _, err := NewGiven(mat.NewDense(8, 2, nil), upTo(8), Options{}); !errors.Is(err, ErrConstant) {
