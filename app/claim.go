@@ -18,7 +18,7 @@ func (a *App) Claim(s *job.Study, command string) error {
 		return err
 	}
 	kind, moves := a.unstated(s)
-	group := s.Group.Name == ""
+	group := s.Group.Name == "" && s.Data.Views == ""
 	if !group && kind == "" {
 		return nil
 	}
@@ -70,7 +70,7 @@ func meant(s *job.Study) []named {
 // unstated names the output whose action the study leaves open, "" if there is none, and the options that make it move.
 func (a *App) unstated(s *job.Study) (output string, moves []Option) {
 	moves = []Option{{Name: "equivariant"}}
-	if s.Output.Action != "" {
+	if s.Output.Action != "" || s.Data.Views != "" { // of views that are listed only invariance can be claimed
 		return "", moves
 	}
 	for _, f := range s.Output.Fields { // what rows do is said by their type

@@ -86,6 +86,9 @@ func (a *App) Data(ctx context.Context, s *job.Study, o DataOptions) (*DataResul
 	s.Input.Scale = 1 // no model is fed
 	said := s.Group.Orbit
 	said.Range, said.Every = nil, 0
+	if err := lawful(s, "data"); err != nil {
+		return nil, err
+	}
 	w, err := workload.Inputs(s, a.options(Engine{}))
 	if err != nil {
 		return nil, err

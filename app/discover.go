@@ -96,6 +96,9 @@ func (a *App) Discover(ctx context.Context, s *job.Study, o DiscoverOptions) (*D
 	if s.Group.Name == "" && s.Group.File == "" && s.Group.Definition == "" {
 		s.Group.Name = "Trivial" // the study has to be opened under some group, and none is claimed
 	}
+	if err := lawful(s, "discover"); err != nil {
+		return nil, err
+	}
 	w, err := a.openAudit(ctx, s, o.Engine)
 	if err != nil {
 		return nil, err

@@ -364,7 +364,7 @@ func differing(dir string, planned, here *job.Job) error {
 	}
 	if len(planned.Files) != len(here.Files) {
 		return fmt.Errorf("the data is other than when %s was planned: there were %d files, now there are %d in %s; %s",
-			dir, len(planned.Files), len(here.Files), here.Study.Data.Images, asPlanned)
+			dir, len(planned.Files), len(here.Files), here.Study.Data.Source(), asPlanned)
 	}
 	for i, f := range planned.Files {
 		if now := here.Files[i]; now.SHA256 != f.SHA256 {
@@ -374,7 +374,7 @@ func differing(dir string, planned, here *job.Job) error {
 	}
 	if planned.Names != "" && planned.Names != here.Names {
 		return fmt.Errorf("the data is other than when %s was planned: samples in %s have other names or labels; %s",
-			dir, here.Study.Data.Images, asPlanned)
+			dir, here.Study.Data.Source(), asPlanned)
 	}
 	d := planned.Diff(here)
 	return fmt.Errorf("what would be computed here is not what was planned in %s (%s); use the version of nero that "+

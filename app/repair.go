@@ -135,6 +135,9 @@ func (a *App) Repair(ctx context.Context, s *job.Study, o RepairOptions) (*repai
 	}
 	study := *s // before defaults are filled in, for the audits
 	study.Data.Side = string(split.Confirm)
+	if err := lawful(s, "repair"); err != nil {
+		return nil, err
+	}
 	w, err := a.openAudit(ctx, s, o.Engine)
 	if err != nil {
 		return nil, err

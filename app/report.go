@@ -130,7 +130,7 @@ func pictures(j *job.Job, formats dataset.Formats) (func(int) (image.Image, erro
 		return nil, err
 	}
 	for _, f := range j.Files {
-		if f.Path != d.Images {
+		if f.Path != d.Source() {
 			continue
 		}
 		if sum, err := dataset.Digest(f.Path); err != nil || sum != f.SHA256 {

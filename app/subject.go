@@ -210,7 +210,7 @@ func (a *App) about(w *workload.Workload, model string) []audit.About {
 	if w.Study.Hypothesis {
 		add("claim", "a hypothesis of nero discover")
 	}
-	add("data", w.Study.Data.Images)
+	add("data", w.Study.Data.Source())
 	add("group", w.Study.Group.Name)
 	// nothing else is read between its numbers
 	if s := w.Study.Input.Space; s != string(space.KindRows) && s != string(space.KindRecord) {

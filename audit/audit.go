@@ -47,6 +47,9 @@ type Check struct {
 	Optional bool
 	// run before this one if they are part of the audit; what they found is at hand through [ResultIf]
 	Uses []*Check
+	// Views says that the question arises of given views, too, see [group.Lawless]: it needs no product, no inverse and
+	// no input that nobody has listed.
+	Views bool
 	// Anew says that the check asks whether answers repeat, or lays the ground for others: every input goes through the
 	// model, whether or not it has been answered before.
 	Anew bool

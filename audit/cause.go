@@ -36,6 +36,8 @@ type Step struct {
 type Facts struct {
 	// "" if the actions are representations, else what is wrong
 	ActionLaws string
+	// Views says that the elements are views that are listed, which have no laws.
+	Views bool
 	// variant of the actions that would pass; "" if none
 	Convention string
 	// outputs do not vary
@@ -87,7 +89,11 @@ func (p *Policy) Explain(s *Set, f Facts) {
 		step(true, CauseSpecification, "specification", "another convention passes: "+f.Convention)
 		return
 	}
-	step(false, "", "specification", "the actions are representations; no other convention is known to pass")
+	lawful := "the actions are representations; no other convention is known to pass"
+	if f.Views {
+		lawful = "given, no laws: the answer is claimed to stay, and views that are listed have no convention"
+	}
+	step(false, "", "specification", lawful)
 	if step(s.NonFinite > 0, CauseNonFinite, "non-finite",
 		fmt.Sprintf("%s of %d not finite", plural(s.NonFinite, "output", "outputs"), s.NonFinite+s.Pairs),
 		Number("non-finite outputs", float64(s.NonFinite), "")) {

@@ -20,6 +20,7 @@ import (
 	"nero/measure/scale"
 	"nero/model/interior"
 	"nero/present/words"
+	"nero/symmetry/group"
 )
 
 // Pass is what a check is given: the subject, the limits in force, and a way to say what it saw. It serves one run of
@@ -642,6 +643,11 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 		if pass.out.Status, pass.out.Reason = blocked(c, status); pass.out.Status != "" {
 			continue
 		}
+		if !c.Views && group.IsLawless(s.Plan.Group) {
+			pass.out.Status, pass.out.Reason = NotApplicable, "the views are given: there are no laws, no inverses, "+
+				"and nothing but what is listed"
+			continue
+		}
 		if s.Stage != nil {
 			s.Stage(c.Name)
 		}
@@ -667,7 +673,7 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 			s.Rest()
 		}
 	}
-	r.Inputs = s.N
+	r.Inputs, r.Views = s.N, group.IsLawless(s.Plan.Group)
 	r.Setting = settingOf(s, elements)
 	r.Setting.Clipped = clipped(s, elements)
 	r.sayClipped()

@@ -228,6 +228,8 @@ type Report struct {
 	// Planned is the number of elements of the plan, Added that of exact elements that the audit added.
 	Planned, Added int
 	Inputs         int
+	// Views says that the elements are views that are listed, which have no laws.
+	Views bool
 	// Given is the number of inputs that were chosen, Distinct that of those that are no copies of others. Inputs is
 	// below it where an audit stopped early.
 	Given, Distinct int

@@ -11,6 +11,7 @@ import (
 	"nero/data/space"
 	"nero/model/onnx/rewrite"
 	"nero/symmetry/action"
+	"nero/symmetry/group"
 )
 
 // Port is an input or an output of a model with its action in words.
@@ -35,7 +36,9 @@ func (s *Subject) ports() []Port {
 			p := Port{Name: f.Name, Output: side.output, Holds: holds(f)}
 			p.Invariant = stays || f.Type == space.TypeUnchanged
 			p.Action = "stays as it is"
-			if !p.Invariant {
+			if !p.Invariant && group.IsLawless(s.Plan.Group) {
+				p.Action = "another view of the same object takes its place, as listed"
+			} else if !p.Invariant {
 				p.Action = cmp.Or(s.Table().Doc(f.Kind), "moves by an action that does not describe itself")
 			}
 			out = append(out, p)

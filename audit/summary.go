@@ -103,8 +103,12 @@ func (r *Report) isRight() []string {
 	if !controls {
 		return []string{"not known: the controls were not run"}
 	}
-	t := "yes, the test itself was checked: moving by nothing changes nothing, two motions in a row are their " +
-		"product, and answers to different inputs differ"
+	laws := "two motions in a row are their product"
+	if r.Views {
+		laws = "views that are given have no laws to check"
+	}
+	t := "yes, the test itself was checked: moving by nothing changes nothing, " + laws +
+		", and answers to different inputs differ"
 	var seen []string
 	for _, s := range r.Sets() {
 		if s.Detectable >= 0 && !math.IsInf(s.Detectable, 1) && !r.Policy.hides(s) {

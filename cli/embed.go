@@ -10,7 +10,7 @@ import (
 
 // embedKeys are the keys of a study that nero embed has flags for beside those of a run.
 func embedKeys() []studyKey {
-	return []studyKey{viewsKey(), {
+	return []studyKey{{
 		ofAudit, "chain", "", "of given views only those next to each other are said to show one thing",
 		into((*pflag.FlagSet).BoolVarP, func(s *job.Study) *bool { return &s.Embedding.Chain }),
 	}}

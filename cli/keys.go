@@ -188,6 +188,7 @@ func studyKeys() []studyKey {
 				return nil
 			}),
 		},
+		viewsKey(),
 		{
 			ofData, "labels", "", "IDX, npy or CSV `file` with the labels; 'none' to ignore labels",
 			text(func(s *job.Study) *string { return &s.Data.Labels }),
@@ -431,5 +432,16 @@ func auditKeys() []studyKey {
 			ofAudit, "author", "", "who answers for the audit, `NAME` in its reports",
 			text(func(s *job.Study) *string { return &s.Audit.Author }),
 		},
+	}
+}
+
+// viewsKey is the key of given views.
+func viewsKey() studyKey {
+	return studyKey{
+		ofData, "views", "", "`file` of given views of the same objects, CSV or JSON lines, in place of --data",
+		by((*pflag.FlagSet).StringVarP, func(s *job.Study, v string) error {
+			s.Data.Images, s.Data.Labels, s.Data.Views = "", "", v // the data were others
+			return nil
+		}),
 	}
 }

@@ -10,22 +10,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// viewsKey is the key of given views.
-func viewsKey() studyKey {
-	return studyKey{
-		ofData, "views", "", "`file` of given views of the same objects, CSV or JSON lines, in place of --data",
-		by((*pflag.FlagSet).StringVarP, func(s *job.Study, v string) error {
-			s.Data.Images, s.Data.Labels, s.Data.Views = "", "", v // the data were others
-			return nil
-		}),
-	}
-}
-
 // repeatKeys are the keys of a study that nero repeat has flags for beside those of a run.
 func repeatKeys() []studyKey {
 	shared := slices.DeleteFunc(auditKeys(), func(k studyKey) bool { return k.name != "contract" })
 	return append(shared, []studyKey{
-		viewsKey(),
 		{
 			ofAudit, "times", "", "how often each input is asked (default: 5)",
 			count(func(s *job.Study) *int { return &s.Repeat.Times }),

@@ -27,6 +27,9 @@ type Image struct {
 	// Formula is what the picture was drawn from, nil for all that are no drawings. Whoever changes intensities leaves
 	// it out.
 	Formula *Formula
+	// Views are pictures of the same object that somebody has listed, by the number of the view, this one among them;
+	// nil for a picture alone. Whoever changes intensities leaves them out.
+	Views []*Image
 }
 
 // Formula is a picture that is known at every point and not at its pixels alone, so that it can be drawn moved without
@@ -87,7 +90,7 @@ func (m *Image) size() string { return fmt.Sprintf("%dx%dx%d", m.C, m.H, m.W) }
 
 // Clone is a copy.
 func (m *Image) Clone() Value {
-	return &Image{C: m.C, H: m.H, W: m.W, Pix: slices.Clone(m.Pix), Formula: m.Formula}
+	return &Image{C: m.C, H: m.H, W: m.W, Pix: slices.Clone(m.Pix), Formula: m.Formula, Views: m.Views}
 }
 
 // Like is a black image of the same size.
@@ -105,7 +108,13 @@ func (m *Image) With(x []float64) (Value, error) {
 }
 
 // Bytes is 8 for each number.
-func (m *Image) Bytes() int { return 8 * len(m.Pix) }
+func (m *Image) Bytes() int {
+	n := 8 * len(m.Pix)
+	for _, v := range m.Views {
+		n += 8 * len(v.Pix)
+	}
+	return n
+}
 
 // Pictures is the image alone.
 func (m *Image) Pictures() []*Image { return []*Image{m} }

@@ -14,7 +14,7 @@ var Ranked = &Layout{
 		"height are a model whose value does not depend on the element.",
 	Takes: func(o Orbit) bool {
 		_, n := group.Places(o.Chart)
-		return n > 0
+		return n > 0 || o.Group != nil && group.IsLawless(o.Group)
 	},
 	Panels: func(_ Orbit, f *Figure, p Panel, _ bool) {
 		rank(&p, f.worse)

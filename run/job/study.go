@@ -2,6 +2,7 @@ package job
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -227,6 +228,9 @@ func (d Data) Around() (margin [2]int, ok bool) {
 // Rendered tells whether the samples are made from the settings, so that there is no file of them.
 func (d Data) Rendered() bool { return d.Format == "particles" || d.Format == "phantoms" }
 
+// Source is where samples come from: files, or a list of views.
+func (d Data) Source() string { return cmp.Or(d.Images, d.Views) }
+
 // checkData reports settings of the data that do not go together.
 func (s *Study) checkData(report func(path, message string)) {
 	d := s.Data
@@ -253,6 +257,13 @@ func (s *Study) checkData(report func(path, message string)) {
 	case d.Views != "" && g != "" && g != Given:
 		report("group.name", fmt.Sprintf("%q, and data.views are given orbits without a group; write group: given, or "+
 			"leave it out", clip(g)))
+	case d.Views != "" && (s.Group.Mask != "" || len(s.Group.Window) > 0 || s.Group.Resample != "" ||
+		s.Group.Border != ""):
+		report("group", "given views are taken as they are, and nothing is moved; leave mask, window, resample and "+
+			"border out")
+	case d.Views != "" && s.Output.Action != "" && s.Output.Action != "invariant":
+		report("output.action", fmt.Sprintf("%q, and invariance is all that can be claimed of given views: nobody "+
+			"knows how an answer would have to move; leave it out", clip(s.Output.Action)))
 	case d.Views == "" && g == Given:
 		report("group.name", "given is for views of objects that are listed; add data: {views: FILE.csv}, or name a "+
 			"group")
@@ -510,9 +521,11 @@ func Defaults(s *Study) {
 	if s.Output.Space == "tensor" {
 		set(&s.Output.Type, Type{Name: "trivial"})
 	}
-	set(&s.Group.Resample, "bilinear")
-	set(&s.Group.Border, "zero")
-	set(&s.Output.Kernel, s.Group.Resample)
+	if s.Data.Views == "" { // else nothing is moved
+		set(&s.Group.Resample, "bilinear")
+		set(&s.Group.Border, "zero")
+		set(&s.Output.Kernel, s.Group.Resample)
+	}
 	set(&s.Audit.Preset, "production")
 	set(&s.Audit.Confidence, 0.95)
 	if s.Audit.Contract != (Contract{}) {

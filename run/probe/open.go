@@ -229,7 +229,7 @@ func openInputs(j *job.Job, wo workload.Options, o Options) *Service {
 	w.Eval.Samples = j.Samples
 	if study.Data.Labels != "none" || j.Study.Data.Labels == "none" {
 		if j.Names != "" && job.NamesDigest(w.Data.IDs(), w.Data.Labels()) != j.Names {
-			return none(otherNames(study.Data.Images))
+			return none(otherNames(study.Data.Source()))
 		}
 	}
 	if n := w.Data.Len(); w.Eval.Count() != j.Count ||
@@ -237,7 +237,7 @@ func openInputs(j *job.Job, wo workload.Options, o Options) *Service {
 		return none(fmt.Sprintf(
 			"%s has %d samples, which are not the %d of the run; put the files back that the run was made with, or "+
 				"run the study again",
-			study.Data.Images, n, j.Count))
+			study.Data.Source(), n, j.Count))
 	}
 	if !reflect.DeepEqual(w.Eval.Plan.Elements, j.Elements) {
 		w.Eval.Plan.Elements = j.Elements
@@ -289,7 +289,7 @@ func differs(j *job.Job, w *workload.Workload) string {
 		}
 		return s
 	}
-	data := j.Study.Data.Images
+	data := j.Study.Data.Source()
 	switch {
 	case !slices.Equal(sums(now.Files), sums(j.Files)):
 		return fmt.Sprintf("the data: %s holds other files than the run was made with; put them back, or run the "+

@@ -3,10 +3,12 @@ package workload
 import (
 	"os"
 	"runtime"
+	"slices"
 
 	"nero/data/dataset"
 	"nero/data/particle"
 	"nero/data/space"
+	"nero/data/views"
 	"nero/run/job"
 	"nero/symmetry/action"
 	"nero/symmetry/action/phantom"
@@ -32,6 +34,9 @@ func known(s *job.Study, formats dataset.Formats) (dataset.Formats, dataset.Spec
 		formats = Formats()
 	}
 	spec := dataSpec(s)
+	if s.Data.Views != "" {
+		formats = append(slices.Clip(formats), views.Format)
+	}
 	if f := formats.Find(spec.Format); f != nil && f.Numbered {
 		spec.Classes = nil // names for numbers: the workload gives them
 	}
@@ -156,6 +161,9 @@ func dataSpec(s *job.Study) dataset.Spec {
 		Targets: d.Targets, Split: d.Split, Classes: d.Classes, TargetKey: d.TargetKey, Upward: d.Upward, Zoom: d.Zoom,
 		Orientation: d.Orientation,
 		Cut:         dataset.Cut{Classes: d.Cut.Classes, Outside: d.Cut.Outside, PerPhoto: d.Cut.PerPhoto},
+	}
+	if d.Views != "" {
+		spec.Format, spec.Images = views.Format.Name, d.Views
 	}
 	out := space.Kind(s.OutputSpace()).Info()
 	spec.Masks, spec.Pixels = dataset.Masks(d.Masks), out != nil && out.Labelled

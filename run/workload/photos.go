@@ -27,7 +27,7 @@ func feed(s *job.Study, o Options) (string, error) {
 		return "", s.Errorf("data.preset", "%v", err)
 	}
 	i, err := os.Stat(s.Data.Images)
-	photos := err == nil && i.IsDir() || dataset.IsImage(s.Data.Images)
+	photos := err == nil && i.IsDir() || dataset.IsImage(s.Data.Images) || s.Data.Views != ""
 	if f := o.formats().Find(s.Data.Format); s.Data.Format != "" {
 		photos = photos && f != nil && f.Takes(dataset.WithOrient) // which is for photos alone
 	}
@@ -57,7 +57,7 @@ func usualSize(ctx context.Context, s *job.Study, o Options) (note string, first
 		len(d.Fit) > 0, len(d.Cut.Size) > 0, !zero(d.Resize), d.Targets != "" && d.Targets != job.Nothing && !masked:
 		return "", nil, nil
 	}
-	if i, err := os.Stat(d.Images); err != nil || !i.IsDir() {
+	if i, err := os.Stat(d.Images); d.Views == "" && (err != nil || !i.IsDir()) {
 		return "", nil, nil //nolint:nilerr // said where the data are opened
 	}
 	ds, err := OpenData(s, o.Formats)
@@ -96,7 +96,7 @@ func usualSize(ctx context.Context, s *job.Study, o Options) (note string, first
 	resize := func(value, literal string) string { return o.say("resize", value, literal) }
 	flags := resize(fmt.Sprintf("short=%d,crop=%dx%d", short, toH, toW),
 		fmt.Sprintf(`{"short": %d, "crop": [%d, %d]}`, short, toH, toW))
-	if d.Margin == "" && !masked { // masks read job.Nothing
+	if d.Margin == "" && !masked && d.Views == "" { // masks read job.Nothing
 		d.Margin = job.MarginAuto
 		flags += " " + o.say("margin", "auto", `"auto"`)
 	}

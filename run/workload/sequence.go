@@ -33,6 +33,15 @@ type Sequence struct {
 	pool  *eval.Pool
 }
 
+// movable refuses given views: nothing moves them.
+func movable(s *job.Study) error {
+	if s.Data.Views == "" {
+		return nil
+	}
+	return s.Errorf("data.views", "given views have no group, and there is nothing to move; ask about them with nero "+
+		"repeat or nero embed, or name data.images here")
+}
+
 // Sequences opens the data of a study and its models, which read sequences as the study says under embedding.sequence.
 // The caller closes the models.
 func Sequences(ctx context.Context, s *job.Study, o Options) (*Workload, []*Sequence, error) {

@@ -14,6 +14,7 @@ import (
 
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/data/views"
 	"nero/internal/spell"
 	"nero/measure/consensus"
 	"nero/measure/metric"
@@ -29,6 +30,8 @@ import (
 	"nero/symmetry/define"
 	"nero/symmetry/group"
 	"nero/symmetry/orbit"
+
+	"github.com/goccy/go-yaml"
 )
 
 // Numbers is raised whenever a change of the code changes the numbers of a run, so that old shards are not mixed with
@@ -180,7 +183,7 @@ func (w *Workload) Close() error {
 
 // Open opens the study. It changes s: defaults are filled in. Errors name the field of the study that they come from.
 func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
-	if err := movable(s); err != nil {
+	if err := viewed(s); err != nil {
 		return nil, err
 	}
 	fed, err := feed(s, o)
@@ -244,13 +247,31 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 	return w, nil
 }
 
-// movable refuses given views: nothing moves them.
-func movable(s *job.Study) error {
+// viewed says of given views what follows from their being a list: there is no group, and answers do not move. Views
+// that are no pictures are refused: nothing here feeds them to a model.
+func viewed(s *job.Study) error {
 	if s.Data.Views == "" {
 		return nil
 	}
-	return s.Errorf("data.views", "given views have no group, and there is nothing to move; ask about them with nero "+
-		"repeat or nero embed, or name data.images here")
+	if s.Input.Space == "bytes" {
+		return s.Errorf("input.space", "bytes of given views are handed to endpoints by nero repeat alone; leave it "+
+			"out if the files are pictures")
+	}
+	s.Group.Name, s.Output.Action = job.Given, "invariant"
+	return nil
+}
+
+// given makes a group's definition of the names of views, so that a run knows them without the list.
+func (w *Workload) given(names []string) error {
+	if names == nil || w.Study.Group.Definition != "" {
+		return nil
+	}
+	b, err := yaml.Marshal(struct {
+		Name  string   `yaml:"name"`
+		Views []string `yaml:"views"`
+	}{job.Given, names})
+	w.Study.Group.Definition = string(b)
+	return err
 }
 
 // warn says which elements exp does not reach, and what turning pictures that are not square costs.
@@ -371,7 +392,7 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 		return nil, nil, s.Errorf("input.space", "%s, but the samples are of space %s; leave it out", s.Input.Space,
 			want)
 	}
-	act, err := o.Rules.For(g, spec, w.options())
+	act, err := w.moved(o, spec)
 	if err != nil {
 		return nil, nil, s.Errorf("group", "%v", err)
 	}
@@ -381,6 +402,14 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 		seen.Shape = append(slices.Clone(spec.Shape[:n-2]), s.Group.Window...)
 	}
 	return w, &input{sample: spec, seen: seen, act: act}, nil
+}
+
+// moved is how pictures are moved: by a rule, or, where views are listed, not at all.
+func (w *Workload) moved(o Options, spec space.Spec) (action.Action, error) {
+	if group.IsLawless(w.group) {
+		return action.NewViews(w.group)
+	}
+	return o.Rules.For(w.group, spec, w.options())
 }
 
 // usualGroup names the group of a study that names none.
@@ -395,7 +424,7 @@ func (w *Workload) usualGroup() {
 // would be fed. The result has no job, no metrics and no models, and the output of its plan is taken to be invariant.
 // It changes s like [Open].
 func Inputs(s *job.Study, o Options) (*Workload, error) {
-	if err := movable(s); err != nil {
+	if err := viewed(s); err != nil {
 		return nil, err
 	}
 	if _, err := feed(s, o); err != nil {
@@ -483,6 +512,9 @@ func (w *Workload) openData(o Options) error {
 	if err != nil {
 		return w.Study.Errorf("data", "%v", w.fitting(err))
 	}
+	if err := w.given(views.Views(ds)); err != nil {
+		return err
+	}
 	info := ds.Info()
 	if info.Turned > 0 {
 		d.Orientation = "shown" // said, so that numbers of before photos were turned are not mixed with those
@@ -495,7 +527,7 @@ func (w *Workload) openData(o Options) error {
 	if d.Targets == job.Nothing && info.Target.Kind != "" {
 		w.Data = untargeted(w.Data)
 	}
-	w.Eval = &eval.Evaluation{Data: w.Data, Places: []string{d.Images, d.Labels, d.Targets}}
+	w.Eval = &eval.Evaluation{Data: w.Data, Places: []string{d.Source(), d.Labels, d.Targets}}
 	return nil
 }
 

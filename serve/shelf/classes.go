@@ -15,7 +15,7 @@ import (
 // do not lie below the data folder.
 func folderClasses(j *job.Job) []string {
 	d := &j.Study.Data
-	if d.Labels != "" || d.Pattern != "" || d.Format != "" && d.Format != "folder" {
+	if d.Labels != "" || d.Views != "" || d.Pattern != "" || d.Format != "" && d.Format != "folder" {
 		return nil
 	}
 	root := path.Clean(filepath.ToSlash(d.Images)) + "/"

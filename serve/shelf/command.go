@@ -49,6 +49,7 @@ func flags(j *job.Job) []string {
 		add("model", file, "")
 	}
 	add("data", base(s.Data.Images), "")
+	add("views", base(s.Data.Views), "")
 	if s.Data.Labels == "none" {
 		add("labels", "none", "")
 	} else {

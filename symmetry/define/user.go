@@ -41,6 +41,7 @@ type definition struct {
 	Matrices  [][][]float64      `yaml:"matrices"`
 	Lie       *lieDefinition     `yaml:"lie"`
 	Program   *programDefinition `yaml:"program"`
+	Views     []string           `yaml:"views"`
 	Space     string             `yaml:"space"`
 	Rows      string             `yaml:"rows"`
 }
@@ -82,6 +83,7 @@ type programDefinition struct {
 //	lie:        generators, a list of name, unit (rad or none), range [lowest, highest] and matrix, which must be linearly independent and closed under
 //	            the commutator; representations gives, by name, one matrix per generator with the same commutators
 //	program:    a command, a list of words, whose answers say all, see [Command]; timeout in seconds, 30 if none is given
+//	views:      a list of names: no group, see [group.Lawless], whose elements say which view of an object is meant
 //
 // space names the representation that moves points, rows the one that permutes rows; both are optional. The matrices of
 // rotations, matrices and lie are the representation "matrix", which is also that of space unless space says otherwise.
@@ -202,14 +204,15 @@ func (d definition) build(ctx context.Context, start Starter) (group.Group, erro
 		{"matrices", d.Matrices != nil},
 		{"lie", d.Lie != nil},
 		{"program", d.Program != nil},
+		{"views", d.Views != nil},
 	} {
 		if k.on {
 			set = append(set, k.name)
 		}
 	}
 	if len(set) != 1 {
-		return nil, fmt.Errorf("it has %d definitions (%s): expected one of table, rotations, matrices, lie, program",
-			len(set), strings.Join(set, ", "))
+		return nil, fmt.Errorf("it has %d definitions (%s): expected one of table, rotations, matrices, lie, program, "+
+			"views", len(set), strings.Join(set, ", "))
 	}
 	switch set[0] {
 	case "table":
@@ -218,6 +221,15 @@ func (d definition) build(ctx context.Context, start Starter) (group.Group, erro
 			return nil, fmt.Errorf("table: %w", err)
 		}
 		return t.acting(d.Space, d.Rows)
+	case "views":
+		if d.Space != "" || d.Rows != "" {
+			return nil, errors.New("views: they have no matrices and no permutations; leave space and rows out")
+		}
+		l, err := newListed(d.Name, d.Views)
+		if err != nil {
+			return nil, fmt.Errorf("views: %w", err)
+		}
+		return l, nil
 	case "lie":
 		return d.Lie.build(d.Name, d.Space, d.Rows)
 	case "program":

@@ -24,6 +24,7 @@ That catches leaks which ordinary company hides; preflight asks about places, si
 	Requires: stress.Requires(),
 	Optional: true,
 	Anew:     true,
+	Views:    true,
 	Run:      run,
 	Work:     stress.Work(func(*audit.Pass) int { return 10 }),
 }

@@ -25,6 +25,7 @@ decide. Each set of elements is a statement of its own. If the audit may stop ea
 takes the place of the limits. Where the error cannot be told from that of resampling the input, a broken contract stays
 an open question.`,
 	Requires: []*audit.Check{sweep.Check},
+	Views:    true,
 	Run:      run,
 }
 

@@ -108,7 +108,12 @@ func (r *Result) Complete(p *audit.Pass, s, lattice *audit.Set, convention strin
 				"%s: the model changes its boxes by %.2g of them, by score and overlap, worst %.2g for %s",
 				s.Name, s.Worst.Value, s.Rel.Max, s.At)
 		}
-		finding.Remedies = remedies(s, lattice)
+		if finding.Remedies = remedies(s, lattice); r.Facts.Views {
+			finding.Remedies = []string{
+				"look at the worst case: whether the views of that object should have one answer",
+				"train with several views of each object, or average the answer over them",
+			}
+		}
 	}
 	p.Report(finding)
 }

@@ -37,6 +37,7 @@ them, outputs far from zero and a threshold below the rounding floor are named.`
 		{Name: "draws", Doc: "Random one-ulp changes of each input.", Default: 4, Min: 1, Max: 1000},
 	},
 	Requires: []*audit.Check{preflight.Check, sweep.Check},
+	Views:    true,
 	Run:      run,
 	Work: func(p *audit.Pass) int {
 		n := min(int(p.Param("samples")), p.Subject.N)
@@ -57,7 +58,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	pre := audit.ResultOf[*preflight.Result](p, preflight.Check)
 	sw := audit.ResultOf[*sweep.Result](p, sweep.Check)
 	r := &Result{Detectable: map[bool]float64{true: math.NaN(), false: math.NaN()}}
-	r.Facts.ActionLaws = pre.Laws
+	r.Facts.ActionLaws, r.Facts.Views = pre.Laws, group.IsLawless(p.Subject.Plan.Group)
 	s, u := sw.Scale, roundoff(p)
 	one, err := rounding(ctx, p, 1, !sw.Mask)
 	if err != nil {

@@ -24,6 +24,7 @@ most the failure rate of the policy, at the upper end of its interval; it asks f
 in between. Of masks with truth it gives the mean IoU over the classes, the share of pixels that are right, and the IoU of each class, unmoved,
 over the orbit and at its worst element; that describes the model and is no part of the verdict.`,
 	Requires: []*audit.Check{sweep.Check},
+	Views:    true,
 	Run:      run,
 }
 

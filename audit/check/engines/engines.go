@@ -24,6 +24,7 @@ up to 1e-5 of the scale in any case, are rounding.`,
 	Params:   []audit.Param{stress.Samples, stress.Elements},
 	Requires: stress.Requires(),
 	Optional: true,
+	Views:    true,
 	Run:      run,
 	Work:     stress.Work(func(p *audit.Pass) int { return 2 * (1 + int(p.Param("elements"))) }),
 	Price: stress.Work(func(p *audit.Pass) int {

@@ -23,6 +23,7 @@ with its interval, and the largest; for classifiers the share of inputs to which
 otherwise and be as symmetric.`,
 	Requires: []*audit.Check{sweep.Check},
 	Optional: true,
+	Views:    true,
 	Run:      run,
 	Work: func(p *audit.Pass) int {
 		if len(p.Subject.Forms) == 0 {

@@ -30,6 +30,7 @@ where the error sits: in mirrors alone, in few elements, pairs, channels or clas
 	},
 	Requires: []*audit.Check{sweep.Check, controls.Check},
 	Uses:     []*audit.Check{precision.Check},
+	Views:    true,
 	Run:      run,
 }
 
@@ -77,7 +78,7 @@ func variants(p *audit.Pass, y space.Value) []variant {
 			variant{"the output moves by the inverse element", func(j int) *audit.Mover { return forth[j] }})
 	}
 	// An output of the kind of the input may move as the input does.
-	if e := G.Identity(); invariant {
+	if e := G.Identity(); invariant && !group.IsLawless(G) {
 		if z, err := in.Apply(e, y); err == nil && z.Form() == y.Form() {
 			back, forth := audit.Movers(in, p.Elements, G.Inv), audit.Movers(in, p.Elements, same)
 			v = append(v,

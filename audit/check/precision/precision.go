@@ -38,6 +38,7 @@ known to the evaluator, the floors of repeats and one-ulp changes stand in, and 
 	},
 	Requires: []*audit.Check{sweep.Check, controls.Check},
 	Optional: true,
+	Views:    true,
 	Run:      run,
 	Work:     func(p *audit.Pass) int { return 2 * evaluated(p) },
 	Price:    func(p *audit.Pass) int { return (1 + audit.PriceDouble) * evaluated(p) },

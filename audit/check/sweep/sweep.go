@@ -28,9 +28,10 @@ that resamples or moves content out of the frame. It keeps the error of every pa
 which classes come first. Outputs that are not finite are reported with sample and element and enter no mean. Of the pulled-back outputs it keeps
 the squares of the error per channel, what a line through them and the unmoved ones needs, and up to 8 numbers for each pair: the output itself if
 it is that small, else projections on as many fixed random directions.`,
-	Anew: true,
-	Run:  run,
-	Work: func(p *audit.Pass) int { return p.Subject.N * perSample(p) },
+	Anew:  true,
+	Views: true,
+	Run:   run,
+	Work:  func(p *audit.Pass) int { return p.Subject.N * perSample(p) },
 }
 
 // perSample is how many inputs of the model come of a sample, about.
@@ -299,9 +300,12 @@ func stream(p *audit.Pass, r *Result, from, to int) iter.Seq2[audit.Request, err
 	if torus, ok := action.Around(in); ok && still {
 		around = audit.Movers(torus, p.Elements, G.Inv)
 	}
+	listed := group.IsLawless(G)
 	// home is an input moved by element j and back; nil where there is no way back.
 	home := func(x, gx space.Value, j int, exact bool) (space.Value, error) {
 		switch {
+		case listed:
+			return nil, nil //nolint:nilnil // views that are listed lead nowhere
 		case exact && around != nil:
 			return around[j].Move(gx)
 		case !exact && whole != nil:

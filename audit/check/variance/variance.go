@@ -39,6 +39,7 @@ number is its standard deviation over elements, mean over inputs, by that over i
 	Requires: []*audit.Check{preflight.Check, sweep.Check, controls.Check},
 	Optional: true,
 	Anew:     true,
+	Views:    true,
 	Run:      run,
 }
 
