@@ -16,6 +16,8 @@ type fitted struct {
 	parity   bool
 	elements []group.Element
 	matrices [][]float64
+	// off is what they leave on samples held out, over what varies there.
+	off float64
 }
 
 // String is the irreps.
@@ -43,6 +45,9 @@ func (f *fitted) orthogonal() bool {
 // mostFitted bounds the numbers along an axis that matrices are fitted to.
 const mostFitted = 64
 
+// fourth is which of the samples are held out.
+const fourth = 4
+
 // Limits of a fit, which explains more than matrices that are given, so that more is asked of it: what may be off on
 // samples held out, as a share of what varies there; of traces and of multiplicities, which are whole numbers.
 const (
@@ -51,8 +56,8 @@ const (
 	wholeOff = 1e-2
 )
 
-// refitted finds irreps in a basis of their own: a matrix D(g) for each element by least squares over half of the
-// samples, held against the other half; multiplicities by projection of the traces of D, of its powers and of products
+// refitted finds irreps in a basis of their own: a matrix D(g) for each element by least squares over three quarters of
+// the samples, held against the others; multiplicities by projection of the traces of D, of its powers and of products
 // D(g)D(h), onto the characters of the rotations, and onto those of elements that mirror for the parities. Two
 // representations of a compact group with the same character differ by a basis alone. It is nil where the samples do
 // not fill the space, or anything is off.
@@ -113,7 +118,7 @@ func (p *points) fit(v *axis, e evidence) *fitted {
 			objects = append(objects, q.Object)
 		}
 	}
-	if len(objects) < 2 {
+	if len(objects) < fourth {
 		return nil
 	}
 	f := &fitted{parity: v.mirrors}
@@ -129,7 +134,7 @@ func (p *points) fit(v *axis, e evidence) *fitted {
 				mine = append(mine, k)
 			}
 		}
-		d := v.matrix(mine, func(k int) bool { return slices.Index(objects, e.pairs[k].Object)%2 == 0 })
+		d, off := v.matrix(mine, func(k int) bool { return (slices.Index(objects, e.pairs[k].Object)+1)%fourth != 0 })
 		if d == nil {
 			return nil
 		}
@@ -137,6 +142,7 @@ func (p *points) fit(v *axis, e evidence) *fitted {
 		if !ok {
 			return nil
 		}
+		f.off = max(f.off, off)
 		f.elements, f.matrices = append(f.elements, slices.Clone(q.G)), append(f.matrices, d)
 		words = append(words, word{r: r, improper: improper, d: d})
 	}
@@ -146,9 +152,9 @@ func (p *points) fit(v *axis, e evidence) *fitted {
 	return f
 }
 
-// matrix is fitted to the lines of some pairs, those that use chooses; nil where these do not fill the space, or where
-// the others are not explained.
-func (v *axis) matrix(pairs []int, use func(k int) bool) []float64 {
+// matrix is fitted to the lines of some pairs, those that use chooses, with what it leaves of the others; nil where
+// these do not fill the space, or where the others are not explained.
+func (v *axis) matrix(pairs []int, use func(k int) bool) (d []float64, left float64) {
 	n := v.length
 	gram, cross := make([]float64, n*n), make([]float64, n*n) // Σ x xᵀ, Σ x yᵀ
 	each := func(chosen bool, do func(x, y []float64)) {
@@ -174,9 +180,9 @@ func (v *axis) matrix(pairs []int, use func(k int) bool) []float64 {
 		}
 	})
 	if !solve(gram, cross, n, n) {
-		return nil
+		return nil, 0
 	}
-	d := make([]float64, n*n)
+	d = make([]float64, n*n)
 	for i := range n {
 		for j := range n {
 			d[j*n+i] = cross[i*n+j]
@@ -199,9 +205,9 @@ func (v *axis) matrix(pairs []int, use func(k int) bool) []float64 {
 	})
 	s := float64(fitOff*math.Sqrt(spread)) + float64(1e-7*math.Sqrt(all))
 	if !(off <= s*s) || count == 0 {
-		return nil
+		return nil, 0
 	}
-	return d
+	return d, math.Sqrt(off / spread)
 }
 
 // solve writes the solution X of A X = B over B, by Cholesky; A is symmetric, n×n, and overwritten, B is n×m. It is
@@ -247,19 +253,20 @@ func solve(a, b []float64, n, m int) bool {
 	return true
 }
 
-// longer are words, products of two of them, and powers.
+// longer are words, their powers, and products of one with powers of another: enough for as many angles as there are
+// degrees, also where one element alone mirrors.
 func longer(words []word, n int) []word {
 	out := slices.Clone(words)
-	for _, w := range words {
-		for _, o := range words {
-			out = append(out, w.times(o, n))
-		}
-	}
-	for _, w := range words {
-		x := w.times(w, n)
+	for i, w := range words {
+		power := w
 		for range 2 * irreps.MaxL {
-			x = x.times(w, n)
-			out = append(out, x)
+			for j, o := range words {
+				if i != j {
+					out = append(out, power.times(o, n))
+				}
+			}
+			power = power.times(w, n)
+			out = append(out, power)
 		}
 	}
 	return out
@@ -383,4 +390,22 @@ func (p *points) by(f *fitted, shape []int, axis int, g group.Element, x []float
 		}
 	}
 	return out, nil
+}
+
+// fitting is what fitted matrices leave, at most, of the values of a cut: nothing can be said below that.
+func (p *points) fitting(c *cut) float64 {
+	var off float64
+	for _, v := range c.live {
+		for _, m := range []*motion{p.motions[v], p.flat[v]} {
+			if m == nil {
+				continue
+			}
+			for _, part := range m.parts {
+				if part.fitted != nil {
+					off = max(off, part.fitted.off)
+				}
+			}
+		}
+	}
+	return off
 }

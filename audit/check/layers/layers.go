@@ -44,7 +44,7 @@ Representations follow from the graph where it decides them (pointwise operators
 the values themselves, verified on samples held out; a value that nothing explains makes its layer untestable, and the next layer is measured
 together with it. Detectors are followed up to the last maps of which boxes are
 made. In networks of points of space, values are typed by irreps: by trying the Wigner matrices of every degree and parity place by place, by the
-directions of the sphere that a layer turns out to use, or, in another basis, by matrices that are fitted to half of the samples and held against
+directions of the sphere that a layer turns out to use, or, in another basis, by matrices that are fitted to three of four samples and held against
 the others; what two types explain is unknown. Values whose first axis counts the rows of a set, or the nodes of a graph, are taken to belong to them. Of an output with several fields the one with the largest error is followed.`,
 	Params: []audit.Param{
 		{
@@ -247,6 +247,8 @@ type look struct {
 	// values that depend on the input and hold floating-point numbers
 	floats map[string]bool
 	layers []interior.Layer
+	// places that may be measured beside those that were chosen
+	spare int
 	// of a model inside a wrapper; nil for others
 	posed *poses
 	// of the samples, if they have several

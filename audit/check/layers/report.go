@@ -74,13 +74,12 @@ func (l *look) result() *Result {
 	return r
 }
 
-// off tells that the output has an error that is not rounding, before any layer was looked at.
+// off tells that the output has an error above the limit, before any layer was looked at.
 func (l *look) off() bool {
 	if l.finite == nil {
 		return false
 	}
-	e := l.finite.decomposition(l.scale).Error
-	return e > l.p.Policy.RoundingFactor*l.outFloor && e > leastError
+	return l.finite.decomposition(l.scale).Error > l.p.Policy.Threshold
 }
 
 // broken tells that there is an error at the output that is not rounding.

@@ -240,6 +240,7 @@ func (l *look) walk(ctx context.Context) error {
 		}
 	}
 	places := l.places()
+	l.spare = max(1, len(places)/spares)
 	for k, y := range l.layers[1:] {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -292,6 +293,9 @@ func (l *look) learn(ctx context.Context, seen map[string]bool, k int) error {
 	}
 	return err
 }
+
+// spares is how many places there are for each one more that may be measured because a layer breaks there.
+const spares = 8
 
 // places chooses the layers after which contributions are measured: all, or those with the fewest live values, evenly
 // spread. The last is among them.
@@ -394,6 +398,10 @@ func (l *look) layer(ctx context.Context, cur *cut, y interior.Layer, place bool
 	at := len(l.rows)
 	l.rows = append(l.rows, row)
 	l.p.Progress((len(next.x) + 2*len(next.gx)) / max(1, len(l.layers)-1))
+	if !place && row.Above && l.spare > 0 { // what breaks has a share of its own, also where there are too many places
+		place = true
+		l.spare--
+	}
 	if place {
 		if err := l.contribute(ctx, next, at); err != nil {
 			return nil, err
@@ -488,6 +496,9 @@ func (l *look) measure(ctx context.Context, part *interior.Part, cur, next *cut,
 			rounding += apart(shaken[i], next.x[i], mine) / float64(len(shaken))
 		}
 		row.Floor = rounding / s
+		if p := l.points; p != nil {
+			row.Floor = elementary.Hypot(row.Floor, max(p.fitting(cur), p.fitting(next)))
+		}
 		row.Above = row.Injected > l.p.Policy.RoundingFactor*row.Floor && row.Injected > leastError
 		floors, err := l.resampled(ctx, part, cur, next, mine)
 		if err != nil {
