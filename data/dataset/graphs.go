@@ -326,6 +326,7 @@ func (g *jsonLines) field(name string, spec Spec) (space.Spec, error) {
 		s.Kind = space.KindLinks
 	}
 	node, edge, sample, rows := true, true, true, first.n
+	odd, have := g.all[0], first.n // the first line with another number of rows than nodes
 	for _, l := range g.all {
 		f, ok := l.fields[name]
 		if !ok {
@@ -336,6 +337,9 @@ func (g *jsonLines) field(name string, spec Spec) (space.Spec, error) {
 		n, w := f.n, f.w
 		if f.flat {
 			n = f.w
+		}
+		if node && n != l.nodes {
+			odd, have = l, n
 		}
 		node, edge = node && n == l.nodes, edge && n == l.edges
 		sample = sample && f.n == first.n && w == first.w && f.flat == first.flat
@@ -372,8 +376,9 @@ func (g *jsonLines) field(name string, spec Spec) (space.Spec, error) {
 		s.Per, s.Shape = space.PerSample, []int{first.n, first.w}
 	default:
 		return s, fmt.Errorf(
-			"line %d: %q has rows neither for each node nor for each edge nor equally many in every line: correct it "+
-				"or leave it out", g.all[0].line, name)
+			"line %d: %q has rows neither for each node nor for each edge nor equally many in every line: here it "+
+				"has %d rows, and there are %d nodes and %d edges; correct it or leave it out, or say set: NAME of it "+
+				"where its rows are a set of their own", odd.line, name, have, odd.nodes, odd.edges)
 	}
 	if first.flat && s.Per != space.PerSample {
 		s.Shape = []int{-1, 1}

@@ -228,11 +228,30 @@ func (w *Workload) openFields(natural space.Spec, o Options) (*input, error) {
 	if err != nil {
 		return nil, s.Errorf("group", "%v", err)
 	}
+	if err := w.agree(act); err != nil && !o.KeepGoing {
+		return nil, err
+	}
 	seen := spec
 	if len(s.Group.Window) == 1 && isSignal(seen) {
 		seen.Shape = []int{seen.Shape[0], s.Group.Window[0]}
 	}
 	return &input{seen: seen, act: act}, nil
+}
+
+// agree refuses fields that do not fit to each other, such as a mask of another length than what it masks: what the
+// action says of the first sample that can be read, before a model is asked.
+func (w *Workload) agree(act action.Action) error {
+	for i := range w.Data.Len() {
+		s, err := w.Data.Sample(i)
+		if err != nil {
+			continue // said where the sample is used
+		}
+		if _, err := act.Apply(w.group.Identity(), s.Value); err != nil {
+			return w.Study.Errorf("input", "sample %s: %v", s.ID, err)
+		}
+		return nil
+	}
+	return nil
 }
 
 // unscaled refuses what is said of the pixels of pictures for samples of another kind, whose numbers go to the model as
