@@ -213,6 +213,38 @@ func TestPlantedGroups(t *testing.T) {
 	}
 }
 
+// TestPlantedScenes wants the same of networks of two sets of rows (studies/scenes/MODEL_CARDS.md): an error of one set
+// is not laid at the door of the other, and a network that forgets an input is told from one that does not.
+func TestPlantedScenes(t *testing.T) {
+	slow.Test(t)
+	all := judge(t, "scenes/boxes.yaml", few("subgroup", "order"))
+	all["refine"].holds("Eg(3,z) × S(64) × S(5)")
+	all["refine_north"].holds("T(3) × S(64) × S(5)")
+	all["refine_handed"].holds("SEg(3,z) × S(64) × S(5)")
+	all["refine_origin"].holds("Og(3,z) × S(64) × S(5)", "T(3)")
+	all = judge(t, "scenes/tilted.yaml", few("subgroup", "order"))
+	all["tilted"].holds("E(3) × S(64) × S(5)")
+	all["tilted_gravity"].holds("Eg(3,z) × S(64) × S(5)", "a direction is singled out")
+	all = judge(t, "scenes/flow.yaml", few("subgroup", "order"))
+	all["flow"].holds("E(3) × S(64) × S(48)")
+	all["flow_drift"].holds("O(3) × S(64) × S(48)", "T(3)")
+	all["flow_first"].holds("E(3) × S(64)", "S(48)")
+	all["flow_first"].says("exchanging rows 0 and 1 of set 2")
+	all = judge(t, "scenes/subsets.yaml", few("subgroup", "order", "uses"))
+	all["subset"].holds("S(24)")
+	all["subset"].silent("No answer depends on")
+	all["subset_ordered"].says("the order of rows counts: exchanging rows")
+	all["subset_alone"].holds("S(24)")
+	all["subset_alone"].says("No answer depends on the rows of nodes outside of chosen")
+	all = judge(t, "scenes/induced.yaml", few("subgroup", "order"))
+	all["induced"].holds("S(24)")
+	all["induced_ordered"].says("the order of rows counts: exchanging rows")
+	all = judge(t, "scenes/bags.yaml", few("subgroup", "order"))
+	all["bag"].holds("S(24) × S(6)")
+	all["bag_first"].holds("S(24)", "S(6)")
+	all["bag_ordered"].holds("S(6)", "S(24)")
+}
+
 // TestPlantedDirection wants the full group where the direction that a network is told moves with the cloud.
 func TestPlantedDirection(t *testing.T) {
 	judge(t, "planted/gravity.yaml", few("subgroup"))["gravity_o3"].holds("O(3) × S(64)", "T(3)")

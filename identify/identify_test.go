@@ -135,7 +135,7 @@ var problems = []struct {
 			"data": "points", "answer": "vectors", "turn": "axis", "mirror": "no", "shift": "any", "scale": "no",
 			"order": "no", "moves": "along", "exceptions": "none",
 		},
-		claims: []string{"SOg(3) x S", "T(3)"}, not: []string{"tip the sample over"},
+		claims: []string{"SEg(3) x S"}, not: []string{"tip the sample over"},
 	},
 	{
 		name: "furniture",

@@ -249,8 +249,9 @@ func names(dim int, s rests, extent []int) []string {
 			"any": pick("SO(3)", "O(3)"), "quarter": pick("Octa", "Oh"), "axis": pick("SOg(3)", "Og(3)"),
 		}[s.turn]
 		shift = map[string]string{"any": "T(3)", "whole": "T(3,Z)", "cyclic": "T(3)"}[s.shift]
-		joint = map[string]string{"any any": pick("SE(3)", "E(3)"), "any cyclic": pick("SE(3)",
-			"E(3)")}[s.turn+" "+s.shift]
+		joint = map[string]string{
+			"any any": pick("SE(3)", "E(3)"), "any cyclic": pick("SE(3)", "E(3)"), "axis any": pick("SEg(3)", "Eg(3)"),
+		}[s.turn+" "+s.shift]
 	}
 	switch {
 	case joint != "":

@@ -33,8 +33,8 @@ const (
 	TypePoses         = "poses"         // d x d rotation matrices in rows; A P
 	TypeQuaternions   = "quaternions"   // w, x, y, z of rotations; q(A) q
 	TypeBoxes         = "boxes"         // x, y, z, length, width, height, yaw about z: boxes in 3D
-	// boxes in 3D that may be tilted: x, y, z, length, width, height, then the rotation R that takes the axes x, y, z
-	// to the directions of the length, the width and the height
+	// TypeBoxesQuaternion and the two after it are boxes in 3D that may be tilted: x, y, z, length, width, height, then
+	// the rotation R that takes the axes x, y, z to the directions of the length, the width and the height.
 	TypeBoxesQuaternion = "boxes-quaternion" // w, x, y, z of R
 	TypeBoxesMatrix     = "boxes-matrix"     // R in rows
 	TypeBoxes6D         = "boxes-6d"         // the first column of R and then its second
