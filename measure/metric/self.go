@@ -47,7 +47,8 @@ var Relative = &Metric{
 // known beyond those listed, every [Metric.Movable] one against the other references, the worst along the orbit of
 // those that are not pooled, those by class of one, and all of them of a field of a record.
 func Builtin() []*Metric {
-	return slices.Concat(classification(), []*Metric{Absolute, MaxAbsolute, Relative, PixelAgreement, MeanIoU},
+	return slices.Concat(classification(),
+		[]*Metric{Absolute, MaxAbsolute, Relative, FeatureRatio, PixelAgreement, MeanIoU},
 		segmentation(), detection(), velocimetry(), geometric(), displacements())
 }
 
