@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"nero/data/dataset"
 	"nero/data/space"
@@ -23,6 +25,7 @@ import (
 	"nero/run/eval"
 	"nero/run/job"
 	"nero/run/workload"
+	"nero/symmetry/action"
 	"nero/symmetry/group"
 )
 
@@ -491,14 +494,71 @@ func (a *App) askFiles(ctx context.Context, s *job.Study, o RepeatOptions, set *
 		out.models = append(out.models, numeric(w, m, s.Data.Classes, func(q repeat.Question) (space.Value, error) {
 			x, err := w.Eval.Of(at[set.Objects[q.Object].Views[set.Views[q.View]].File])
 			return x.Value, err
-		}, nil))
+		}, nil, nil))
 	}
 	return out, nil
 }
 
-// numeric asks a model with one input at a time.
+// common finds which numbers of an answer are there at every element: what an element takes out of the frame does not
+// come back, and what stands in its place is no answer. It returns nil for all of them.
+func (a *App) common(w *workload.Workload, model int) func(space.Value) ([]bool, error) {
+	if _, stays := w.Eval.Plan.Out.(action.Trivial); stays {
+		return nil
+	}
+	var mu sync.Mutex
+	known := map[string][]bool{}
+	return func(y space.Value) ([]bool, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if there, ok := known[y.Form()]; ok {
+			return there, nil
+		}
+		there := slices.Repeat([]bool{true}, len(y.Numbers()))
+		ones, err := y.With(slices.Repeat([]float64{1}, len(there)))
+		if errors.Is(err, errors.ErrUnsupported) {
+			return nil, nil // boxes and labels have no numbers that could be ones
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range w.Eval.Plan.Elements {
+			z, err := w.Eval.Plan.Out.Apply(g, ones)
+			if err == nil {
+				z, err = w.Eval.Back(model, g, z)
+			}
+			if err != nil {
+				return nil, err
+			}
+			const rounding = 1e-6
+			for k, v := range z.Numbers() {
+				if k < len(there) && !(math.Abs(v-1) <= rounding) {
+					there[k] = false
+				}
+			}
+		}
+		n := 0
+		for _, ok := range there {
+			if ok {
+				n++
+			}
+		}
+		switch {
+		case n == 0:
+			return nil, w.Study.Errorf("group.orbit", "no number of an answer stays in the frame at every element; "+
+				"leave those out that move furthest")
+		case n < len(there):
+			a.notef("%d of the %d numbers of an answer stay in the frame at every element, and they are compared", n,
+				len(there))
+		}
+		known[y.Form()] = there
+		return there, nil
+	}
+}
+
+// numeric asks a model with one input at a time. Answers are moved back where there is a way, and of their numbers
+// those are compared that common tells; nil for none and all.
 func numeric(w *workload.Workload, m *eval.Model, classes []string, input func(repeat.Question) (space.Value, error),
-	back func(repeat.Question, space.Value) (space.Value, error),
+	back func(repeat.Question, space.Value) (space.Value, error), common func(space.Value) ([]bool, error),
 ) *witness {
 	i := slices.IndexFunc(w.Study.Models, func(x job.Model) bool { return x.Name == m.Name })
 	said := w.Study.Models[i]
@@ -530,7 +590,23 @@ func numeric(w *workload.Workload, m *eval.Model, classes []string, input func(r
 			if l, ok := z.(space.Linear); ok {
 				numbers = l.Output()
 			}
-			a := repeat.OfNumbers(slices.Clone(numbers))
+			numbers = slices.Clone(numbers)
+			if common != nil {
+				there, err := common(z)
+				if err != nil {
+					return repeat.Answer{}, err
+				}
+				if len(there) == len(numbers) {
+					kept := numbers[:0]
+					for k, x := range numbers {
+						if there[k] {
+							kept = append(kept, x)
+						}
+					}
+					numbers = kept
+				}
+			}
+			a := repeat.OfNumbers(numbers)
 			if t, ok := z.(interface{ Top() int }); ok && a.Outcome == repeat.Answered {
 				a.Text, a.Numbers = strconv.Itoa(t.Top()), nil
 				if t.Top() >= 0 && t.Top() < len(classes) {
@@ -589,7 +665,7 @@ func (a *App) askElements(ctx context.Context, s *job.Study, o RepeatOptions) (*
 			return w.Eval.Plan.In.Apply(w.Eval.Plan.Elements[q.View], x.Value)
 		}, func(q repeat.Question, y space.Value) (space.Value, error) {
 			return w.Eval.Back(i, w.Eval.Plan.Elements[q.View], y)
-		}))
+		}, a.common(w, i)))
 	}
 	return out, nil
 }
