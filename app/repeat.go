@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +23,7 @@ import (
 	"nero/internal/disk"
 	"nero/measure/aggregate"
 	"nero/model/engine/remote"
+	"nero/present/words"
 	"nero/repeat"
 	"nero/run/eval"
 	"nero/run/job"
@@ -103,6 +106,8 @@ const (
 
 // interview is what repeat needs of a study: who is asked, and how a question is put.
 type interview struct {
+	// what is asked, as a digest: inputs, and how they are fed
+	what      string
 	things    []*repeat.Thing
 	views     []string
 	reference int
@@ -138,7 +143,7 @@ func (a *App) Repeat(ctx context.Context, s *job.Study, o RepeatOptions) (*Repea
 		if err := writable(o.Out); err != nil {
 			return nil, err
 		}
-		if err := ownFolder(o.Out, anyOf(repeatFiles()...)); err != nil {
+		if err := ownFolder(o.Out, ours()); err != nil {
 			return nil, err
 		}
 	}
@@ -166,19 +171,66 @@ func (a *App) Repeat(ctx context.Context, s *job.Study, o RepeatOptions) (*Repea
 			return nil, fmt.Errorf("%s: %w", a.option("after"), err)
 		}
 	}
+	if o.Out == "" {
+		return a.interviewed(ctx, s, w, how, o, nil)
+	}
+	var r *RepeatResult
+	err = fillFolder(o.Out, ours(), nil, func() error {
+		kept, err := repeat.OpenNotebook(filepath.Join(o.Out, keptAnswers), w.digest(s, how))
+		if err != nil {
+			return err
+		}
+		defer kept.Close() //nolint:errcheck // what is written is written
+		if n := kept.Len(); n > 0 {
+			a.notef("%s are there from before, and are not asked again", words.Plural(n, "answer", "answers"))
+		}
+		if r, err = a.interviewed(ctx, s, w, how, o, kept); err != nil {
+			if ctx.Err() != nil {
+				a.notef("what was answered is kept in %s, and the same command goes on there", o.Out)
+			}
+			return err
+		}
+		if err := r.save(o.Out); err != nil {
+			return err
+		}
+		return kept.Remove()
+	})
+	return r, err
+}
+
+// keptAnswers is the file of answers in a folder whose report is not finished.
+const keptAnswers = "answers.jsonl"
+
+// ours is a folder of a report, finished or not.
+func ours() marks { return anyOf(append(repeatFiles(), keptAnswers)...) }
+
+// digest is one of all that decides answers.
+func (w *interview) digest(s *job.Study, how repeat.Options) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %d %d %q %d %q\n", w.what, how.Times, how.Seed, how.Rules, s.Repeat.Seeds, s.Repeat.Bust)
+	for _, t := range w.things {
+		fmt.Fprintf(h, "%q %v\n", t.Name, t.Has)
+	}
+	fmt.Fprintf(h, "%q\n", w.views)
+	for _, m := range w.models {
+		fmt.Fprintf(h, "%q %q %q\n", m.name, m.place, m.digest)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// interviewed asks all models and judges their answers.
+func (a *App) interviewed(ctx context.Context, s *job.Study, w *interview, how repeat.Options, o RepeatOptions,
+	kept *repeat.Notebook,
+) (*RepeatResult, error) {
 	var models []*repeat.Model
 	for _, m := range w.models {
-		found, err := a.repeatModel(ctx, s, m, w, how, o)
+		found, err := a.repeatModel(ctx, s, m, w, how, o, kept)
 		if err != nil {
 			return nil, err
 		}
 		models = append(models, found)
 	}
-	r := &RepeatResult{repeat.NewReport(models, w.views, how)}
-	if o.Out == "" {
-		return r, nil
-	}
-	return r, r.save(o.Out)
+	return &RepeatResult{repeat.NewReport(models, w.views, how)}, nil
 }
 
 // inputBytes is the space of inputs that are handed on as they are.
@@ -228,13 +280,13 @@ func (a *App) repeatOptions(s *job.Study, o RepeatOptions) (repeat.Options, *rep
 
 // repeatModel asks one model and judges its answers.
 func (a *App) repeatModel(ctx context.Context, s *job.Study, m *witness, w *interview, how repeat.Options,
-	o RepeatOptions,
+	o RepeatOptions, kept *repeat.Notebook,
 ) (*repeat.Model, error) {
 	step := begin(a.tell, TaskRepeat, m.name, "questions")
 	defer step.end()
 	subject := &repeat.Subject{
 		Model: m.name, Place: m.place, Digest: m.digest, Things: w.things, Views: w.views, Ask: m.ask,
-		Drawing: m.drawing, Busted: s.Repeat.Bust, Began: step.size, Step: step.step,
+		Drawing: m.drawing, Busted: s.Repeat.Bust, Notebook: kept, Began: step.size, Step: step.step,
 	}
 	workers := o.Workers
 	if m.atOnce > 0 { // waiting for a server takes no processor
@@ -257,18 +309,16 @@ func (a *App) repeatModel(ctx context.Context, s *job.Study, m *witness, w *inte
 }
 
 func (r *RepeatResult) save(dir string) error {
-	return fillFolder(dir, anyOf(repeatFiles()...), nil, func() error {
-		for _, f := range repeat.Forms() {
-			var b bytes.Buffer
-			if err := f.Write(&b, r.Report); err != nil {
-				return err
-			}
-			if err := writeFile(filepath.Join(dir, f.File), b.Bytes()); err != nil {
-				return err
-			}
+	for _, f := range repeat.Forms() {
+		var b bytes.Buffer
+		if err := f.Write(&b, r.Report); err != nil {
+			return err
 		}
-		return nil
-	})
+		if err := writeFile(filepath.Join(dir, f.File), b.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // askViews reads given views. Those that are texts, and all with input.space bytes, go to endpoints as they are; files
@@ -297,6 +347,9 @@ func (a *App) askViews(ctx context.Context, s *job.Study, o RepeatOptions, rules
 		return a.askFiles(ctx, s, o, set, dir)
 	}
 	w := &interview{views: set.Views}
+	if w.what, err = inputs(s.Data.Views, set, dir); err != nil {
+		return nil, err
+	}
 	if w.things, err = thingsOf(s, set, rules.Read); err != nil {
 		return nil, err
 	}
@@ -367,6 +420,31 @@ func readViews(s *job.Study) (set *views.Set, texts bool, err error) {
 		}
 	}
 	return set, texts, nil
+}
+
+// inputs is a digest of a list and of the files that it names.
+func inputs(list string, set *views.Set, dir string) (string, error) {
+	h := sha256.New()
+	b, err := disk.Bounded(list, views.MaxBytes)
+	if err != nil {
+		return "", err
+	}
+	h.Write(b)
+	for _, t := range set.Objects {
+		for _, name := range set.Views {
+			in := t.Views[name]
+			if in.File == "" {
+				continue
+			}
+			b, err := disk.Bounded(filepath.Join(dir, filepath.FromSlash(in.File)), mostOfView)
+			if err != nil {
+				return "", err
+			}
+			fmt.Fprintf(h, "%d ", len(b))
+			h.Write(b)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // thingsOf are the objects of a list, with labels as answers are read.
@@ -486,7 +564,12 @@ func (a *App) askFiles(ctx context.Context, s *job.Study, o RepeatOptions, set *
 	if err != nil {
 		return nil, err
 	}
-	out := &interview{views: set.Views, close: w.Close}
+	out := &interview{what: w.Hash, views: set.Views, close: w.Close}
+	for _, t := range set.Objects { // which files are one object
+		for _, name := range set.Views {
+			out.what += fmt.Sprintf(" %q", t.Views[name].File)
+		}
+	}
 	if out.things, err = thingsOf(s, set, (&repeat.Normaliser{}).Read); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
@@ -629,7 +712,7 @@ func (a *App) askElements(ctx context.Context, s *job.Study, o RepeatOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	out := &interview{close: w.Close, reference: max(w.Eval.Plan.Identity(), 0)}
+	out := &interview{what: w.Hash, close: w.Close, reference: max(w.Eval.Plan.Identity(), 0)}
 	samples := w.Eval.Samples
 	if n := w.Data.Len(); samples == nil && n > mostRepeated && s.Data.Limit == 0 {
 		if samples, err = dataset.Select(w.Data.Labels(), n, mostRepeated, false, s.Data.Seed); err != nil {

@@ -1,11 +1,15 @@
 package app_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"nero/app"
@@ -126,6 +130,77 @@ func TestRepeatCountsRefusals(t *testing.T) {
 	_, err := new(app.App).Repeat(t.Context(), asking(t, refusing(1), 3, job.Repeat{Times: 2}),
 		app.RepeatOptions{Workers: 1})
 	if err == nil || !strings.Contains(err.Error(), "m: none of 12 questions was answered; the first, ") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A repeat that is stopped goes on where it was: it asks nothing twice, and leaves the bytes of one that was not.
+func TestRepeatGoesOn(t *testing.T) {
+	var asked, most atomic.Int64
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	f := &remotetest.Texts{Answer: func(input string, _ int, p map[string]any) (string, int) {
+		if n := asked.Add(1); n == most.Load() {
+			cancel()
+		}
+		if remotetest.Flip(input, int(p["seed"].(float64)), 0.3) { //nolint:errcheck,forcetypeassert // as JSON has it
+			return "who knows", 0
+		}
+		return number(input), 0
+	}}
+	dir := t.TempDir()
+	s := asking(t, f, 20, job.Repeat{Seeds: []int{1, 2, 3}})
+	files := func(name string, ctx context.Context) (map[string]string, error) {
+		s := *s
+		a := &app.App{Events: func(app.Event) {}}
+		_, err := a.Repeat(ctx, &s, app.RepeatOptions{Workers: 2, Out: filepath.Join(dir, name)})
+		found := map[string]string{}
+		entries, unread := os.ReadDir(filepath.Join(dir, name))
+		if unread != nil && err == nil {
+			t.Fatal(unread)
+		}
+		for _, e := range entries {
+			b, err := os.ReadFile(filepath.Join(dir, name, e.Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[e.Name()] = string(b)
+		}
+		return found, err
+	}
+	want, err := files("whole", t.Context())
+	if err != nil || len(want) != 4 {
+		t.Fatalf("%v: %d files", err, len(want))
+	}
+	whole := asked.Swap(0)
+	most.Store(50)
+	stopped, err := files("stopped", ctx)
+	if !errors.Is(err, context.Canceled) || stopped["answers.jsonl"] == "" || stopped["repeat.json"] != "" {
+		t.Fatalf("%v: %d files", err, len(stopped))
+	}
+	most.Store(0)
+	before := asked.Load()
+	got, err := files("stopped", t.Context())
+	if err != nil || !maps.Equal(got, want) {
+		t.Fatalf("%v: other bytes, or other files than %d", err, len(want))
+	}
+	if again := asked.Load() - whole; again > 4 || before < 50 || before > 60 {
+		t.Errorf("%d questions were asked, %d of them before it stopped, and there are %d", asked.Load(), before, whole)
+	}
+	// What was asked otherwise is told from what is asked now.
+	if _, err := files("other", ctx); err == nil {
+		t.Fatal("a cancelled repeat ends well")
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "other"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "other", "answers.jsonl"), []byte(stopped["answers.jsonl"]),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Repeat.Seeds = []int{1, 2, 4}
+	if _, err := files("other", t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "answers.jsonl: it holds answers to other questions") {
 		t.Errorf("%v", err)
 	}
 }

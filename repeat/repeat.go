@@ -80,6 +80,8 @@ type Subject struct {
 	Drawing bool
 	// Busted names the parameter that is another one in every request; empty for none.
 	Busted string
+	// Notebook holds the answers so far, where somebody may stop and go on; nil for nowhere.
+	Notebook *Notebook
 	// Began is told how many questions there are, Step that so many more were asked; nil for nobody.
 	Began, Step func(int)
 }
@@ -116,6 +118,21 @@ func (s *Subject) Schedule(times int, seed uint64) []Question {
 	return all
 }
 
+// answer is what was answered before, or is asked now and kept.
+func (s *Subject) answer(ctx context.Context, q Question) (Answer, error) {
+	if s.Notebook == nil {
+		return s.Ask(ctx, q)
+	}
+	if a, ok := s.Notebook.Find(s.Model, q); ok {
+		return a, nil
+	}
+	a, err := s.Ask(ctx, q)
+	if err != nil {
+		return a, err
+	}
+	return a, s.Notebook.Put(s.Model, q, a)
+}
+
 // Collect asks all questions, so many at once.
 func (s *Subject) Collect(ctx context.Context, times, workers int, seed uint64) (Times, error) {
 	asked := s.Schedule(times, seed)
@@ -140,7 +157,7 @@ func (s *Subject) Collect(ctx context.Context, times, workers int, seed uint64) 
 			break
 		}
 		g.Go(func() error {
-			a, err := s.Ask(within, q)
+			a, err := s.answer(within, q)
 			if err != nil {
 				return err
 			}
