@@ -335,11 +335,15 @@ func (b *book) view(v int) *View {
 				}
 				return row[v], k - r
 			}
-			within = append(within, twosample.NewWithin(r, n, func(j, k int) float64 {
+			w := twosample.NewWithin(r, n, func(j, k int) float64 {
 				one, a := at(j)
 				two, c := at(k)
 				return b.apart(one, a, two, c)
-			}))
+			})
+			if b.numbers {
+				w.Numbers(append(slices.Clone(row[ref].numbers), row[v].numbers...))
+			}
+			within = append(within, w)
 		}
 	}
 	if len(agree) > 0 {

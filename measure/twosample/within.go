@@ -3,6 +3,7 @@ package twosample
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"nero/measure/aggregate"
 )
@@ -13,6 +14,8 @@ type Within struct {
 	still, moved int
 	// distances, row by row, the answers as it is first
 	apart []float64
+	// the answers themselves, nil where they are no numbers
+	rows [][]float64
 }
 
 // NewWithin measures the distances between answers, of which the first are those to the object as it is. There have to
@@ -30,6 +33,37 @@ func NewWithin(still, moved int, distance func(i, j int) float64) *Within {
 		}
 	}
 	return w
+}
+
+// Numbers says what the answers are, where they are numbers: those to the object as it is first.
+func (w *Within) Numbers(rows [][]float64) *Within {
+	w.rows = rows
+	return w
+}
+
+// spread is by how much answers to the object moved lie further out among all answers to it than those as it is.
+func (w *Within) spread(order []int) float64 {
+	n := w.still + w.moved
+	return w.between(order, func(i int) float64 {
+		sum := 0.0
+		for _, d := range w.apart[i*n : (i+1)*n] {
+			sum += d
+		}
+		return sum / float64(n-1)
+	})
+}
+
+// between is the mean of a number of the answers to the object moved less that of those as it is.
+func (w *Within) between(order []int, of func(i int) float64) float64 {
+	var still, moved float64
+	for a, i := range order {
+		if a < w.still {
+			still += of(i)
+		} else {
+			moved += of(i)
+		}
+	}
+	return moved/float64(w.moved) - still/float64(w.still)
 }
 
 // Excess is by how much answers to the object moved and as it is are further apart than two answers to the same:
@@ -84,8 +118,9 @@ type Shift struct {
 	// Excess is the mean of [Within.Excess] over objects, in the unit of the distances, with an interval over objects.
 	Excess, Low, High float64
 	// P is the p-value of the hypothesis that no object is answered otherwise when it is moved, from permutations of
-	// the
-	// answers within objects. That it is large shows nothing.
+	// the answers within objects: of the most unusual of three statistics, the excess, which sees each object change in
+	// a way of its own, and what all objects have in common, answers that lie further out and, of numbers, that moved
+	// one way. That it is large shows nothing.
 	P float64
 	// Objects is how many there were.
 	Objects int
@@ -120,15 +155,25 @@ func Moved(objects []*Within, most float64, resamples int, confidence float64, r
 	if math.IsNaN(s.Excess) {
 		return s
 	}
-	others := make([]float64, Draws)
-	drawn := make([]float64, len(objects))
-	for b := range others {
-		for i, o := range objects {
-			drawn[i] = o.excess(r.Perm(o.still + o.moved))
+	told := statistics(objects)
+	seen := make([][]float64, len(told)) // of the answers as they are, then of each draw
+	orders := make([][]int, len(objects))
+	for i, o := range objects {
+		for k := range o.still + o.moved {
+			orders[i] = append(orders[i], k)
 		}
-		others[b] = mean(drawn)
 	}
-	s.P = PValue(round(s.Excess), rounded(others))
+	for b := range Draws + 1 {
+		for i, o := range objects {
+			if b > 0 {
+				orders[i] = r.Perm(o.still + o.moved)
+			}
+		}
+		for k, of := range told {
+			seen[k] = append(seen[k], round(of(orders)))
+		}
+	}
+	s.P = joint(seen)
 	if len(objects) < LeastObjects {
 		return s
 	}
@@ -149,6 +194,74 @@ func Moved(objects []*Within, most float64, resamples int, confidence float64, r
 	return s
 }
 
+// statistics are what answers in some orders are judged by.
+func statistics(objects []*Within) []func(orders [][]int) float64 {
+	over := func(of func(w *Within, order []int) float64) func(orders [][]int) float64 {
+		return func(orders [][]int) float64 {
+			sum := 0.0
+			for i, o := range objects {
+				sum += of(o, orders[i])
+			}
+			return sum / float64(len(objects))
+		}
+	}
+	spread := over((*Within).spread)
+	all := []func([][]int) float64{
+		over((*Within).excess), func(orders [][]int) float64 { return math.Abs(spread(orders)) },
+	}
+	const mostWide = 64 // distances of more numbers tell enough
+	wide := 0
+	for i, o := range objects {
+		if len(o.rows) != o.still+o.moved {
+			return all
+		}
+		for _, row := range o.rows {
+			if i == 0 && wide == 0 {
+				wide = len(row)
+			}
+			if len(row) != wide || wide > mostWide {
+				return all // or no number of one is that of another
+			}
+		}
+	}
+	return append(all, func(orders [][]int) float64 {
+		sum := 0.0
+		for d := range wide {
+			x := over(func(w *Within, order []int) float64 {
+				return w.between(order, func(i int) float64 { return w.rows[i][d] })
+			})(orders)
+			sum += float64(x * x)
+		}
+		return math.Sqrt(sum)
+	})
+}
+
+// joint is the p-value of several statistics together, each given as that of the data and those of the draws: how often
+// the most unusual one of a draw is as unusual as that of the data. Where the hypothesis holds, data and draws are alike,
+// and it is at most α with probability at most α.
+func joint(seen [][]float64) float64 {
+	least := slices.Repeat([]float64{1}, len(seen[0]))
+	for _, t := range seen {
+		for b, x := range t {
+			if math.IsNaN(x) { // of what is infinitely far; nothing is as unusual
+				t[b] = math.Inf(1)
+			}
+		}
+		sorted := slices.Sorted(slices.Values(t))
+		for b, x := range t {
+			below, _ := slices.BinarySearch(sorted, x)
+			least[b] = min(least[b], float64(len(t)-below)/float64(len(t)))
+		}
+	}
+	count := 0
+	for _, p := range least {
+		if p <= least[0] {
+			count++
+		}
+	}
+	return float64(count) / float64(len(least))
+}
+
 // mean is the arithmetic mean.
 func mean(x []float64) float64 {
 	sum := 0.0
@@ -160,10 +273,3 @@ func mean(x []float64) float64 {
 
 // round leaves of a statistic what is not the rounding of its sum: permutations that say the same give the same number.
 func round(x float64) float64 { return math.Round(x*(1<<40)) / (1 << 40) }
-
-func rounded(x []float64) []float64 {
-	for i := range x {
-		x[i] = round(x[i])
-	}
-	return x
-}

@@ -24,7 +24,30 @@ func labels(still, moved []int) *Within {
 // numbers are answers by their difference.
 func numbers(still, moved []float64) *Within {
 	all := append(append([]float64{}, still...), moved...)
-	return NewWithin(len(still), len(moved), func(i, j int) float64 { return math.Abs(all[i] - all[j]) })
+	var rows [][]float64
+	for _, x := range all {
+		rows = append(rows, []float64{x})
+	}
+	return NewWithin(len(still), len(moved), func(i, j int) float64 { return math.Abs(all[i] - all[j]) }).Numbers(rows)
+}
+
+// Of two statistics the one that is most unusual counts, and what is won by looking twice is taken back.
+func TestJointByHand(t *testing.T) {
+	for _, c := range []struct {
+		seen [][]float64
+		want float64
+	}{
+		{[][]float64{{9, 1, 2, 3}}, 0.25},
+		{[][]float64{{2, 1, 2, 3}}, 0.75},               // ties count
+		{[][]float64{{9, 1, 2, 3}, {1, 2, 3, 4}}, 0.5},  // the last draw is as unusual by the second
+		{[][]float64{{9, 1, 2, 3}, {9, 1, 2, 3}}, 0.25}, // two of one kind cost nothing
+		{[][]float64{{9, 1, 2, math.NaN()}}, 0.5},       // nothing is as unusual as what nobody knows
+		{[][]float64{{0, 0, 0, 0}, {0, 0, 0, 0}}, 1},    // nothing happened
+	} {
+		if got := joint(c.seen); got != c.want {
+			t.Errorf("%v: %v, want %v", c.seen, got, c.want)
+		}
+	}
 }
 
 func TestExcessByHand(t *testing.T) {
