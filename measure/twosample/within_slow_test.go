@@ -27,8 +27,8 @@ func TestMovedLevelAndPower(t *testing.T) {
 		// more than 33 of 400 at 0.05 are seen with probability 3e-3
 		{"level of 20 objects", 400, 20, 5, 0, 1, 33, 0, 370},
 		{"level of 50 objects", 200, 50, 5, 0, 1, 19, 0, 183},
-		// numpy finds 0.41 and 0.35 by the excess alone, and 0.99 and 1.00 by what objects have in common (150 data sets,
-		// 199 permutations); fewer than 50 of 60 are seen with probability 1e-4 at 0.95
+		// numpy finds 0.41 and 0.35 by the excess alone, 0.99 and 1.00 by what objects have in common (150 data
+		// sets, 199 permutations); fewer than 50 of 60 are seen with probability 1e-4 at 0.95
 		{"power for a shift", 60, 100, 5, 0.3, 1, 60, 50, 52},
 		{"power for a deviation", 60, 100, 5, 0, 1.5, 60, 50, 52},
 	} {
