@@ -8,5 +8,6 @@ func lawful(s *job.Study, command string) error {
 		return nil
 	}
 	return s.Errorf("data.views", "given views are listed, and nero %s asks for a group, which has products and "+
-		"inverses; ask about views with nero run, nero audit, nero repeat or nero embed, or name data.images here", command)
+		"inverses; ask about views with nero run, nero audit, nero repeat or nero embed, or name data.images here",
+		command)
 }

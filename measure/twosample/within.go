@@ -237,8 +237,8 @@ func statistics(objects []*Within) []func(orders [][]int) float64 {
 }
 
 // joint is the p-value of several statistics together, each given as that of the data and those of the draws: how often
-// the most unusual one of a draw is as unusual as that of the data. Where the hypothesis holds, data and draws are alike,
-// and it is at most α with probability at most α.
+// the most unusual one of a draw is as unusual as that of the data. Where the hypothesis holds, data and draws are
+// alike, and it is at most α with probability at most α.
 func joint(seen [][]float64) float64 {
 	least := slices.Repeat([]float64{1}, len(seen[0]))
 	for _, t := range seen {

@@ -19,7 +19,8 @@ import (
 
 // Sheets are what the commands left behind that make neither runs nor audits: the bill of a repair, a discovery, a
 // report on data, answers to the questionnaire, releases that are watched, what may be done to weights, how
-// features move, answers to the same asked again. Each kind is a value, and what stands in its file is known to the package that writes it.
+// features move, answers to the same asked again. Each kind is a value, and what stands in its file is known to the
+// package that writes it.
 
 // sheetKind is a kind of sheet.
 type sheetKind struct {
@@ -39,7 +40,9 @@ type sheetKind struct {
 
 // sheetKinds are all kinds of sheets, in the order of their pages.
 func sheetKinds() []*sheetKind {
-	return []*sheetKind{bills(), discoveries(), censuses(), questionnaires(), watched(), weighed(), embedded(), repeated()}
+	return []*sheetKind{
+		bills(), discoveries(), censuses(), questionnaires(), watched(), weighed(), embedded(), repeated(),
+	}
 }
 
 // read is what a sheet says.
