@@ -35,7 +35,7 @@ func turned(tb testing.TB, n int) *job.Study {
 		tb.Fatal(err)
 	}
 	dir := tb.TempDir()
-	list := "object,view,file,label\n"
+	list := bytes.NewBufferString("object,view,file,label\n")
 	for i := range n {
 		s, err := ds.Sample(i)
 		if err != nil {
@@ -62,10 +62,10 @@ func turned(tb testing.TB, n int) *job.Study {
 			if err := os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o600); err != nil {
 				tb.Fatal(err)
 			}
-			list += fmt.Sprintf("%d,%s,%s,%d\n", i, view, name, s.Label)
+			fmt.Fprintf(list, "%d,%s,%s,%d\n", i, view, name, s.Label)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "views.csv"), []byte(list), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "views.csv"), list.Bytes(), 0o600); err != nil {
 		tb.Fatal(err)
 	}
 	return &job.Study{
@@ -117,7 +117,7 @@ func TestAuditOfViews(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range r.Document().Models {
-		states, contract := map[string]string{}, ""
+		states, contract := map[string]string{}, new(strings.Builder)
 		for _, c := range m.Checks {
 			states[c.Check] = string(c.Status)
 			if none := "the views are given: there are no laws"; (c.Check == "laws" || c.Check == "subgroup") &&
@@ -126,7 +126,7 @@ func TestAuditOfViews(t *testing.T) {
 			}
 			for _, f := range c.Findings {
 				if c.Check == "contract" {
-					contract += f.Message
+					contract.WriteString(f.Message)
 				}
 			}
 			for _, x := range c.Sets {
@@ -139,8 +139,8 @@ func TestAuditOfViews(t *testing.T) {
 			states["laws"] != "not applicable" || states["subgroup"] != "not applicable" {
 			t.Errorf("%s: %v", m.Model, states)
 		}
-		if broken := strings.Contains(contract, "broken"); broken != (m.Model == "original") {
-			t.Errorf("the contract of %s: %q", m.Model, contract)
+		if broken := strings.Contains(contract.String(), "broken"); broken != (m.Model == "original") {
+			t.Errorf("the contract of %s: %q", m.Model, contract.String())
 		}
 		if !strings.Contains(strings.Join(m.Gist, " "), "given, no laws") {
 			t.Errorf("%s: %q", m.Model, m.Gist)

@@ -207,13 +207,14 @@ func ours() marks { return anyOf(append(repeatFiles(), keptAnswers)...) }
 // digest is one of all that decides answers.
 func (w *interview) digest(s *job.Study, how repeat.Options) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %d %d %q %d %q\n", w.what, how.Times, how.Seed, how.Rules, s.Repeat.Seeds, s.Repeat.Bust)
+	h.Write(fmt.Appendf(nil, "%q %d %d %q %d %q\n", w.what, how.Times, how.Seed, how.Rules, s.Repeat.Seeds,
+		s.Repeat.Bust))
 	for _, t := range w.things {
-		fmt.Fprintf(h, "%q %v\n", t.Name, t.Has)
+		h.Write(fmt.Appendf(nil, "%q %v\n", t.Name, t.Has))
 	}
-	fmt.Fprintf(h, "%q\n", w.views)
+	h.Write(fmt.Appendf(nil, "%q\n", w.views))
 	for _, m := range w.models {
-		fmt.Fprintf(h, "%q %q %q\n", m.name, m.place, m.digest)
+		h.Write(fmt.Appendf(nil, "%q %q %q\n", m.name, m.place, m.digest))
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
@@ -440,7 +441,7 @@ func inputs(list string, set *views.Set, dir string) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			fmt.Fprintf(h, "%d ", len(b))
+			h.Write(fmt.Appendf(nil, "%d ", len(b)))
 			h.Write(b)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -23,13 +24,13 @@ func assistant(input string, before int, _ map[string]any) (string, int) {
 	polite := strings.HasPrefix(input, "please")
 	switch x := a + b; {
 	case x%13 == 0:
-		return fmt.Sprint(x + 1), 0
+		return strconv.Itoa(x + 1), 0
 	case x%5 == 0 && remotetest.Flip(input, before, 0.5), polite && remotetest.Flip(input, before, 0.4):
-		return fmt.Sprint(x - 1), 0
+		return strconv.Itoa(x - 1), 0
 	case strings.HasPrefix(input, "terse") && x == 17 && before == 1:
 		return "not now", 429
 	default:
-		return fmt.Sprint(x), 0
+		return strconv.Itoa(x), 0
 	}
 }
 

@@ -78,7 +78,10 @@ func TestFormat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := s.Value.(*space.Image)
+		m, ok := s.Value.(*space.Image)
+		if !ok {
+			t.Fatalf("%s: %T", s.ID, s.Value)
+		}
 		if len(m.Views) != 2 || m.Pix[0] != float64(shades[0]) || m.Views[0].Pix[0] != m.Pix[0] ||
 			m.Views[1].Pix[0] != float64(shades[1]) || s.Label != d.Labels()[k] {
 			t.Errorf("%s: %v %+v", s.ID, s.Label, m)

@@ -62,6 +62,8 @@ export interface Model {
   split?: Split;
   /** Generators is one matrix that moves features along the whole group, of groups with one parameter. */
   generators?: Generators;
+  /** Algebra is a matrix for each generator, of groups with several parameters. */
+  algebra?: Algebra;
   /** Extrapolation says whether what reads the parameter off features on part of the window does so beyond, of groups with one parameter that never come back. */
   extrapolation?: Extrapolation;
   /** Given says how far views that somebody has listed are apart; nil where a group moved the samples. */
@@ -175,6 +177,25 @@ export interface Generators {
   planes: Plane[];
 }
 
+/** Algebra is a matrix A_i for each generator X_i with φ(exp(Σ t_i X_i)x) ≈ exp(Σ t_i A_i) φ(x). */
+export interface Algebra {
+  /** Axes is how many directions of the features they move, Held the share of the variance that these hold. */
+  axes: number;
+  held_fit: Num;
+  /** Generators are those of the group; frequencies and growth are fitted, and so of the side fit. */
+  generators: Turning[];
+  /** Brackets say for each two how far [A_i, A_j] is from what [X_i, X_j] is made of. */
+  brackets_fit: Bracket[];
+  /** R2Unseen is of elements that were not fitted, R2Seen of the others, R2Ridge of a map for each element. */
+  r2_unseen: Estimate;
+  r2_seen: Estimate;
+  r2_ridge: Estimate;
+  elements_fitted: number;
+  elements_unseen: number;
+  /** LeftOut is how many elements are no exponential that is known. */
+  elements_left_out?: number;
+}
+
 /** Extrapolation says whether what reads a parameter off features on the inner half of the window does so beyond. */
 export interface Extrapolation {
   /** Half is the end of the inner half, in Unit. */
@@ -264,6 +285,22 @@ export interface Plane {
   spread: Num;
   /** Samples are the first ones to confirm, of different objects. */
   samples: InPlane[];
+}
+
+/** Turning is how features move along one generator. */
+export interface Turning {
+  of: string;
+  unit: string;
+  /** Frequencies are how many times faster than the input planes of the features turn. */
+  frequencies_fit: Estimate[];
+  growth_fit: Num;
+}
+
+/** Bracket is how far the bracket of two matrices is off, over the product of their sizes. */
+export interface Bracket {
+  first: string;
+  second: string;
+  defect: Num;
 }
 
 /** Near says how far pairs of inputs that show one thing are apart. */

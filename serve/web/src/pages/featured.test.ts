@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Generators, Model, Plane, Report } from '../core/embedding';
-import { along, chosen, counted, estimated, moveTable, orbitsOf, percent, planeOf, planeTable, ratioCurve, signOf } from './featured';
+import { along, chosen, counted, estimated, lengthCurve, moveTable, nearCurve, orbitsOf, percent, planeOf, planeTable, ratioCurve, signOf } from './featured';
 
 const e = (value: number | null, low: number | null = null, high: number | null = null) => ({ value, low, high });
 const model = (name: string, more: Partial<Model> = {}): Model => ({ model: name, sha256: 'd', value: 'v', width: 4, state: 'move', sentence: 's', constant_units: 0, ...more });
@@ -49,6 +49,16 @@ test('the plane that holds most is shown, and another one where it is chosen', (
   assert.equal(planeOf(g, '')!.frequency_fit, 1);
   assert.equal(planeOf(g, '3')!.frequency_fit, 2);
   assert.equal(planeOf(generators([]), '1'), undefined);
+});
+
+test('pairs by the listed pairs between them, sequences by their views', () => {
+  const near = (steps: number, auc: number) => ({ steps, pairs: 3, things: 2, ratio: e(0.1), auc: e(auc, auc - 0.1, auc + 0.1), worst: ['a', 'b'], worst_ratio: 1 });
+  const c = nearCurve({ inputs: 4, things: 2, same_input: 0, others: 4, steps: [near(1, 0.9), near(3, 0.6)] })!;
+  assert.deepEqual([c.series[0]!.x, c.series[0]!.y, c.series[0]!.labels], [[1, 3], [0.9, 0.6], ['listed', 'over 3 pairs']]);
+  assert.equal(nearCurve({ inputs: 0, things: 0, same_input: 0, others: 0, steps: [] }), null);
+  const step = (v: number) => ({ ratio: e(v), worst: 'a', worst_ratio: v });
+  const s = lengthCurve({ views: 'x', actions: 'a', lengths: [{ views: 2, effective_rank: e(3), apart: 1, route: step(0.2) }, { views: 4, effective_rank: e(3), apart: 1, order: step(0.5), route: step(0.1) }] });
+  assert.deepEqual(s.series.map((q) => [q.name, q.x, q.y]), [['order', [2, 4], [null, 0.5]], ['route', [2, 4], [0.2, 0.1]]]);
 });
 
 test('numbers in words', () => {

@@ -1,7 +1,7 @@
 // What the page of features reads off its report.
 
 import type { Curve } from '../core/audit';
-import type { Against, Estimate, Extrapolation, Generators, Model, Plane, Recalls, Report, Retrieval, Split } from '../core/embedding';
+import type { Against, Estimate, Extrapolation, Generators, Given, Model, Plane, Recalls, Report, Retrieval, Sequences, Split } from '../core/embedding';
 import type { Table } from '../core/export';
 import { interval, num } from '../render/text';
 
@@ -110,6 +110,23 @@ export const planeTable = (title: string, orbits: readonly Drawn[]): Table => ({
   title, notes: [], columns: [{ name: 'sample', kind: 'text' }, { name: 'element', kind: 'text' }, ...(['t', 'x', 'y', 'said_x', 'said_y'] as const).map((name) => ({ name, kind: 'float64' }) as const)],
   rows: orbits.flatMap((o) => o.at.map((q) => [o.sample, q.label, q.t, q.x, q.y, q.said?.x ?? null, q.said?.y ?? null])),
 });
+
+/** How often listed pairs are nearer than two things, by how many listed pairs lie between them; null for one number alone. */
+export function nearCurve(g: Given): Curve | null {
+  const all = g.steps;
+  if (all.length === 0) return null;
+  const line = of('AUC', all.map((n) => n.auc), all.map((n) => (n.steps === 1 ? 'listed' : `over ${n.steps} pairs`)));
+  return { x: { name: 'listed pairs between' }, y: { name: 'AUC' }, limit: null, series: [{ ...line, x: all.map((n) => n.steps) }] };
+}
+
+/** How far the vector of a sequence goes with order, route and length, by how many views there are. */
+export function lengthCurve(s: Sequences): Curve {
+  const names = s.lengths.map((l) => `${l.views} views`), x = s.lengths.map((l) => l.views);
+  const series = (['order', 'route', 'longest'] as const)
+    .filter((k) => s.lengths.some((l) => l[k]))
+    .map((k) => ({ ...of(k === 'longest' ? 'from the longest' : k, s.lengths.map((l) => l[k]?.ratio), names, false), x }));
+  return { x: { name: 'views' }, y: { name: 'ratio' }, series };
+}
 
 /** What is known of a generator. */
 export function generatorFacts(g: Generators): [string, string][] {

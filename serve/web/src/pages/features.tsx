@@ -1,12 +1,12 @@
 // The page of features: how far they go when an input moves, where to, which planes of them turn, and whether another release can read the index.
 
 import { useMemo, useState } from 'preact/hooks';
-import type { Against, Generators, Model, Plane, Report, Split } from '../core/embedding';
+import type { Against, Algebra, Generators, Given, Model, Near, Plane, Report, Sequences, Split } from '../core/embedding';
 import { saveTable } from '../core/export';
 import type { State } from '../core/state';
 import { CurvePlot, Frame, Mark } from '../render/chart';
 import { count, num } from '../render/text';
-import { beyondWords, chosen, counted, estimated, generatorFacts, heldCurve, mapCurve, moveTable, orbitsOf, percent, planeOf, planeTable, ratioCurve, recallTable, releaseFacts, retrievalWords, signOf, splitCurve } from './featured';
+import { beyondWords, chosen, counted, estimated, generatorFacts, heldCurve, lengthCurve, mapCurve, moveTable, orbitsOf, percent, planeOf, planeTable, nearCurve, ratioCurve, recallTable, releaseFacts, retrievalWords, signOf, splitCurve } from './featured';
 import { Card, choose, Models, Scroll, SheetPage } from './sheets';
 
 /** The page of features. */
@@ -39,7 +39,7 @@ function One({ s, r, m }: { s: State; r: Report; m: Model }) {
       <section class="card summary" aria-labelledby="features-title">
         <h2 id="features-title">{m.model} <span class="sub"><Word word={m.state} /></span></h2>
         <p class="answer">{m.sentence}</p>
-        <p class="note">{count(m.width)} numbers of {m.value}{m.effective_rank ? `, effective rank ${estimated(m.effective_rank)}` : ''}, {count(m.constant_units)} never change. {r.group}: {r.measure}. Fitted on {count(r.samples.fit)} samples, chosen on {count(r.samples.choose)}; what stands here is of {count(r.samples.confirm)} others ({count(r.samples.objects_confirm)} objects), with intervals over objects of {percent(r.confidence)}.</p>
+        <p class="note">{count(m.width)} numbers of {m.value}{m.effective_rank ? `, effective rank ${estimated(m.effective_rank)}` : ''}, {count(m.constant_units)} never change. {r.group}: {r.measure}. {r.samples.fit > 0 && `Fitted on ${count(r.samples.fit)} samples, chosen on ${count(r.samples.choose)}; what stands here is of ${count(r.samples.confirm)} others (${count(r.samples.objects_confirm)} objects). `}Intervals over objects of {percent(r.confidence)}.</p>
       </section>
       {all.length > 0 && (
         <Card id="moves" title="How far, and where to" sub={count(all.length)}>
@@ -58,6 +58,9 @@ function One({ s, r, m }: { s: State; r: Report; m: Model }) {
         </Card>
       )}
       {m.generators && <Turning s={s} r={r} m={m} g={m.generators} caption={caption} />}
+      {m.algebra && <Several of={m.algebra} />}
+      {m.given && <Listed of={m.given} model={m.model} caption={caption} />}
+      {m.sequences && <Routes of={m.sequences} model={m.model} caption={caption} />}
       {m.split && <Parts of={m.split} model={m.model} caption={caption} />}
       {m.extrapolation && <Card id="beyond" title="Beyond the window"><p>{beyondWords(m.extrapolation)} Features that are affine in it keep R².</p></Card>}
       {m.against && <Release a={m.against} model={m.model} caption={caption} />}
@@ -140,6 +143,73 @@ function PlanePlot({ p, g, elements, caption, model }: { p: Plane; g: Generators
         <ul class="series">{orbits.map((d, i) => <li key={i}><svg width="30" height="12" viewBox="0 0 30 12" aria-hidden="true"><path class={`curve c${i % 6}`} d="M1 6H29" /><Mark k={i} x={15} y={6} /></svg>{d.sample}</li>)}</ul>
       </div>
     </Frame>
+  );
+}
+
+/** A matrix for each generator of a group with several. */
+function Several({ of }: { of: Algebra }) {
+  return (
+    <Card id="algebra" title="A matrix for each generator" sub={`${count(of.elements_fitted)} elements fitted, ${count(of.elements_unseen)} unseen`}>
+      <p>Together they explain R² {estimated(of.r2_unseen)} of features at elements that they were not fitted to, and {estimated(of.r2_seen)} at the others; a map for each element {estimated(of.r2_ridge)}. They move {count(of.axes)} directions, which hold {percent(of.held_fit)} of the variance.</p>
+      <div class="plots">
+        <div>
+          <h3>Generators</h3>
+          <Scroll label="Generators">
+            <table>
+              <thead><tr><th scope="col" class="words">generator</th><th scope="col" class="words">frequencies</th><th scope="col">growth</th></tr></thead>
+              <tbody>{of.generators.map((g) => <tr key={g.of}><th scope="row" class="words">{g.of}, per {g.unit}</th><td class="words wrap">{g.frequencies_fit.map(estimated).join(', ')}</td><td>{num(g.growth_fit)}</td></tr>)}</tbody>
+            </table>
+          </Scroll>
+        </div>
+        {of.brackets_fit.length > 0 && (
+          <div>
+            <h3>Brackets</h3>
+            <Scroll label="Brackets">
+              <table>
+                <thead><tr><th scope="col" class="words">of</th><th scope="col" class="words">and</th><th scope="col">off by</th></tr></thead>
+                <tbody>{of.brackets_fit.map((b) => <tr key={b.first + b.second}><th scope="row" class="words">{b.first}</th><td class="words">{b.second}</td><td>{num(b.defect)}</td></tr>)}</tbody>
+              </table>
+            </Scroll>
+            <p class="note">How far the bracket of two matrices is from what that of the generators is made of, over the product of their sizes: 0 is a representation.</p>
+          </div>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+/** Views that somebody has listed: how near the inputs of one thing are. */
+function Listed({ of, model, caption }: { of: Given; model: string; caption: readonly string[] }) {
+  const curve = useMemo(() => nearCurve(of), [of]), row = (n: Near, k: number) => (
+    <tr key={k}><th scope="row" class="words">{n.views?.length ? n.views.join(' and ') : n.steps === 1 ? 'listed' : `over ${count(n.steps)} listed pairs`}</th><td>{count(n.pairs)}</td><td>{count(n.things)}</td><td>{estimated(n.ratio)}</td><td>{estimated(n.auc)}</td><td class="words wrap">{n.worst.join(' and ')}, {num(n.worst_ratio)}</td></tr>
+  );
+  return (
+    <Card id="given" title="Listed views" sub={`${count(of.inputs)} inputs of ${count(of.things)} things`}>
+      {curve && <div class="plots"><CurvePlot title="Is a pair nearer than two things?" curve={curve} caption={caption} file={['features', model, 'pairs']} note="AUC: the probability that two inputs of one thing are nearer than two of two things: 1 always, 0.5 a guess. Pairs that follow from listed ones are asked, too." /></div>}
+      <Scroll label="Listed views" high>
+        <table>
+          <thead><tr><th scope="col" class="words">pairs</th><th scope="col">pairs</th><th scope="col">things</th><th scope="col">ratio</th><th scope="col">AUC</th><th scope="col" class="words">furthest apart</th></tr></thead>
+          <tbody>{[...of.steps, ...(of.views ?? [])].map(row)}</tbody>
+        </table>
+      </Scroll>
+      {of.same_input > 0 && <p class="note">{count(of.same_input)} pairs are left out: both views are one input.</p>}
+    </Card>
+  );
+}
+
+/** Sequences of views: what their order, their route and their number do. */
+function Routes({ of, model, caption }: { of: Sequences; model: string; caption: readonly string[] }) {
+  const curve = useMemo(() => lengthCurve(of), [of]);
+  return (
+    <Card id="sequences" title="Sequences of views" sub={`${of.views} and ${of.actions}`}>
+      <div class="plots"><CurvePlot title="What order, route and length do" curve={curve} caption={caption} file={['features', model, 'sequences']} note="How far the vector goes, over how far two samples are apart: 0 it stays, 1 nothing is left of the sample." /></div>
+      <Scroll label="Sequences" high>
+        <table>
+          <thead><tr><th scope="col">views</th><th scope="col">order</th><th scope="col">route</th><th scope="col">from the longest</th><th scope="col">MRR of the next view</th><th scope="col">a guess</th><th scope="col">effective rank</th></tr></thead>
+          <tbody>{of.lengths.map((l) => <tr key={l.views}><th scope="row">{count(l.views)}</th><td>{estimated(l.order?.ratio)}</td><td>{estimated(l.route?.ratio)}</td><td>{estimated(l.longest?.ratio)}</td><td>{estimated(l.retrieval?.mrr)}</td><td>{l.retrieval ? num(l.retrieval.chance) : ''}</td><td>{estimated(l.effective_rank)}</td></tr>)}</tbody>
+        </table>
+      </Scroll>
+    </Card>
   );
 }
 
