@@ -169,6 +169,9 @@ func specimen(t *testing.T, m *onnx.Model, r *rand.Rand) (func() space.Value, de
 	switch x.Name {
 	case "points":
 		n := 64
+		if size[1] > 0 {
+			n = size[1]
+		}
 		if len(sig.Inputs) == 1 {
 			spec.Sample = pointsField("points")
 			return func() space.Value { return cloud(r, n, 3) }, spec
