@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nero/encoder"
+	"nero/internal/slow"
 
 	"github.com/chromedp/chromedp/kb"
 )
@@ -16,6 +17,7 @@ import (
 // TestFeaturesPage reads how the features of two digit models move, in the planes that turn, and beside another
 // release.
 func TestFeaturesPage(t *testing.T) {
+	slow.Test(t)
 	chromium(t)
 	dir := t.TempDir()
 	found(t, dir, "embed", studyFile(t, "digits"), "--samples", "100", "--elements", "12", "--value", "/MaxPool",
@@ -50,7 +52,7 @@ func TestFeaturesPage(t *testing.T) {
 	p.elsewhere("features", "#moves svg")
 }
 
-// TestOtherFeatures reads a matrix for each generator, listed views and sequences of views.
+// TestOtherFeatures reads planes that turn, a matrix for each generator, listed views and sequences of views.
 func TestOtherFeatures(t *testing.T) {
 	chromium(t)
 	at95 := func(x, wide float64) encoder.Estimate {
@@ -66,8 +68,20 @@ func TestOtherFeatures(t *testing.T) {
 	mrr := encoder.Retrieval{N: 20, MRR: at95(0.9, 0.05), H1: 0.8, H5: 1, H10: 1, Candidates: 4, Chance: 0.52}
 	r := &encoder.Report{
 		Format: encoder.FormatNumber, Seed: 7, Confidence: 0.95, Group: "SE(2)", Measure: "of all elements",
-		Elements: []string{"identity"}, Models: []*encoder.Model{{
+		Elements: []string{"0°", "90°"}, Models: []*encoder.Model{{
 			Model: "moving", Digest: "a", Value: "pooled", Width: 9, State: encoder.Move, Sentence: "moving: it moves.",
+			Generators: &encoder.Generators{
+				Of: "rotation", Unit: "rad", Axes: 2, Held: 1, Frequencies: []encoder.Estimate{at95(1, 0.01)},
+				Start: []encoder.Number{1}, R2Unseen: at95(0.9, 0.02), R2Seen: at95(0.9, 0.02),
+				R2Ridge: at95(0.9, 0.02), T: []encoder.Number{0, 1.5}, Planes: []encoder.Plane{
+					{Frequency: 2, Spread: 1, Samples: []encoder.InPlane{{
+						Sample: "7", X: []encoder.Number{1, -0.9}, Y: []encoder.Number{0, 0.1},
+					}}},
+					{Frequency: 1, Spread: 2, Samples: []encoder.InPlane{{
+						Sample: "7", X: []encoder.Number{1, 0.1}, Y: []encoder.Number{0, 1},
+					}}},
+				},
+			},
 			Algebra: &encoder.Algebra{
 				Axes: 9, Held: 1, R2Unseen: at95(0.9, 0.02), R2Seen: at95(0.95, 0.01), R2Ridge: at95(0.97, 0.01),
 				Fitted: 20, Unseen: 4, Generators: []encoder.Turning{
@@ -117,6 +131,14 @@ func TestOtherFeatures(t *testing.T) {
 		name := "features-" + r.Models[k].Model
 		p.keep(name)
 		p.axe(name)
+		if k == 0 { // the plane that holds most, by keys, and the other one by mouse
+			p.focus("#generator .plane svg")
+			p.keys(kb.Home, kb.ArrowRight)
+			p.until(`document.querySelector('#generator .plane output').textContent === '7, 90°: 0.100, 1.000'`)
+			p.click(`#generator [aria-label="Plane"] button:nth-child(1)`)
+			p.until(`location.hash.includes('plane=1')`)
+			p.overAt("#generator .plane svg", 0.5, 0.5)
+		}
 		p.elsewhere(name, shown)
 	}
 }
