@@ -217,8 +217,10 @@ func TestPlantedGroups(t *testing.T) {
 // is not laid at the door of the other, and a network that forgets an input is told from one that does not.
 func TestPlantedScenes(t *testing.T) {
 	slow.Test(t)
-	all := judge(t, "scenes/boxes.yaml", few("subgroup", "order"))
+	all := judge(t, "scenes/boxes.yaml", few("subgroup", "order", "layers"))
 	all["refine"].holds("Eg(3,z) × S(64) × S(5)")
+	all["refine"].silent("first lost") // headings may differ by a full turn
+	all["refine"].because()
 	all["refine_north"].holds("T(3) × S(64) × S(5)")
 	all["refine_handed"].holds("SEg(3,z) × S(64) × S(5)")
 	all["refine_origin"].holds("Og(3,z) × S(64) × S(5)", "T(3)")

@@ -84,10 +84,16 @@ func (l *look) off() bool {
 
 // broken tells that there is an error at the output that is not rounding.
 func (l *look) broken(r *Result) bool {
-	if l.end.value != "" && holds(l.p) {
+	if l.end.value != "" && holds(l.p) || l.otherwise(r) {
 		return false
 	}
 	return r.Elements != nil && r.Elements.Error > l.p.Policy.RoundingFactor*l.outFloor && r.Elements.Error > leastError
+}
+
+// otherwise tells that the numbers at the output differ, and the answers do not: they are compared as their type says,
+// headings that are a full turn apart as one, and quaternions of either sign.
+func (l *look) otherwise(r *Result) bool {
+	return l.end.value == "" && r.Elements != nil && r.Elements.Error > l.p.Policy.Threshold && holds(l.p)
 }
 
 // first is the first layer that injects an error and carries a share of the output's, else the one with the largest
@@ -553,6 +559,9 @@ func (l *look) clues(r *Result) {
 			}
 			text += ". " + l.end.reaches()
 		}
+		if l.otherwise(r) {
+			text = "the answers hold; that numbers of them differ, such as headings by a full turn, is no error"
+		}
 		give(audit.ClueFirstLayer, false, strength, "", text)
 		return
 	}
@@ -702,7 +711,7 @@ func grows(rows []Row) (ok bool, rho float64) {
 
 // finding names the first layer that breaks, or the first of those that cannot be followed.
 func (l *look) finding(r *Result) {
-	if r.First < 0 || !(r.Elements.Error > l.p.Policy.Threshold) {
+	if r.First < 0 || !(r.Elements.Error > l.p.Policy.Threshold) || l.otherwise(r) {
 		return
 	}
 	w := r.Rows[r.First]
