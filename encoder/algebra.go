@@ -217,6 +217,9 @@ func (t *taker) algebra(basis *embedding.Basis) error {
 		}
 		out.Generators = append(out.Generators, one)
 	}
+	if t.out.stays() { // what is left of the matrices is rounding, and so is their bracket
+		g.Brackets = nil
+	}
 	for _, x := range g.Brackets {
 		out.Brackets = append(out.Brackets, Bracket{l.of[x.I].Name, l.of[x.J].Name, Number(x.Defect)})
 	}
@@ -228,8 +231,7 @@ func (a *Algebra) part() part {
 	p := part{
 		title: "Do generators move features along the whole group?",
 		text: []string{fmt.Sprintf("One matrix for each explains R² %s (%s) of features at %s that they were not "+
-			"fitted "+
-			"to, and %s at the %d others; a map for each element %s.", a.R2Unseen.text(), a.R2Unseen.interval(),
+			"fitted to, and %s at the %d others; a map for each element %s.", a.R2Unseen.text(), a.R2Unseen.interval(),
 			words.Plural(a.Unseen, "element", "elements"), a.R2Seen.text(), a.Fitted, a.R2Ridge.text())},
 		table: [][]string{{"generator", "frequencies (side fit)", "largest growth"}},
 		notes: []string{fmt.Sprintf("They move the %s along which features vary most, which hold %s of the variance.",
@@ -250,6 +252,14 @@ func (a *Algebra) part() part {
 		}
 		p.table = append(p.table, []string{g.Of, strings.Join(all, ", "), figure(float64(g.Growth)) + unit})
 	}
+	if a.LeftOut > 0 {
+		p.notes = append(p.notes, words.Plural(a.LeftOut, "element is", "elements are")+
+			" left out, as half turns, which are exponentials in two ways.")
+	}
+	if len(a.Brackets) == 0 {
+		p.text = append(p.text, "No generator moves the features, so that there are no brackets to compare.")
+		return p
+	}
 	worst := a.Brackets[0]
 	for _, b := range a.Brackets {
 		if b.Defect > worst.Defect {
@@ -258,9 +268,5 @@ func (a *Algebra) part() part {
 	}
 	p.text = append(p.text, fmt.Sprintf("Their brackets are those of the group up to %s, of %s and %s (0: exactly).",
 		figure(float64(worst.Defect)), worst.First, worst.Second))
-	if a.LeftOut > 0 {
-		p.notes = append(p.notes, words.Plural(a.LeftOut, "element is", "elements are")+
-			" left out, as half turns, which are exponentials in two ways.")
-	}
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,5 +164,31 @@ func TestLadder(t *testing.T) {
 		if len(all) != want {
 			t.Errorf("%s: %d steps, want %d", name, len(all), want)
 		}
+	}
+}
+
+// Features that a group leaves where they are, up to rounding, have matrices of rounding: their brackets are not told.
+func TestStillFeaturesHaveNoBrackets(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	m, err := encoder.Take(moving(t, "SO(3)", 10, func(o, _, _ []float64) []float64 {
+		out := slices.Clone(o[:4])
+		for i := range out {
+			out[i] += 1e-7 * r.NormFloat64()
+		}
+		return out
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.State != encoder.Stay || m.Algebra == nil || len(m.Algebra.Brackets) != 0 {
+		t.Fatalf("%s %+v", m.State, m.Algebra)
+	}
+	var b bytes.Buffer
+	if err := encoder.Forms()[0].Write(&b, &encoder.Report{Models: []*encoder.Model{m}}); err != nil {
+		t.Fatal(err)
+	}
+	s := b.String()
+	if strings.Contains(s, "Their brackets") || !strings.Contains(s, "No generator moves the features") {
+		t.Error(s)
 	}
 }

@@ -61,6 +61,11 @@ func loses(x []float64, angle float64, r *rand.Rand) []float64 {
 
 func collapses(x []float64, _ float64, _ *rand.Rand) []float64 { return []float64{x[0], 2 * x[0], 7} }
 
+// swings has one direction, along which features go far.
+func swings(x []float64, angle float64, _ *rand.Rand) []float64 {
+	return []float64{x[0] + angle, 2*x[0] + 2*angle, 7}
+}
+
 func breaks(x []float64, angle float64, _ *rand.Rand) []float64 {
 	if angle == 180 && x[0] > 1 {
 		return []float64{x[0], math.NaN(), x[1]}
@@ -133,7 +138,9 @@ func TestStates(t *testing.T) {
 		{stays, encoder.Stay, "the features stay", true},
 		{turns, encoder.Move, "the features move", true},
 		{loses, encoder.Lost, "lose the object", false},
+		{loses, encoder.Lost, "no linear map was found", false},
 		{collapses, encoder.Collapsed, "effective rank is below 2", false},
+		{swings, encoder.Collapsed, "how far they go says nothing", false},
 		{constant, encoder.Collapsed, "the same for every sample", false},
 		{breaks, encoder.NotFinite, "180°", false},
 	} {

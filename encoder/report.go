@@ -67,7 +67,7 @@ const (
 	Lost State = "lost"
 	// Undecided says that the intervals are too wide to tell.
 	Undecided State = "undecided"
-	// Collapsed says that the features hold so little that their staying says nothing.
+	// Collapsed says that the features hold so little that how far they go says nothing.
 	Collapsed State = "collapsed"
 	// NotFinite says that some feature is not a finite number.
 	NotFinite State = "not finite"
@@ -277,7 +277,7 @@ type Algebra struct {
 	Held Number `json:"held_fit"`
 	// Generators are those of the group; frequencies and growth are fitted, and so of the side fit.
 	Generators []Turning `json:"generators"`
-	// Brackets say for each two how far [A_i, A_j] is from what [X_i, X_j] is made of.
+	// Brackets say for each two how far [A_i, A_j] is from what [X_i, X_j] is made of; none where the features stay.
 	Brackets []Bracket `json:"brackets_fit"`
 	// R2Unseen is of elements that were not fitted, R2Seen of the others, R2Ridge of a map for each element.
 	R2Unseen Estimate `json:"r2_unseen"`

@@ -11,8 +11,7 @@ import (
 )
 
 // StaysBelow is how far features go, in distances between two objects, up to which they stay. From LostAbove on they
-// are
-// as far as another object, and the object is lost where no linear map explains half of where they are.
+// are as far as another object, and the object is lost where no linear map explains half of where they are.
 const (
 	StaysBelow = 0.05
 	LostAbove  = 0.95
@@ -68,7 +67,7 @@ func (m *Model) conclude() {
 	case NotFinite:
 		fmt.Fprintf(out, "not finite: %s.", m.Why)
 	case Collapsed:
-		fmt.Fprintf(out, "collapsed: %s, so that their staying says nothing.", m.Why)
+		fmt.Fprintf(out, "collapsed: %s, so that how far they go says nothing.", m.Why)
 	case Stay:
 		fmt.Fprintf(out, "the features stay: no element takes them further than %s of the distance to another object.",
 			figure(float64(far.Ratio.High)))
@@ -76,15 +75,13 @@ func (m *Model) conclude() {
 		fmt.Fprintf(out, "the features move: %s takes them %s of the way to another object (%s)", far.Element,
 			words.Percent(float64(far.Ratio.Value)), far.Ratio.percent())
 		if x := m.mapOf(far.Element); x != nil {
-			fmt.Fprintf(out, "; a linear map explains %s of where they are then (%s)",
-				words.Percent(float64(x.R2.Value)), x.R2.percent())
+			out.WriteString("; " + x.explains())
 		}
 		out.WriteString(".")
 	case Lost:
 		fmt.Fprintf(out, "the features lose the object: %s takes them as far as another object, %s of the way (%s), "+
-			"and a linear map explains %s of where they are then (%s).", far.Element,
-			words.Percent(float64(far.Ratio.Value)), far.Ratio.percent(),
-			words.Percent(float64(m.mapOf(far.Element).R2.Value)), m.mapOf(far.Element).R2.percent())
+			"and %s.", far.Element, words.Percent(float64(far.Ratio.Value)), far.Ratio.percent(),
+			m.mapOf(far.Element).explains())
 	case Undecided:
 		if far == nil {
 			fmt.Fprintf(out, "nothing can be told: %s.", m.Why)
@@ -97,6 +94,23 @@ func (m *Model) conclude() {
 		out.WriteString(" " + a.sentence())
 	}
 	m.Sentence = out.String()
+}
+
+// explains says how well a linear map tells where features are after an element. An R² that is not above zero is no
+// share: the map is then no better than the mean.
+func (m *MapOf) explains() string {
+	if !(m.R2.Value > 0) {
+		return fmt.Sprintf("no linear map was found that says better than their mean where they are then (R² %s, %s)",
+			m.R2.text(), m.R2.interval())
+	}
+	return fmt.Sprintf("a linear map explains %s of where they are then (%s)", words.Percent(float64(m.R2.Value)),
+		m.R2.percent())
+}
+
+// stays says that no element takes the features anywhere.
+func (m *Model) stays() bool {
+	far := m.furthest()
+	return far != nil && m.stateOf(far) == Stay
 }
 
 // stateOf is what one element does.

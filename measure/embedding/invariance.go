@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Collapsed is the effective rank below which features hold so little that their staying says nothing.
+// Collapsed is the effective rank below which features hold so little that how far they go says nothing.
 const Collapsed = 2
 
 // mostPairs is how many pairs of objects say how far apart objects are.
