@@ -7,12 +7,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"nero/internal/disk"
 )
 
 // writable says whether files can be written into the folder, or into the nearest one above it that exists.
 func writable(dir string) error {
+	if err := noFile(dir); err != nil {
+		return err
+	}
 	at := filepath.Clean(dir)
 	for {
 		info, err := os.Stat(at)
@@ -76,6 +80,20 @@ func ownFolder(dir string, result marks) error {
 		return nil
 	}
 	return fmt.Errorf("%s: the folder holds other things (%s); give an empty or a new one with -o", dir, other)
+}
+
+// noFile refuses a new folder whose name is that of a file: other commands write a file there, and who types it again
+// wants one.
+func noFile(dir string) error {
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	switch ext := filepath.Ext(dir); ext {
+	case ".json", ".jsonl", ".txt", ".md", ".html", ".xml", ".sarif", ".svg", ".png", ".csv":
+		return fmt.Errorf("-o %s: want a folder, since there are several files; give one, such as -o %s", dir,
+			strings.TrimSuffix(dir, ext))
+	}
+	return nil
 }
 
 // fillFolder writes results into a folder, which it makes, with fill. Where that fails or is killed, the folder is

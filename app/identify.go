@@ -120,6 +120,9 @@ func (a *App) Identify(answers identify.Answers, o IdentifyOptions) (*identify.R
 		}
 		files = append(files, identify.Study{File: f.file, Text: b.String()})
 	}
+	if err := noFile(o.Out); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(o.Out, 0o777); err != nil {
 		return nil, fmt.Errorf("%s: %w", a.option("out"), err)
 	}

@@ -134,6 +134,9 @@ func (a *App) begun(ctx context.Context, s *job.Study, o RunOptions, so store.Op
 	if err := a.someWorkers(o.Workers); err != nil {
 		return nil, nil, err
 	}
+	if err := noFile(o.Dir); err != nil {
+		return nil, nil, err
+	}
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
 		return nil, nil, err
