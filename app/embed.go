@@ -21,6 +21,7 @@ import (
 	"nero/internal/disk"
 	"nero/measure/embedding"
 	"nero/model/interior"
+	"nero/present/sheet"
 	"nero/present/words"
 	"nero/run/eval"
 	"nero/run/job"
@@ -67,13 +68,7 @@ const (
 )
 
 // EmbedFormats are the forms of the report, the preset first.
-func EmbedFormats() []string {
-	var names []string
-	for _, f := range encoder.Forms() {
-		names = append(names, f.Name)
-	}
-	return names
-}
+func EmbedFormats() []string { return sheet.Names(encoder.Forms()) }
 
 // EmbedSchema is the schema of embedding.json.
 func (a *App) EmbedSchema() ([]byte, error) { return encoder.Schema() }
@@ -83,11 +78,7 @@ type EmbedResult struct{ Report *encoder.Report }
 
 // Write writes the report in one form.
 func (r *EmbedResult) Write(w io.Writer, format string) error {
-	f, err := encoder.FindForm(cmp.Or(format, encoder.Forms()[0].Name))
-	if err != nil {
-		return err
-	}
-	return f.Write(w, r.Report)
+	return writeForm(w, encoder.Forms(), format, r.Report)
 }
 
 // Good reports whether features hold something, keep the object, and can be read by the other release where one was
@@ -95,8 +86,8 @@ func (r *EmbedResult) Write(w io.Writer, format string) error {
 func (r *EmbedResult) Good() bool { return r.Report.Good() }
 
 // check holds options against what there is, before anything is opened.
-func (o *EmbedOptions) check(a *App, s *job.Study) (*encoder.Form, error) {
-	if _, err := encoder.FindForm(cmp.Or(o.Format, encoder.Forms()[0].Name)); err != nil {
+func (o *EmbedOptions) check(a *App, s *job.Study) (*sheet.Form[*encoder.Report], error) {
+	if _, err := sheet.Find(encoder.Forms(), cmp.Or(o.Format, encoder.Forms()[0].Name)); err != nil {
 		return nil, fmt.Errorf("%s: %w", a.option("format"), err)
 	}
 	if err := a.someWorkers(o.Workers); err != nil {
@@ -127,7 +118,7 @@ func (o *EmbedOptions) check(a *App, s *job.Study) (*encoder.Form, error) {
 	if o.Out == "" {
 		return nil, nil //nolint:nilnil // none is a good answer
 	}
-	form, err := encoder.FormOf(o.Out)
+	form, err := sheet.Of(encoder.Forms(), o.Out)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.option("out"), err)
 	}
@@ -212,7 +203,7 @@ func (a *App) Embed(ctx context.Context, s *job.Study, o EmbedOptions) (*EmbedRe
 }
 
 // concluded says what was found, also in a file in the form that it has, if any.
-func concluded(r *encoder.Report, form *encoder.Form, file string) (*EmbedResult, error) {
+func concluded(r *encoder.Report, form *sheet.Form[*encoder.Report], file string) (*EmbedResult, error) {
 	r.Conclude()
 	out := &EmbedResult{r}
 	if form == nil {

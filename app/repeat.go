@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -23,6 +22,7 @@ import (
 	"nero/internal/disk"
 	"nero/measure/aggregate"
 	"nero/model/engine/remote"
+	"nero/present/sheet"
 	"nero/present/words"
 	"nero/repeat"
 	"nero/run/eval"
@@ -50,32 +50,17 @@ type RepeatOptions struct {
 type RepeatResult struct{ Report *repeat.Report }
 
 // RepeatFormats are the forms of the report, the preset first.
-func RepeatFormats() []string {
-	var names []string
-	for _, f := range repeat.Forms() {
-		names = append(names, f.Name)
-	}
-	return names
-}
+func RepeatFormats() []string { return sheet.Names(repeat.Forms()) }
 
 // RepeatHelp are the rules that make texts equal, a line for each.
 func RepeatHelp() string { return repeat.RulesHelp() }
-
-// repeatFiles are what the forms are called in a folder.
-func repeatFiles() []string {
-	var names []string
-	for _, f := range repeat.Forms() {
-		names = append(names, f.File)
-	}
-	return names
-}
 
 // RepeatSchema is the schema of repeat.json.
 func (a *App) RepeatSchema() ([]byte, error) { return repeat.Schema() }
 
 // CheckRepeatFormat says whether there is such a form of the report.
 func (a *App) CheckRepeatFormat(format string) error {
-	if _, err := repeat.FindForm(format); err != nil {
+	if _, err := sheet.Find(repeat.Forms(), format); err != nil {
 		return fmt.Errorf("%s: %w", a.option("format"), err)
 	}
 	return nil
@@ -83,11 +68,7 @@ func (a *App) CheckRepeatFormat(format string) error {
 
 // Write writes the report in one form.
 func (r *RepeatResult) Write(w io.Writer, format string) error {
-	f, err := repeat.FindForm(cmp.Or(format, repeat.Forms()[0].Name))
-	if err != nil {
-		return err
-	}
-	return f.Write(w, r.Report)
+	return writeForm(w, repeat.Forms(), format, r.Report)
 }
 
 // Good reports whether all that is claimed is shown.
@@ -190,7 +171,7 @@ func (a *App) Repeat(ctx context.Context, s *job.Study, o RepeatOptions) (*Repea
 			}
 			return err
 		}
-		if err := r.save(o.Out); err != nil {
+		if err := writeForms(o.Out, repeat.Base, repeat.Forms(), r.Report); err != nil {
 			return err
 		}
 		return kept.Remove()
@@ -202,7 +183,7 @@ func (a *App) Repeat(ctx context.Context, s *job.Study, o RepeatOptions) (*Repea
 const keptAnswers = "answers.jsonl"
 
 // ours is a folder of a report, finished or not.
-func ours() marks { return anyOf(append(repeatFiles(), keptAnswers)...) }
+func ours() marks { return anyOf(append(filesOf(repeat.Base, repeat.Forms()), keptAnswers)...) }
 
 // digest is one of all that decides answers.
 func (w *interview) digest(s *job.Study, how repeat.Options) string {
@@ -307,19 +288,6 @@ func (a *App) repeatModel(ctx context.Context, s *job.Study, m *witness, w *inte
 			first.View, first.Object, first.Why)
 	}
 	return found, nil
-}
-
-func (r *RepeatResult) save(dir string) error {
-	for _, f := range repeat.Forms() {
-		var b bytes.Buffer
-		if err := f.Write(&b, r.Report); err != nil {
-			return err
-		}
-		if err := writeFile(filepath.Join(dir, f.File), b.Bytes()); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // askViews reads given views. Those that are texts, and all with input.space bytes, go to endpoints as they are; files

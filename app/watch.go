@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -12,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"nero/present/sheet"
 	"nero/present/words"
 	"nero/run/job"
 	"nero/watch"
@@ -60,22 +60,7 @@ type WatchResult struct {
 }
 
 // WatchFormats are the forms of the report, the preset first.
-func WatchFormats() []string {
-	var names []string
-	for _, f := range watch.Forms() {
-		names = append(names, f.Name)
-	}
-	return names
-}
-
-// watchFiles are what the forms are called in a folder.
-func watchFiles() []string {
-	var names []string
-	for _, f := range watch.Forms() {
-		names = append(names, f.File)
-	}
-	return names
-}
+func WatchFormats() []string { return sheet.Names(watch.Forms()) }
 
 // WatchHelp are the orders of releases, a line for each.
 func WatchHelp() string {
@@ -91,11 +76,7 @@ func (a *App) WatchSchema() ([]byte, error) { return watch.Schema() }
 
 // Write writes the report in one form.
 func (r *WatchResult) Write(w io.Writer, format string) error {
-	f, err := watch.FindForm(cmp.Or(format, watch.Forms()[0].Name))
-	if err != nil {
-		return err
-	}
-	return f.Write(w, r.Report)
+	return writeForm(w, watch.Forms(), format, r.Report)
 }
 
 // Good reports whether no series is in alarm.
@@ -103,7 +84,7 @@ func (r *WatchResult) Good() bool { return r.Report.Good() }
 
 // CheckWatchFormat says whether there is such a form of the report.
 func (a *App) CheckWatchFormat(format string) error {
-	if _, err := watch.FindForm(format); err != nil {
+	if _, err := sheet.Find(watch.Forms(), format); err != nil {
 		return fmt.Errorf("%s: %w", a.option("format"), err)
 	}
 	return nil
@@ -186,7 +167,7 @@ func (a *App) watching(folder string, o WatchOptions) (*watching, error) {
 		if err := writable(o.Out); err != nil {
 			return nil, err
 		}
-		if err := ownFolder(o.Out, anyOf(watchFiles()...)); err != nil {
+		if err := ownFolder(o.Out, anyOf(filesOf(watch.Base, watch.Forms())...)); err != nil {
 			return nil, err
 		}
 	}
@@ -356,16 +337,7 @@ func (w *watching) none(r *watch.Report) string {
 }
 
 func (r *WatchResult) save(dir string) error {
-	return fillFolder(dir, anyOf(watchFiles()...), nil, func() error {
-		for _, f := range watch.Forms() {
-			var b bytes.Buffer
-			if err := f.Write(&b, r.Report); err != nil {
-				return err
-			}
-			if err := writeFile(filepath.Join(dir, f.File), b.Bytes()); err != nil {
-				return err
-			}
-		}
-		return nil
+	return fillFolder(dir, anyOf(filesOf(watch.Base, watch.Forms())...), nil, func() error {
+		return writeForms(dir, watch.Base, watch.Forms(), r.Report)
 	})
 }

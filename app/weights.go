@@ -23,6 +23,7 @@ import (
 	"nero/model/decode"
 	"nero/model/engine"
 	"nero/model/onnx"
+	"nero/present/sheet"
 	"nero/present/words"
 	"nero/run/job"
 	"nero/run/workload"
@@ -45,25 +46,20 @@ type WeightsOptions struct {
 	Seed uint64
 	// Canonical writes the model in canonical form to Out, a file that is not there yet.
 	Canonical bool
-	// Out is a file: for the model in canonical form, or else for the report (.json, .txt or .md); empty for none.
+	// Out is a file: for the model in canonical form, or else for the report (.json, .txt, .md or .html); empty for
+	// none.
 	Out string
 }
 
 // WeightsFormats are the forms of the report, the preset first.
-func WeightsFormats() []string {
-	var names []string
-	for _, f := range weights.Forms() {
-		names = append(names, f.Name)
-	}
-	return names
-}
+func WeightsFormats() []string { return sheet.Names(weights.Forms()) }
 
 // WeightsSchema is the schema of weights.json.
 func (a *App) WeightsSchema() ([]byte, error) { return weights.Schema() }
 
 // CheckWeightsFormat says whether there is such a form of the report.
 func (a *App) CheckWeightsFormat(format string) error {
-	if _, err := weights.FindForm(format); err != nil {
+	if _, err := sheet.Find(weights.Forms(), format); err != nil {
 		return fmt.Errorf("%s: %w", a.option("format"), err)
 	}
 	return nil
@@ -74,11 +70,7 @@ type WeightsResult struct{ Report *weights.Report }
 
 // Write writes the report in one form.
 func (r *WeightsResult) Write(w io.Writer, format string) error {
-	f, err := weights.FindForm(cmp.Or(format, weights.Forms()[0].Name))
-	if err != nil {
-		return err
-	}
-	return f.Write(w, r.Report)
+	return writeForm(w, weights.Forms(), format, r.Report)
 }
 
 // Good reports whether what the graph promises holds, or, of two models, whether they compute the same.
@@ -88,9 +80,6 @@ func (r *WeightsResult) Good() bool { return r.Report.Good() }
 func Models(files ...string) bool {
 	return !slices.ContainsFunc(files, func(f string) bool { return !strings.EqualFold(filepath.Ext(f), ".onnx") })
 }
-
-// weightsEndings are the forms of the report by the endings of files.
-var weightsEndings = map[string]string{".json": "json", ".txt": "text", ".md": "markdown"}
 
 // leastWeightProbes is how many probes say how far answers are apart anyway.
 const leastWeightProbes = 4
@@ -117,11 +106,13 @@ func (o *WeightsOptions) check(a *App, files []string) error {
 	case o.Out == "":
 		return nil
 	case !o.Canonical && ext == ".onnx":
-		return fmt.Errorf("%s: a report is no model: name a file that ends in .json, .txt or .md, or ask for the "+
-			"model "+
-			"with %s", o.Out, a.option("canonical"))
-	case !o.Canonical && weightsEndings[ext] == "":
-		return fmt.Errorf("%s: the ending says the form: want .json, .txt or .md", o.Out)
+		return fmt.Errorf("%s: a report is no model: name a file that ends in .json, .txt, .md or .html, or ask for "+
+			"the model with %s", o.Out, a.option("canonical"))
+	}
+	if !o.Canonical {
+		if _, err := sheet.Of(weights.Forms(), o.Out); err != nil {
+			return err
+		}
 	}
 	switch _, err := os.Stat(o.Out); {
 	case err == nil:
@@ -183,8 +174,12 @@ func (a *App) Weights(ctx context.Context, files []string, o WeightsOptions) (*W
 	if o.Out == "" || o.Canonical {
 		return out, nil
 	}
+	form, err := sheet.Of(weights.Forms(), o.Out)
+	if err != nil {
+		return nil, err
+	}
 	var b bytes.Buffer
-	if err := out.Write(&b, weightsEndings[strings.ToLower(filepath.Ext(o.Out))]); err != nil {
+	if err := form.Write(&b, r); err != nil {
 		return nil, err
 	}
 	return out, writeFile(o.Out, b.Bytes())

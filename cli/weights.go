@@ -50,8 +50,9 @@ func (a *App) weights() *cobra.Command {
 	f.IntVar(&o.Probes, "probes", 0, "inputs that answers are compared at (default: 32, fewer for large models)")
 	f.Uint64Var(&o.Seed, "seed", weightsSeed, "seed of the noise and of what is drawn")
 	f.BoolVar(&o.Canonical, "canonical", false, "write the model in canonical form")
-	f.StringVarP(&format, "format", "f", app.WeightsFormats()[0], "text, json, markdown")
-	f.StringVarP(&o.Out, "out", "o", "", "`file` for the report (.json, .txt, .md), or with --canonical for the model")
+	f.StringVarP(&format, "format", "f", app.WeightsFormats()[0], "text, json, markdown, html")
+	f.StringVarP(&o.Out, "out", "o", "",
+		"`file` for the report (.json, .txt, .md, .html), or with --canonical for the model")
 	f.IntVarP(&o.Workers, "workers", "w", workers(), "workers; their number changes no number")
 	ofData.holds(f, "study", "shape", "probes", "seed")
 	ofResult.holds(f, "canonical", "format", "out")

@@ -10,6 +10,7 @@ import (
 
 	"nero/encoder"
 	"nero/internal/slow"
+	"nero/present/sheet"
 
 	"github.com/chromedp/chromedp/kb"
 )
@@ -108,7 +109,7 @@ func TestOtherFeatures(t *testing.T) {
 		}},
 	}
 	r.Conclude()
-	form, err := encoder.FindForm("json")
+	form, err := sheet.Find(encoder.Forms(), "json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"nero/data/split"
 	"nero/measure/embedding"
+	"nero/present/sheet"
 	"nero/present/words"
 	"nero/symmetry/group"
 	"nero/symmetry/matrix"
@@ -227,14 +228,14 @@ func (t *taker) algebra(basis *embedding.Basis) error {
 	return nil
 }
 
-func (a *Algebra) part() part {
-	p := part{
-		title: "Do generators move features along the whole group?",
-		text: []string{fmt.Sprintf("One matrix for each explains R² %s (%s) of features at %s that they were not "+
+func (a *Algebra) part() sheet.Part {
+	p := sheet.Part{
+		Title: "Do generators move features along the whole group?",
+		Text: []string{fmt.Sprintf("One matrix for each explains R² %s (%s) of features at %s that they were not "+
 			"fitted to, and %s at the %d others; a map for each element %s.", a.R2Unseen.text(), a.R2Unseen.interval(),
 			words.Plural(a.Unseen, "element", "elements"), a.R2Seen.text(), a.Fitted, a.R2Ridge.text())},
-		table: [][]string{{"generator", "frequencies (side fit)", "largest growth"}},
-		notes: []string{fmt.Sprintf("They move the %s along which features vary most, which hold %s of the variance.",
+		Table: [][]string{{"generator", "frequencies (side fit)", "largest growth"}},
+		Notes: []string{fmt.Sprintf("They move the %s along which features vary most, which hold %s of the variance.",
 			words.Plural(a.Axes, "direction", "directions"), words.Percent(float64(a.Held)))},
 	}
 	for _, g := range a.Generators {
@@ -250,14 +251,14 @@ func (a *Algebra) part() part {
 		if g.Unit != "" {
 			unit = " in 1/" + g.Unit
 		}
-		p.table = append(p.table, []string{g.Of, strings.Join(all, ", "), figure(float64(g.Growth)) + unit})
+		p.Table = append(p.Table, []string{g.Of, strings.Join(all, ", "), figure(float64(g.Growth)) + unit})
 	}
 	if a.LeftOut > 0 {
-		p.notes = append(p.notes, words.Plural(a.LeftOut, "element is", "elements are")+
+		p.Notes = append(p.Notes, words.Plural(a.LeftOut, "element is", "elements are")+
 			" left out, as half turns, which are exponentials in two ways.")
 	}
 	if len(a.Brackets) == 0 {
-		p.text = append(p.text, "No generator moves the features, so that there are no brackets to compare.")
+		p.Text = append(p.Text, "No generator moves the features, so that there are no brackets to compare.")
 		return p
 	}
 	worst := a.Brackets[0]
@@ -266,7 +267,7 @@ func (a *Algebra) part() part {
 			worst = b
 		}
 	}
-	p.text = append(p.text, fmt.Sprintf("Their brackets are those of the group up to %s, of %s and %s (0: exactly).",
+	p.Text = append(p.Text, fmt.Sprintf("Their brackets are those of the group up to %s, of %s and %s (0: exactly).",
 		figure(float64(worst.Defect)), worst.First, worst.Second))
 	return p
 }

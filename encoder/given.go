@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"nero/measure/embedding"
+	"nero/present/sheet"
 	"nero/present/words"
 
 	"gonum.org/v1/gonum/mat"
@@ -237,7 +238,7 @@ func (g *Given) sentence(s State) string {
 	return fmt.Sprintf("whether the features keep the thing is not decided: %s; %s; list more things.", where, nearer)
 }
 
-func (g *Given) parts() []part {
+func (g *Given) parts() []sheet.Part {
 	head := []string{"pairs", "ratio", "interval", "nearer than others", "interval", "pairs", "things", "furthest"}
 	row := func(n *Near) []string {
 		return []string{
@@ -245,10 +246,10 @@ func (g *Given) parts() []part {
 			words.Count(n.Things), fmt.Sprintf("%s, %s: %s", n.Worst[0], n.Worst[1], figure(float64(n.WorstRatio))),
 		}
 	}
-	steps := part{
-		title: "Are views of one thing nearer than those of others?",
-		table: [][]string{head},
-		notes: []string{
+	steps := sheet.Part{
+		Title: "Are views of one thing nearer than those of others?",
+		Table: [][]string{head},
+		Notes: []string{
 			"Ratio: how far two views of one thing are apart, over how far those of two things are. 0: they are one; " +
 				"1: " +
 				"nothing is left of the thing. Nearer than others: the probability that a pair is nearer than two " +
@@ -257,18 +258,18 @@ func (g *Given) parts() []part {
 		},
 	}
 	for i := range g.Steps {
-		steps.table = append(steps.table, row(&g.Steps[i]))
+		steps.Table = append(steps.Table, row(&g.Steps[i]))
 	}
-	out := []part{steps}
+	out := []sheet.Part{steps}
 	if len(g.Views) > 1 {
-		views := part{title: "Which views are far from each other?", table: [][]string{head}}
+		views := sheet.Part{Title: "Which views are far from each other?", Table: [][]string{head}}
 		all := slices.Clone(g.Views)
 		slices.SortStableFunc(all, func(a, b Near) int { return cmp.Compare(b.Ratio.Value, a.Ratio.Value) })
 		for i := range all[:min(len(all), mostRows)] {
-			views.table = append(views.table, row(&all[i]))
+			views.Table = append(views.Table, row(&all[i]))
 		}
 		if n := len(all) - mostRows; n > 0 {
-			views.notes = append(views.notes, words.Plural(n, "pair", "pairs")+
+			views.Notes = append(views.Notes, words.Plural(n, "pair", "pairs")+
 				" of views that are nearer are left out here; the JSON has all.")
 		}
 		out = append(out, views)

@@ -11,6 +11,7 @@ import (
 
 	"nero/data/split"
 	"nero/measure/embedding"
+	"nero/present/sheet"
 	"nero/present/words"
 	"nero/symmetry/group"
 
@@ -362,13 +363,13 @@ func (s *Sequences) sentence(state State) string {
 	return head + strings.Join(all, "; ") + "."
 }
 
-func (s *Sequences) part() part {
-	p := part{
-		title: "What do order and route of views do?",
-		table: [][]string{{
+func (s *Sequences) part() sheet.Part {
+	p := sheet.Part{
+		Title: "What do order and route of views do?",
+		Table: [][]string{{
 			"views", "order", "interval", "route", "interval", "longest", "interval", "next view", "interval", "chance",
 		}},
-		notes: []string{
+		Notes: []string{
 			"Ratio: how far the vector goes, over how far two samples are apart. Order: the same views, shuffled. " +
 				"Route: " +
 				"another way between the same first and the same last view. Longest: more views before these. 0: it " +
@@ -394,10 +395,10 @@ func (s *Sequences) part() part {
 		} else {
 			row = append(row, "none", "", "")
 		}
-		p.table = append(p.table, row)
+		p.Table = append(p.Table, row)
 	}
 	if len(s.Next) > 0 {
-		p.notes = append(p.notes, fmt.Sprintf("Next view: MRR of the view after one more action (%s), by a linear map "+
+		p.Notes = append(p.Notes, fmt.Sprintf("Next view: MRR of the view after one more action (%s), by a linear map "+
 			"for "+
 			"each of them from the vector, among the single views of the sample.", words.List(s.Next)))
 	}

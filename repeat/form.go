@@ -4,69 +4,27 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
+	"nero/present/sheet"
 	"nero/present/words"
-
-	"github.com/invopop/jsonschema"
 )
 
-// Form is a way to write a report.
-type Form struct {
-	Name string
-	// File is what it is called in a folder.
-	File  string
-	write func(w io.Writer, r *Report) error
-}
+// Base is what a report is called in a folder, without the ending of its form.
+const Base = "repeat"
 
 // Forms are all ways to write a report, the first that of a terminal.
-func Forms() []*Form {
-	return []*Form{
-		{"text", "repeat.txt", writeText},
-		{"json", "repeat.json", writeJSON},
-		{"markdown", "repeat.md", writeMarkdown},
-		{"html", "repeat.html", writeHTML},
-	}
-}
+func Forms() []*sheet.Form[*Report] { return sheet.Forms((*Report).sheet) }
 
-// FindForm finds a form by its name.
-func FindForm(name string) (*Form, error) {
-	var names []string
-	for _, f := range Forms() {
-		if f.Name == name {
-			return f, nil
-		}
-		names = append(names, f.Name)
-	}
-	hint := ""
-	if near, ok := words.Suggest(name, names); ok {
-		hint = "; did you mean " + near + "?"
-	}
-	return nil, fmt.Errorf("%q is no form of the report; want one of %s%s", name, strings.Join(names, ", "), hint)
-}
+// Schema is the schema of what [Report] is in JSON.
+func Schema() ([]byte, error) { return sheet.Schema("repeat", FormatNumber, &Report{}) }
 
-// Write writes a report.
-func (f *Form) Write(w io.Writer, r *Report) error { return f.write(w, r) }
-
-func writeJSON(w io.Writer, r *Report) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	e.SetEscapeHTML(false)
-	return e.Encode(r)
-}
-
-// Schema is the schema of what [Report] is in JSON (draft 2020-12).
-func Schema() ([]byte, error) {
-	r := jsonschema.Reflector{DoNotReference: true, Anonymous: true}
-	s := r.Reflect(&Report{})
-	s.Title = "nero repeat, format " + strconv.Itoa(FormatNumber)
-	b, err := json.MarshalIndent(s, "", "  ")
-	return append(b, '\n'), err
+// sheet is what people read.
+func (r *Report) sheet() *sheet.Sheet {
+	return &sheet.Sheet{Title: "Asked again", Answer: []string{r.Sentence}, Parts: r.parts()}
 }
 
 // MarkOf tells a repeat.json from other JSON by its first keys.
@@ -146,15 +104,6 @@ func (r *Report) Follows(o Options, things []*Thing) error {
 	return nil
 }
 
-// part is a part of a report that people read.
-type part struct {
-	title string
-	text  []string
-	// the first row is the head; nil for none
-	table [][]string
-	notes []string
-}
-
 // text is an estimate with its interval, as shares or as sizes.
 func (e *Estimate) text(say func(float64) string) string {
 	if e == nil {
@@ -194,32 +143,32 @@ func bar(x, widest float64) string {
 	return strings.Repeat("█", eighths/8) + rest[eighths%8]
 }
 
-func (m *Model) parts(r *Report) []part {
-	head := part{title: m.Name}
+func (m *Model) parts(r *Report) []sheet.Part {
+	head := sheet.Part{Title: m.Name}
 	if m.Place != "" && m.Place != m.Name {
-		head.title += ", " + m.Place
+		head.Title += ", " + m.Place
 	}
-	head.title += ": " + string(m.Verdict)
+	head.Title += ": " + string(m.Verdict)
 	if len(m.Reasons) > 0 {
-		head.text = append(head.text, words.Capital(strings.Join(m.Reasons, "; "))+".")
+		head.Text = append(head.Text, words.Capital(strings.Join(m.Reasons, "; "))+".")
 	}
 	if m.Cached != "" {
-		head.text = append(head.text, words.Capital(m.Cached)+".")
+		head.Text = append(head.Text, words.Capital(m.Cached)+".")
 	}
 	if len(m.Outcomes) > 1 || m.Outcomes[0].Name != Answered.Name {
-		head.table = [][]string{{"outcome", "questions", "share", "what it is", "the first"}}
+		head.Table = [][]string{{"outcome", "questions", "share", "what it is", "the first"}}
 		for _, o := range m.Outcomes {
 			first := ""
 			if o.Why != "" {
 				first = fmt.Sprintf("%s, %s: %s", o.Object, o.View, o.Why)
 			}
-			head.table = append(head.table, []string{
+			head.Table = append(head.Table, []string{
 				words.Name(o.Name), strconv.Itoa(o.N), words.Percent(float64(o.Share)), o.doc(), first,
 			})
 		}
-		head.notes = append(head.notes, "What is no answer is in no number below.")
+		head.Notes = append(head.Notes, "What is no answer is in no number below.")
 	}
-	all := []part{head}
+	all := []sheet.Part{head}
 	if m.Repeats != nil {
 		all = append(all, m.Repeats.part(r, m))
 	}
@@ -232,12 +181,12 @@ func (m *Model) parts(r *Report) []part {
 	return append(all, m.worst())
 }
 
-func (r *Repeats) part(of *Report, m *Model) part {
-	p := part{title: "The same again, " + strconv.Itoa(of.Times) + " times", table: [][]string{{
+func (r *Repeats) part(of *Report, m *Model) sheet.Part {
+	p := sheet.Part{Title: "The same again, " + strconv.Itoa(of.Times) + " times", Table: [][]string{{
 		"of repeats",
 		"interval",
 	}}}
-	add := func(name, value string) { p.table = append(p.table, []string{name, value}) }
+	add := func(name, value string) { p.Table = append(p.Table, []string{name, value}) }
 	add("agreement of two answers", r.Agreement.text(words.Percent))
 	add("entropy, bits", r.Entropy.text(words.Figures))
 	add("objects all of whose answers are equal", r.Full.text(words.Percent))
@@ -252,7 +201,7 @@ func (r *Repeats) part(of *Report, m *Model) part {
 		if c.Errors.N > 0 {
 			wrong = c.Errors.text(words.Percent) + " of errors are consistent errors: asking again does not find them."
 		}
-		p.text = append(p.text, fmt.Sprintf("%s Consistent and right %d, consistent and wrong %d, varying and right "+
+		p.Text = append(p.Text, fmt.Sprintf("%s Consistent and right %d, consistent and wrong %d, varying and right "+
 			"%d, "+
 			"varying and wrong %d objects.", wrong, c.ConsistentRight, c.ConsistentWrong, c.VaryingRight,
 			c.VaryingWrong))
@@ -262,26 +211,26 @@ func (r *Repeats) part(of *Report, m *Model) part {
 		for k, x := range r.Digits {
 			shares = append(shares, fmt.Sprintf("%d: %s", k+1, words.Percent(float64(x))))
 		}
-		p.notes = append(p.notes, "Numbers with so many significant digits in common: "+strings.Join(shares, ", ")+".")
+		p.Notes = append(p.Notes, "Numbers with so many significant digits in common: "+strings.Join(shares, ", ")+".")
 	}
 	if len(m.Given) > 0 {
-		p.notes = append(p.notes, "Of the view "+of.Reference+", with which the others are compared.")
+		p.Notes = append(p.Notes, "Of the view "+of.Reference+", with which the others are compared.")
 	}
 	if r.Tied > 0 {
-		p.notes = append(p.notes, words.Plural(r.Tied, "object", "objects")+
+		p.Notes = append(p.Notes, words.Plural(r.Tied, "object", "objects")+
 			" without a single most frequent answer; the first of them is taken.")
 	}
 	if r.Few > 0 {
-		p.notes = append(p.notes, words.Plural(r.Few, "object", "objects")+" with fewer than two answers.")
+		p.Notes = append(p.Notes, words.Plural(r.Few, "object", "objects")+" with fewer than two answers.")
 	}
 	return p
 }
 
 // strip is the ranked strip of views: there is no order among them but how much they differ.
-func (m *Model) strip(r *Report) part {
-	p := part{title: "Views, by how much they are answered otherwise than " + r.Reference}
+func (m *Model) strip(r *Report) sheet.Part {
+	p := sheet.Part{Title: "Views, by how much they are answered otherwise than " + r.Reference}
 	if o := m.OverViews; o != nil {
-		p.text = append(p.text, "Two answers to different views of one object are equal in "+o.text(words.Percent)+".")
+		p.Text = append(p.Text, "Two answers to different views of one object are equal in "+o.text(words.Percent)+".")
 	}
 	say := m.size()
 	widest := 1.0
@@ -302,7 +251,7 @@ func (m *Model) strip(r *Report) part {
 	if accuracy {
 		head = append(head, "right")
 	}
-	p.table = [][]string{append(head, "state")}
+	p.Table = [][]string{append(head, "state")}
 	for _, v := range m.Given {
 		row := []string{v.Name, strconv.Itoa(v.Objects), "", v.Difference.text(say), v.Excess.text(words.Figures), ""}
 		if v.Difference != nil {
@@ -318,30 +267,30 @@ func (m *Model) strip(r *Report) part {
 		if v.Reference {
 			state = "reference"
 		}
-		p.table = append(p.table, append(row, state))
+		p.Table = append(p.Table, append(row, state))
 	}
 	effect := "what differs more than by chance"
 	if r.Times < 2 {
 		effect = "what differs (each view was asked once, and nothing is known of chance)"
 	}
-	p.notes = append(p.notes, fmt.Sprintf("A view is the same if the interval of %s lies below %s, and differs if it "+
+	p.Notes = append(p.Notes, fmt.Sprintf("A view is the same if the interval of %s lies below %s, and differs if it "+
 		"lies "+
 		"above; a large p shows nothing. The intervals of all views hold together.", effect,
 		words.Figures(float64(r.Threshold))))
 	return p
 }
 
-func (c *Contract) part() part {
+func (c *Contract) part() sheet.Part {
 	many := c.Unit + "s"
-	p := part{title: fmt.Sprintf("Contract: an error above %s in at most %s of %s, with confidence %s",
+	p := sheet.Part{Title: fmt.Sprintf("Contract: an error above %s in at most %s of %s, with confidence %s",
 		words.Figures(float64(c.Error)), words.Percent(float64(c.Rate)), many, words.Percent(float64(c.Confidence)))}
-	p.table = [][]string{{"", "state", many, "above", "what is shown"}}
+	p.Table = [][]string{{"", "state", many, "above", "what is shown"}}
 	limits := fmt.Sprintf("the share lies above %s and below %s", words.Percent(float64(*c.Fixed.Low)),
 		words.Percent(float64(*c.Fixed.High)))
 	if c.Fixed.Need > 0 {
 		limits += fmt.Sprintf("; about %s decide", words.Plural(c.Fixed.Need, c.Unit, many))
 	}
-	p.table = append(p.table, []string{
+	p.Table = append(p.Table, []string{
 		"these " + many, c.Fixed.State, strconv.Itoa(c.Fixed.N),
 		strconv.Itoa(c.Fixed.Over),
 		limits,
@@ -352,7 +301,7 @@ func (c *Contract) part() part {
 	if c.Stream.DecidedAt > 0 {
 		evidence += "; decided after " + words.Plural(c.Stream.DecidedAt, c.Unit, many)
 	}
-	p.table = append(p.table, []string{
+	p.Table = append(p.Table, []string{
 		"all so far", c.Stream.State, strconv.Itoa(c.Stream.N),
 		strconv.Itoa(c.Stream.Over),
 		evidence,
@@ -362,13 +311,13 @@ func (c *Contract) part() part {
 	if c.Unit == environments {
 		note += "; that of an environment is the mean of its objects"
 	}
-	p.notes = append(p.notes, note+".")
+	p.Notes = append(p.Notes, note+".")
 	if c.Stream.Known > 0 {
-		p.notes = append(p.notes, words.Plural(c.Stream.Known, c.Unit+" was",
+		p.Notes = append(p.Notes, words.Plural(c.Stream.Known, c.Unit+" was",
 			many+" were")+" known before: no new evidence.")
 	}
 	if c.LeftOut > 0 {
-		p.notes = append(p.notes, words.Plural(c.LeftOut, c.Unit+" has", many+" have")+" no answer to the reference.")
+		p.Notes = append(p.Notes, words.Plural(c.LeftOut, c.Unit+" has", many+" have")+" no answer to the reference.")
 	}
 	return p
 }
@@ -380,19 +329,19 @@ func tens(log float64) string { return words.Minus(strconv.FormatFloat(log/math.
 const mostObjects = 10
 
 // worst are the objects that agree least.
-func (m *Model) worst() part {
-	p := part{title: "Objects that agree least"}
+func (m *Model) worst() sheet.Part {
+	p := sheet.Part{Title: "Objects that agree least"}
 	left := 0
 	for _, o := range m.Objects {
 		if len(o.Views) == 0 {
 			continue
 		}
-		if len(p.table) > mostObjects {
+		if len(p.Table) > mostObjects {
 			left++
 			continue
 		}
-		if p.table == nil {
-			p.table = [][]string{{"object", "of repeats", "over views", "mostly", "otherwise"}}
+		if p.Table == nil {
+			p.Table = [][]string{{"object", "of repeats", "over views", "mostly", "otherwise"}}
 		}
 		var others []string
 		for _, v := range o.Views {
@@ -404,142 +353,24 @@ func (m *Model) worst() part {
 				others = append(others, fmt.Sprintf("%s %d of %d without an answer", v.View, v.Without, v.Asked))
 			}
 		}
-		p.table = append(p.table, []string{
+		p.Table = append(p.Table, []string{
 			words.Clip(o.Name, 24), words.Percent(float64(o.Agreement)), words.Percent(float64(o.OverViews)),
 			words.Clip(o.Mode, 32), strings.Join(others, "; "),
 		})
 	}
-	if p.table == nil {
-		p.text = append(p.text, "None: every answer about an object is the same.")
+	if p.Table == nil {
+		p.Text = append(p.Text, "None: every answer about an object is the same.")
 	}
 	if left > 0 {
-		p.notes = append(p.notes, fmt.Sprintf("And %d more, which the JSON has.", left))
+		p.Notes = append(p.Notes, fmt.Sprintf("And %d more, which the JSON has.", left))
 	}
 	return p
 }
 
-func (r *Report) parts() []part {
-	var all []part
+func (r *Report) parts() []sheet.Part {
+	var all []sheet.Part
 	for _, m := range r.Models {
 		all = append(all, m.parts(r)...)
 	}
 	return all
-}
-
-// columns is the width that text keeps to.
-const columns = 100
-
-func writeText(to io.Writer, r *Report) error {
-	out := &strings.Builder{}
-	out.WriteString(words.Wrap(words.Line(r.Sentence), columns, 0))
-	for _, p := range r.parts() {
-		fmt.Fprintf(out, "\n%s\n", words.Line(p.title))
-		for _, s := range p.text {
-			out.WriteString(words.Wrap("  "+words.Line(s), columns, 2))
-		}
-		grid(out, p.table)
-		for _, s := range p.notes {
-			out.WriteString(words.Wrap("  "+words.Line(s), columns, 2))
-		}
-	}
-	_, err := io.WriteString(to, out.String())
-	return err
-}
-
-// grid writes a table; the last column may be as long as it likes.
-func grid(out *strings.Builder, rows [][]string) {
-	var wide []int
-	for _, row := range rows {
-		for j, cell := range row {
-			if j == len(wide) {
-				wide = append(wide, 0)
-			}
-			wide[j] = max(wide[j], utf8.RuneCountInString(words.Line(cell)))
-		}
-	}
-	for _, row := range rows {
-		line := &strings.Builder{}
-		for j, cell := range row {
-			cell = words.Line(cell)
-			line.WriteString(cell + strings.Repeat(" ", wide[j]-utf8.RuneCountInString(cell)+2))
-		}
-		out.WriteString("  " + strings.TrimRight(line.String(), " ") + "\n")
-	}
-}
-
-func writeMarkdown(to io.Writer, r *Report) error {
-	out := &strings.Builder{}
-	fmt.Fprintf(out, "# Asked again\n\n**%s**\n", words.Markdown(r.Sentence))
-	for _, p := range r.parts() {
-		fmt.Fprintf(out, "\n## %s\n", words.Markdown(p.title))
-		for _, s := range p.text {
-			fmt.Fprintf(out, "\n%s\n", words.Markdown(s))
-		}
-		for i, row := range p.table {
-			if i == 0 {
-				out.WriteString("\n")
-			}
-			out.WriteString("|")
-			for _, cell := range row {
-				out.WriteString(" " + words.Markdown(cell) + " |")
-			}
-			out.WriteString("\n")
-			if i == 0 {
-				out.WriteString("|" + strings.Repeat(" --- |", len(row)) + "\n")
-			}
-		}
-		for _, s := range p.notes {
-			fmt.Fprintf(out, "\n%s\n", words.Markdown(s))
-		}
-	}
-	_, err := io.WriteString(to, out.String())
-	return err
-}
-
-// style is that of the page: readable in light and dark, on a phone and on paper.
-const style = `:root{color-scheme:light dark;--ink:#1c1c1c;--quiet:#666;--line:#ccc;--ground:#fff}
-@media(prefers-color-scheme:dark){:root{--ink:#eee;--quiet:#aaa;--line:#444;--ground:#161616}}
-body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--ground);max-width:60rem;
-margin:2rem auto;padding:0 1rem}
-.answer{font-size:1.15rem;font-weight:600}
-table{border-collapse:collapse;display:block;overflow-x:auto;margin:.75rem 0}
-th,td{text-align:left;vertical-align:top;padding:.2rem .8rem .2rem 0;border-bottom:1px solid var(--line)}
-.note{color:var(--quiet);font-size:.9rem}
-`
-
-// writeHTML writes one page that opens from disk and asks nothing of anybody.
-func writeHTML(to io.Writer, r *Report) error {
-	out := &strings.Builder{}
-	fmt.Fprintf(out, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"+
-		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"+
-		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Asked again</title>\n"+
-		"<style>%s</style></head>\n<body>\n<h1>Asked again</h1>\n<p class=\"answer\">%s</p>\n", style,
-		words.HTML(r.Sentence))
-	for _, p := range r.parts() {
-		fmt.Fprintf(out, "<h2>%s</h2>\n", words.HTML(p.title))
-		for _, s := range p.text {
-			fmt.Fprintf(out, "<p>%s</p>\n", words.HTML(s))
-		}
-		for k, row := range p.table {
-			cell := "td"
-			if k == 0 {
-				cell = "th"
-				out.WriteString("<table>\n")
-			}
-			out.WriteString("<tr>")
-			for _, text := range row {
-				fmt.Fprintf(out, "<%s>%s</%s>", cell, words.HTML(text), cell)
-			}
-			out.WriteString("</tr>\n")
-		}
-		if len(p.table) > 0 {
-			out.WriteString("</table>\n")
-		}
-		for _, s := range p.notes {
-			fmt.Fprintf(out, "<p class=\"note\">%s</p>\n", words.HTML(s))
-		}
-	}
-	out.WriteString("</body></html>\n")
-	_, err := io.WriteString(to, out.String())
-	return err
 }

@@ -7,66 +7,28 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
+	"nero/present/sheet"
 	"nero/present/words"
 	"nero/run/trend"
-
-	"github.com/invopop/jsonschema"
 )
 
-// Form is a way to write a report.
-type Form struct {
-	Name string
-	// File is what it is called in a folder.
-	File  string
-	write func(w io.Writer, r *Report) error
-}
+// Base is what a report is called in a folder, without the ending of its form.
+const Base = "watch"
 
 // Forms are all ways to write a report, the first that of a terminal.
-func Forms() []*Form {
-	return []*Form{
-		{"text", "watch.txt", writeText},
-		{"json", "watch.json", writeJSON},
-		{"markdown", "watch.md", writeMarkdown},
-		{"html", "watch.html", writeHTML},
-		{"badge", "watch.badge.json", writeBadge},
-	}
+func Forms() []*sheet.Form[*Report] {
+	return append(sheet.Forms((*Report).sheet), &sheet.Form[*Report]{
+		Name: "badge", Ending: ".badge.json", Write: writeBadge,
+	})
 }
 
-// FindForm finds a form by its name.
-func FindForm(name string) (*Form, error) {
-	var names []string
-	for _, f := range Forms() {
-		if f.Name == name {
-			return f, nil
-		}
-		names = append(names, f.Name)
-	}
-	if near, ok := words.Suggest(name, names); ok {
-		return nil, fmt.Errorf("%q is no form of the report; want one of %s; did you mean %s?", name,
-			strings.Join(names, ", "), near)
-	}
-	return nil, fmt.Errorf("%q is no form of the report; want one of %s", name, strings.Join(names, ", "))
-}
+// Schema is the schema of what [Report] is in JSON.
+func Schema() ([]byte, error) { return sheet.Schema("watch", FormatNumber, &Report{}) }
 
-// Write writes a report.
-func (f *Form) Write(w io.Writer, r *Report) error { return f.write(w, r) }
-
-func writeJSON(w io.Writer, r *Report) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	e.SetEscapeHTML(false)
-	return e.Encode(r)
-}
-
-// Schema is the schema of what [Report] is in JSON (draft 2020-12).
-func Schema() ([]byte, error) {
-	r := jsonschema.Reflector{DoNotReference: true, Anonymous: true}
-	s := r.Reflect(&Report{})
-	s.Title = "nero watch, format " + strconv.Itoa(FormatNumber)
-	b, err := json.MarshalIndent(s, "", "  ")
-	return append(b, '\n'), err
+// sheet is what people read.
+func (r *Report) sheet() *sheet.Sheet {
+	return &sheet.Sheet{Title: "Releases", Answer: []string{r.Sentence}, Parts: r.parts(), Style: style}
 }
 
 // badge is the form that badge services read from an endpoint, schema version 1.
@@ -98,23 +60,12 @@ func writeBadge(w io.Writer, r *Report) error {
 	return json.NewEncoder(w).Encode(b)
 }
 
-// part is a part of a report that people read.
-type part struct {
-	title string
-	text  []string
-	// the first row is the head; nil for none
-	table [][]string
-	notes []string
-	// the series that it shows; nil for none
-	of *Series
-}
-
 // mostPoints is how many releases a table shows: the last ones, the first one and those in alarm.
 const mostPoints = 40
 
 // parts are what all forms for people show.
-func (r *Report) parts() []part {
-	var all []part
+func (r *Report) parts() []sheet.Part {
+	var all []sheet.Part
 	for _, s := range r.Series {
 		all = append(all, s.part())
 	}
@@ -130,50 +81,50 @@ func (s *Series) title() string {
 	return fmt.Sprintf("%s under %s, %s", t, s.Group, s.Evidence)
 }
 
-func (s *Series) part() part {
-	p := part{title: s.title() + ": " + string(s.State), of: s}
+func (s *Series) part() sheet.Part {
+	p := sheet.Part{Title: s.title() + ": " + string(s.State), Figure: s.figure()}
 	if f := s.FirstAlarm; f != nil {
-		p.text = append(p.text, fmt.Sprintf("First alarm at release %s (%d of %d, %s): %s.", f.Release, f.Place, f.Of,
+		p.Text = append(p.Text, fmt.Sprintf("First alarm at release %s (%d of %d, %s): %s.", f.Release, f.Place, f.Of,
 			words.Plural(f.N, "object", "objects"), f.Message))
 		if len(s.Changed) > 0 {
-			p.text = append(p.text, "What changed with it: "+strings.Join(s.Changed, "; ")+".")
+			p.Text = append(p.Text, "What changed with it: "+strings.Join(s.Changed, "; ")+".")
 		}
 		if f.Command != "" {
-			p.text = append(p.text, "Side by side: "+f.Command)
+			p.Text = append(p.Text, "Side by side: "+f.Command)
 		}
 	}
 	if s.Course != nil {
-		p.text = append(p.text, s.Course.Sentence)
+		p.Text = append(p.Text, s.Course.Sentence)
 	}
 	if s.Why != "" && s.State != trend.Alarm {
-		p.text = append(p.text, words.Capital(s.Why)+".")
+		p.Text = append(p.Text, words.Capital(s.Why)+".")
 	}
 	if len(s.Apart) > 0 {
-		p.text = append(p.text, "A series of its own: "+strings.Join(s.Apart, "; ")+".")
+		p.Text = append(p.Text, "A series of its own: "+strings.Join(s.Apart, "; ")+".")
 	}
 	if line := s.spark(); line != "" {
-		p.text = append(p.text, line)
+		p.Text = append(p.Text, line)
 	}
 	head := []string{"release", "objects", "mean", "interval", "change", "interval", "state"}
 	if s.Evidence == NewInputs {
 		head = []string{"release", "new objects", "failed", "share so far", "interval", "evidence", "state"}
 	}
-	p.table = [][]string{head}
+	p.Table = [][]string{head}
 	left := 0
 	for i, x := range s.Points {
 		if len(s.Points) > mostPoints && i > 0 && i < len(s.Points)-mostPoints/2 &&
-			(x.State != trend.Alarm || len(p.table) > mostPoints/2) {
+			(x.State != trend.Alarm || len(p.Table) > mostPoints/2) {
 			left++
 			continue
 		}
-		p.table = append(p.table, s.cells(i))
+		p.Table = append(p.Table, s.cells(i))
 	}
 	if left > 0 {
-		p.notes = append(p.notes, words.Plural(left, "release",
+		p.Notes = append(p.Notes, words.Plural(left, "release",
 			"releases")+" of the middle left out here; the JSON has all.")
 	}
 	if e := s.Slope; e != nil {
-		p.notes = append(p.notes, fmt.Sprintf("Slope: %s per release, %s; a description of all releases and no test.",
+		p.Notes = append(p.Notes, fmt.Sprintf("Slope: %s per release, %s; a description of all releases and no test.",
 			words.Figures(float64(e.Value)), e.text()))
 	}
 	return p
@@ -249,8 +200,8 @@ func (s *Series) spark() string {
 }
 
 // rest are the limits of the judgement, and what was left out.
-func (r *Report) rest() []part {
-	p := part{title: "How it is judged", text: []string{
+func (r *Report) rest() []sheet.Part {
+	p := sheet.Part{Title: "How it is judged", Text: []string{
 		fmt.Sprintf("%s and %s, ordered by %s.", words.Plural(r.Audits, "audit", "audits"),
 			words.Plural(r.Runs, "run", "runs"), r.By),
 		fmt.Sprintf("Same inputs: each release against the reference (%s), object by object; a change for the "+
@@ -261,91 +212,21 @@ func (r *Report) rest() []part {
 			"adds up, and an alarm stays.", words.Percent(float64(r.Rate))),
 	}}
 	if r.Copies > 0 {
-		p.notes = append(p.notes, words.Plural(r.Copies, "file holds",
+		p.Notes = append(p.Notes, words.Plural(r.Copies, "file holds",
 			"files hold")+" what another one holds, and counts "+
 			"for nothing.")
 	}
-	all := []part{p}
+	all := []sheet.Part{p}
 	if len(r.Skipped) > 0 {
-		s := part{title: "Left out", table: [][]string{{"file", "why"}}}
+		s := sheet.Part{Title: "Left out", Table: [][]string{{"file", "why"}}}
 		const most = 20
 		for _, x := range r.Skipped[:min(most, len(r.Skipped))] {
-			s.table = append(s.table, []string{x.File, x.Why})
+			s.Table = append(s.Table, []string{x.File, x.Why})
 		}
 		if n := len(r.Skipped) - most; n > 0 {
-			s.notes = append(s.notes, fmt.Sprintf("And %d more.", n))
+			s.Notes = append(s.Notes, fmt.Sprintf("And %d more.", n))
 		}
 		all = append(all, s)
 	}
 	return all
-}
-
-// columns is the width that text keeps to.
-const columns = 100
-
-func writeText(to io.Writer, r *Report) error {
-	out := &strings.Builder{}
-	out.WriteString(words.Wrap(words.Line(r.Sentence), columns, 0))
-	for _, p := range r.parts() {
-		fmt.Fprintf(out, "\n%s\n", words.Line(p.title))
-		for _, s := range p.text {
-			out.WriteString(words.Wrap("  "+words.Line(s), columns, 2))
-		}
-		grid(out, p.table)
-		for _, s := range p.notes {
-			out.WriteString(words.Wrap("  "+words.Line(s), columns, 2))
-		}
-	}
-	_, err := io.WriteString(to, out.String())
-	return err
-}
-
-// grid writes a table; the last column may be as long as it likes.
-func grid(out *strings.Builder, rows [][]string) {
-	var wide []int
-	for _, row := range rows {
-		for j, cell := range row {
-			if j == len(wide) {
-				wide = append(wide, 0)
-			}
-			wide[j] = max(wide[j], utf8.RuneCountInString(words.Line(cell)))
-		}
-	}
-	for _, row := range rows {
-		line := &strings.Builder{}
-		for j, cell := range row {
-			cell = words.Line(cell)
-			line.WriteString(cell + strings.Repeat(" ", wide[j]-utf8.RuneCountInString(cell)+2))
-		}
-		out.WriteString("  " + strings.TrimRight(line.String(), " ") + "\n")
-	}
-}
-
-func writeMarkdown(to io.Writer, r *Report) error {
-	out := &strings.Builder{}
-	fmt.Fprintf(out, "# Releases\n\n**%s**\n", words.Markdown(r.Sentence))
-	for _, p := range r.parts() {
-		fmt.Fprintf(out, "\n## %s\n", words.Markdown(p.title))
-		for _, s := range p.text {
-			fmt.Fprintf(out, "\n%s\n", words.Markdown(s))
-		}
-		for i, row := range p.table {
-			if i == 0 {
-				out.WriteString("\n")
-			}
-			out.WriteString("|")
-			for _, cell := range row {
-				out.WriteString(" " + words.Markdown(cell) + " |")
-			}
-			out.WriteString("\n")
-			if i == 0 {
-				out.WriteString("|" + strings.Repeat(" --- |", len(row)) + "\n")
-			}
-		}
-		for _, s := range p.notes {
-			fmt.Fprintf(out, "\n%s\n", words.Markdown(s))
-		}
-	}
-	_, err := io.WriteString(to, out.String())
-	return err
 }

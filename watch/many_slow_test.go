@@ -13,6 +13,7 @@ import (
 
 	"nero/audit/document"
 	"nero/internal/slow"
+	"nero/present/sheet"
 	"nero/run/trend"
 )
 
@@ -39,7 +40,7 @@ func TestTenThousandAudits(t *testing.T) {
 	}
 	began, used := time.Now(), processor(t)
 	r := look(t, dir, options(t, "version"))
-	if err := writeJSON(io.Discard, r); err != nil {
+	if err := sheet.JSON(io.Discard, r); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d audits of %d MB: %.1f s by the clock, %.1f s of processor time", releases, bytesOf>>20,

@@ -87,7 +87,7 @@ func (r *Reader) list() (*listing, error) {
 	h := sha256.New()
 	own := map[string]bool{} // what was written of the releases is none, and changes with them
 	for _, f := range Forms() {
-		own[f.File] = true
+		own[Base+f.Ending] = true
 	}
 	err := filepath.WalkDir(r.Folder, func(at string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) && at != r.Folder {

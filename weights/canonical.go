@@ -10,6 +10,7 @@ import (
 	"nero/data/tensor"
 	"nero/model/onnx"
 	"nero/model/onnx/units"
+	"nero/present/sheet"
 	"nero/present/words"
 )
 
@@ -451,26 +452,26 @@ func (b *Body) activations(ctx context.Context, m *onnx.Model, g *units.Graph, a
 }
 
 // part is what people read of it.
-func (c *Canonical) part() part {
-	p := part{title: "Canonical form", table: [][]string{{
+func (c *Canonical) part() sheet.Part {
+	p := sheet.Part{Title: "Canonical form", Table: [][]string{{
 		"first at", "units", "scaled", "turned", "moved", "ties",
 		"dead",
 	}}}
 	switch {
 	case c.Bad != "":
-		p.text = append(p.text, "The answers cannot be compared: "+c.Bad+".")
+		p.Text = append(p.Text, "The answers cannot be compared: "+c.Bad+".")
 	case c.Same:
-		p.text = append(p.text, "The weights have that form already.")
+		p.Text = append(p.Text, "The weights have that form already.")
 	case c.Equal:
-		p.text = append(p.text, "The answers are those of the model, bit for bit.")
+		p.Text = append(p.Text, "The answers are those of the model, bit for bit.")
 	default:
-		p.text = append(p.text, fmt.Sprintf("The answers move by %s s.", words.Figures(float64(c.Error))))
+		p.Text = append(p.Text, fmt.Sprintf("The answers move by %s s.", words.Figures(float64(c.Error))))
 	}
 	if c.File != "" {
-		p.text = append(p.text, "Written to "+c.File+".")
+		p.Text = append(p.Text, "Written to "+c.File+".")
 	}
 	for _, a := range c.Axes {
-		p.table = append(p.table, []string{
+		p.Table = append(p.Table, []string{
 			a.Name, words.Count(a.Units), words.Count(a.Scaled), words.Count(a.Turned), words.Count(a.Moved),
 			words.Count(a.Ties), words.Count(a.Dead),
 		})

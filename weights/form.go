@@ -1,75 +1,28 @@
 package weights
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
+	"nero/present/sheet"
 	"nero/present/words"
-
-	"github.com/invopop/jsonschema"
 )
 
-// Form is a way to write a report.
-type Form struct {
-	Name  string
-	write func(w io.Writer, r *Report) error
-}
-
 // Forms are all ways to write a report, the first that of a terminal.
-func Forms() []*Form {
-	return []*Form{{"text", writeText}, {"json", writeJSON}, {"markdown", writeMarkdown}}
-}
+func Forms() []*sheet.Form[*Report] { return sheet.Forms((*Report).sheet) }
 
-// FindForm finds a form by its name.
-func FindForm(name string) (*Form, error) {
-	var names []string
-	for _, f := range Forms() {
-		if f.Name == name {
-			return f, nil
-		}
-		names = append(names, f.Name)
-	}
-	near := ""
-	if s, ok := words.Suggest(name, names); ok {
-		near = "; did you mean " + s + "?"
-	}
-	return nil, fmt.Errorf("%q is no form of the report; want one of %s%s", name, strings.Join(names, ", "), near)
-}
+// Schema is the schema of what [Report] is in JSON.
+func Schema() ([]byte, error) { return sheet.Schema("weights", FormatNumber, &Report{}) }
 
-// Write writes a report.
-func (f *Form) Write(w io.Writer, r *Report) error { return f.write(w, r) }
-
-func writeJSON(w io.Writer, r *Report) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	e.SetEscapeHTML(false)
-	return e.Encode(r)
-}
-
-// Schema is the schema of what [Report] is in JSON (draft 2020-12).
-func Schema() ([]byte, error) {
-	r := jsonschema.Reflector{DoNotReference: true, Anonymous: true}
-	s := r.Reflect(&Report{})
-	s.Title = "nero weights, format " + strconv.Itoa(FormatNumber)
-	b, err := json.MarshalIndent(s, "", "  ")
-	return append(b, '\n'), err
-}
-
-// part is a part of a report that people read.
-type part struct {
-	title string
-	text  []string
-	// the first row is the head; nil for none
-	table [][]string
+// sheet is what people read.
+func (r *Report) sheet() *sheet.Sheet {
+	return &sheet.Sheet{Title: "Weights", Answer: []string{r.Sentence}, Parts: r.parts()}
 }
 
 // parts are what all forms for people show.
-func (r *Report) parts() []part {
-	var all []part
+func (r *Report) parts() []sheet.Part {
+	var all []sheet.Part
 	if r.Aligned != nil {
 		all = append(all, r.Aligned.parts()...)
 	}
@@ -81,24 +34,24 @@ func (r *Report) parts() []part {
 	}
 	all = append(all, r.axes())
 	if len(r.Gaps) > 0 {
-		p := part{
-			title: "Not looked into", text: []string{"What these nodes read and make is taken to stay as it is."},
-			table: [][]string{{"node", "operator", "why"}},
+		p := sheet.Part{
+			Title: "Not looked into", Text: []string{"What these nodes read and make is taken to stay as it is."},
+			Table: [][]string{{"node", "operator", "why"}},
 		}
 		for _, g := range r.Gaps {
-			p.table = append(p.table, []string{g.Node, g.Op, g.Why})
+			p.Table = append(p.Table, []string{g.Node, g.Op, g.Why})
 		}
 		all = append(all, p)
 	}
 	return append(all, r.how())
 }
 
-func (r *Report) symmetries() part {
-	p := part{
-		title: "Symmetries", text: []string{"Each was applied with a random element; the error is the largest change " +
+func (r *Report) symmetries() sheet.Part {
+	p := sheet.Part{
+		Title: "Symmetries", Text: []string{"Each was applied with a random element; the error is the largest change " +
 			"of " +
 			"an answer over the centred scale s of the output."},
-		table: [][]string{{"what", "where", "units", "error", "state"}},
+		Table: [][]string{{"what", "where", "units", "error", "state"}},
 	}
 	for _, s := range r.Symmetries {
 		where := s.Where
@@ -109,7 +62,7 @@ func (r *Report) symmetries() part {
 		if s.Blocks > 1 {
 			n += " in each of " + strconv.Itoa(s.Blocks)
 		}
-		p.table = append(p.table, []string{s.Kind, where, n, s.text(), s.note()})
+		p.Table = append(p.Table, []string{s.Kind, where, n, s.text(), s.note()})
 	}
 	return p
 }
@@ -143,8 +96,8 @@ func (s *Symmetry) note() string {
 	return text
 }
 
-func (r *Report) axes() part {
-	p := part{title: "Axes", table: [][]string{{"axis", "first at", "units", "stored tensors", "blocks"}}}
+func (r *Report) axes() sheet.Part {
+	p := sheet.Part{Title: "Axes", Table: [][]string{{"axis", "first at", "units", "stored tensors", "blocks"}}}
 	stay := map[string]int{}
 	var order []string
 	for _, a := range r.Axes {
@@ -158,88 +111,24 @@ func (r *Report) axes() part {
 		if a.Blocks > 1 {
 			blocks = fmt.Sprintf("in each of %d of axis %s", a.Blocks, strings.Trim(fmt.Sprint(a.Within), "[]"))
 		}
-		p.table = append(p.table, []string{
+		p.Table = append(p.Table, []string{
 			strconv.Itoa(a.Index), a.Name, strconv.Itoa(a.Units), strconv.Itoa(len(a.Stored)), blocks,
 		})
 	}
-	if len(p.table) == 1 {
-		p.table = nil
+	if len(p.Table) == 1 {
+		p.Table = nil
 	}
 	for _, why := range order {
-		p.text = append(p.text, fmt.Sprintf("%s: %s.", words.Plural(stay[why], "axis keeps its order",
+		p.Text = append(p.Text, fmt.Sprintf("%s: %s.", words.Plural(stay[why], "axis keeps its order",
 			"axes keep their order"), why))
 	}
 	return p
 }
 
-func (r *Report) how() part {
-	return part{title: "How it is judged", text: []string{fmt.Sprintf(
+func (r *Report) how() sheet.Part {
+	return sheet.Part{Title: "How it is judged", Text: []string{fmt.Sprintf(
 		"%s, %s, seed %d. Scales are powers of two, which round nothing. A move holds where no answer moves by more "+
 			"than %g s. A scale before a normaliser is exact up to epsilon where the error stays as the scale grows, "+
 			"and grows with its square as it falls.", words.Plural(r.Probes, "probe", "probes"), r.From, r.Seed,
 		mostError)}}
-}
-
-// columns is the width that text keeps to.
-const columns = 100
-
-func writeText(to io.Writer, r *Report) error {
-	out := &strings.Builder{}
-	out.WriteString(words.Wrap(words.Line(r.Sentence), columns, 0))
-	for _, p := range r.parts() {
-		fmt.Fprintf(out, "\n%s\n", words.Line(p.title))
-		for _, s := range p.text {
-			out.WriteString(words.Wrap("  "+words.Line(s), columns, 2))
-		}
-		grid(out, p.table)
-	}
-	_, err := io.WriteString(to, out.String())
-	return err
-}
-
-// grid writes a table; the last column may be as long as it likes.
-func grid(out *strings.Builder, rows [][]string) {
-	var wide []int
-	for _, row := range rows {
-		for j, cell := range row {
-			if j == len(wide) {
-				wide = append(wide, 0)
-			}
-			wide[j] = max(wide[j], utf8.RuneCountInString(words.Line(cell)))
-		}
-	}
-	for _, row := range rows {
-		line := &strings.Builder{}
-		for j, cell := range row {
-			cell = words.Line(cell)
-			line.WriteString(cell + strings.Repeat(" ", wide[j]-utf8.RuneCountInString(cell)+2))
-		}
-		out.WriteString("  " + strings.TrimRight(line.String(), " ") + "\n")
-	}
-}
-
-func writeMarkdown(to io.Writer, r *Report) error {
-	out := &strings.Builder{}
-	fmt.Fprintf(out, "# Weights\n\n**%s**\n", words.Markdown(r.Sentence))
-	for _, p := range r.parts() {
-		fmt.Fprintf(out, "\n## %s\n", words.Markdown(p.title))
-		for _, s := range p.text {
-			fmt.Fprintf(out, "\n%s\n", words.Markdown(s))
-		}
-		for i, row := range p.table {
-			if i == 0 {
-				out.WriteString("\n")
-			}
-			out.WriteString("|")
-			for _, cell := range row {
-				out.WriteString(" " + words.Markdown(cell) + " |")
-			}
-			out.WriteString("\n")
-			if i == 0 {
-				out.WriteString("|" + strings.Repeat(" --- |", len(row)) + "\n")
-			}
-		}
-	}
-	_, err := io.WriteString(to, out.String())
-	return err
 }

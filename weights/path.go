@@ -9,6 +9,7 @@ import (
 	"nero/data/tensor"
 	"nero/internal/elementary"
 	"nero/model/onnx"
+	"nero/present/sheet"
 	"nero/present/words"
 )
 
@@ -144,14 +145,14 @@ func (a *Aligned) sentence(v Verdict) string {
 }
 
 // parts are what people read of it.
-func (a *Aligned) parts() []part {
+func (a *Aligned) parts() []sheet.Part {
 	yes := func(b bool) string {
 		if b {
 			return "yes"
 		}
 		return "no"
 	}
-	all := []part{{title: "Two checkpoints", table: [][]string{
+	all := []sheet.Part{{Title: "Two checkpoints", Table: [][]string{
 		{"question", "answer"},
 		{"same file", yes(a.Digests)},
 		{"same weights", yes(a.Numbers)},
@@ -162,14 +163,14 @@ func (a *Aligned) parts() []part {
 		{"answers of the second after its units were moved", a.Moved.text()},
 	}}}
 	if len(a.Axes) > 0 {
-		p := part{
-			title: "Pairs of units", text: []string{fmt.Sprintf("Paired by what they answer at the probes, then "+
+		p := sheet.Part{
+			Title: "Pairs of units", Text: []string{fmt.Sprintf("Paired by what they answer at the probes, then "+
 				"by weights in %s. A tie is a unit that another one answers as it does: either may be the partner.",
 				words.Plural(a.Rounds, "round", "rounds"))},
-			table: [][]string{{"first at", "units", "moved", "correlation", "unmatched", "ties", "by weights"}},
+			Table: [][]string{{"first at", "units", "moved", "correlation", "unmatched", "ties", "by weights"}},
 		}
 		for _, x := range a.Axes {
-			p.table = append(p.table, []string{
+			p.Table = append(p.Table, []string{
 				x.Name, words.Count(x.Units * x.Blocks), words.Count(x.Moved), words.Figures(float64(x.Correlation)),
 				words.Count(x.Unmatched), words.Count(x.Ties), words.Count(x.Refined),
 			})
@@ -177,12 +178,12 @@ func (a *Aligned) parts() []part {
 		all = append(all, p)
 	}
 	if len(a.Layers) > 0 {
-		p := part{
-			title: "Layers", text: []string{"‖A − B‖/‖A‖; tensors that are equal are left out."},
-			table: [][]string{{"tensor", "as stored", "paired"}},
+		p := sheet.Part{
+			Title: "Layers", Text: []string{"‖A − B‖/‖A‖; tensors that are equal are left out."},
+			Table: [][]string{{"tensor", "as stored", "paired"}},
 		}
 		for _, l := range a.Layers {
-			p.table = append(p.table, []string{
+			p.Table = append(p.Table, []string{
 				l.Tensor, words.Figures(float64(l.Before)),
 				words.Figures(float64(l.After)),
 			})
@@ -196,14 +197,14 @@ func (a *Aligned) parts() []part {
 }
 
 // line is the part on the straight line.
-func (a *Aligned) line() part {
-	p := part{title: "On the straight line", table: [][]string{{"t", "to A", "to B", "paired: to A", "to B"}}}
+func (a *Aligned) line() sheet.Part {
+	p := sheet.Part{Title: "On the straight line", Table: [][]string{{"t", "to A", "to B", "paired: to A", "to B"}}}
 	if a.Loss != "" {
-		p.text = append(p.text, "Loss: "+a.Loss+".")
-		p.table[0] = append(p.table[0], "loss", "paired: loss")
+		p.Text = append(p.Text, "Loss: "+a.Loss+".")
+		p.Table[0] = append(p.Table[0], "loss", "paired: loss")
 	}
 	if a.Statistics {
-		p.text = append(p.text, "The statistics of batch norms are averaged as the weights are, and not measured "+
+		p.Text = append(p.Text, "The statistics of batch norms are averaged as the weights are, and not measured "+
 			"again: "+
 			"a barrier in between may be theirs.")
 	}
@@ -215,7 +216,7 @@ func (a *Aligned) line() part {
 		if a.Loss != "" {
 			row = append(row, words.Figures(float64(x.Stored.Loss)), words.Figures(float64(x.Aligned.Loss)))
 		}
-		p.table = append(p.table, row)
+		p.Table = append(p.Table, row)
 	}
 	return p
 }

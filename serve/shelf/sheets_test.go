@@ -13,6 +13,7 @@ import (
 
 	"nero/census"
 	"nero/encoder"
+	written "nero/present/sheet"
 	"nero/repair"
 	"nero/repeat"
 	"nero/watch"
@@ -68,7 +69,7 @@ func dataOf(t *testing.T, group string) string {
 // watchedOf is what was found of releases of a model.
 func watchedOf(t *testing.T, model string) string {
 	t.Helper()
-	form, err := watch.FindForm("json")
+	form, err := written.Find(watch.Forms(), "json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func watchedOf(t *testing.T, model string) string {
 // weighedOf is what was found of the weights of a model.
 func weighedOf(t *testing.T, model string) string {
 	t.Helper()
-	form, err := weights.FindForm("json")
+	form, err := written.Find(weights.Forms(), "json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func weighedOf(t *testing.T, model string) string {
 // embeddedOf is what was found of features of a model.
 func embeddedOf(t *testing.T, model string) string {
 	t.Helper()
-	form, err := encoder.FindForm("json")
+	form, err := written.Find(encoder.Forms(), "json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func embeddedOf(t *testing.T, model string) string {
 // repeatedOf is what a model was asked again.
 func repeatedOf(t *testing.T, model string) string {
 	t.Helper()
-	form, err := repeat.FindForm("json")
+	form, err := written.Find(repeat.Forms(), "json")
 	if err != nil {
 		t.Fatal(err)
 	}
