@@ -153,8 +153,7 @@ func (a *App) Embed(ctx context.Context, s *job.Study, o EmbedOptions) (*EmbedRe
 	}
 	if e.Chain {
 		return nil, s.Errorf("embedding.chain", "says which of given views belong together; add data: {views: "+
-			"FILE.csv}, "+
-			"or leave it out")
+			"FILE.csv}, or leave it out")
 	}
 	o.Value, o.Against = cmp.Or(o.Value, e.Value), cmp.Or(o.Against, e.Against)
 	if len(o.What) == 0 {

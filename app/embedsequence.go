@@ -24,8 +24,7 @@ func (a *App) embedSequences(ctx context.Context, s *job.Study, o EmbedOptions) 
 	}
 	if o.Value != "" || s.Embedding.Value != "" {
 		return nil, fmt.Errorf("%s: the output of models that read sequences is asked: leave it out, and name "+
-			"output.name "+
-			"where there are several", a.option("value"))
+			"output.name where there are several", a.option("value"))
 	}
 	form, err := o.check(a, s)
 	if err != nil {

@@ -44,8 +44,7 @@ func (a *App) embedViews(ctx context.Context, s *job.Study, o EmbedOptions) (*Em
 	texts = texts || s.Input.Space == inputBytes
 	if texts && o.Value != "" {
 		return nil, fmt.Errorf("%s %s: an endpoint that reads texts has no graph: leave it out, and the answers are "+
-			"the "+
-			"features", a.option("value"), o.Value)
+			"the features", a.option("value"), o.Value)
 	}
 	l := &listing{app: a, study: s, o: o, set: set, dir: filepath.Dir(s.Data.Views)}
 	if err := l.choose(); err != nil {

@@ -107,8 +107,7 @@ type witness struct {
 
 // Repeat asks the models of a study the same several times, about given views of objects or about samples moved by the
 // elements of a group, and says whether they answer the same. The error is for what ends all of it; that a model does
-// not
-// answer is a result, unless it never does.
+// not answer is a result, unless it never does.
 func (a *App) Repeat(ctx context.Context, s *job.Study, o RepeatOptions) (*RepeatResult, error) {
 	if err := a.someWorkers(o.Workers); err != nil {
 		return nil, err
@@ -284,17 +283,15 @@ func (a *App) repeatModel(ctx context.Context, s *job.Study, m *witness, w *inte
 	found := repeat.Judge(subject, answers, how)
 	if first := found.Outcomes[0]; first.Name != repeat.Answered.Name {
 		return nil, fmt.Errorf("%s: none of %d questions was answered; the first, %s of %s: %s", m.name,
-			found.Questions,
-			first.View, first.Object, first.Why)
+			found.Questions, first.View, first.Object, first.Why)
 	}
 	return found, nil
 }
 
 // askViews reads given views. Those that are texts, and all with input.space bytes, go to endpoints as they are; files
 // of pictures are fed to models as those of a folder are.
-func (a *App) askViews(ctx context.Context, s *job.Study, o RepeatOptions, rules *repeat.Normaliser,
-	texts bool) (*interview,
-	error,
+func (a *App) askViews(ctx context.Context, s *job.Study, o RepeatOptions, rules *repeat.Normaliser, texts bool) (
+	*interview, error,
 ) {
 	set, some, err := readViews(s)
 	if err != nil {
@@ -305,13 +302,11 @@ func (a *App) askViews(ctx context.Context, s *job.Study, o RepeatOptions, rules
 	if !texts {
 		if len(rules.Texts) > 0 {
 			return nil, s.Errorf("repeat.normalise", "rules are for texts, and the views are files of pictures; leave "+
-				"it "+
-				"out, or say input: {space: bytes} for an endpoint that reads files as they are")
+				"it out, or say input: {space: bytes} for an endpoint that reads files as they are")
 		}
 		if len(s.Repeat.Seeds) > 0 || s.Repeat.Bust != "" {
 			return nil, s.Errorf("repeat", "seeds and bust are parameters of endpoints that read texts, and the views "+
-				"are "+
-				"files of pictures; leave them out, or say input: {space: bytes}")
+				"are files of pictures; leave them out, or say input: {space: bytes}")
 		}
 		return a.askFiles(ctx, s, o, set, dir)
 	}
@@ -383,8 +378,7 @@ func readViews(s *job.Study) (set *views.Set, texts bool, err error) {
 			}
 			if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(in.File))); err != nil || info.IsDir() {
 				return nil, false, fmt.Errorf("%s:%d: there is no file %s; the paths of views count from the folder "+
-					"of "+
-					"the list", s.Data.Views, in.Line, strconv.Quote(in.File))
+					"of the list", s.Data.Views, in.Line, strconv.Quote(in.File))
 			}
 		}
 	}
@@ -496,18 +490,17 @@ func outcomeOf(err *remote.Error) *repeat.Outcome {
 
 // openPictures opens models and the files of given views as a folder of pictures, and says where in it each file
 // stands.
-func (a *App) openPictures(ctx context.Context, s *job.Study, e Engine, set *views.Set, dir string) (*workload.Workload,
-	map[string]int, error,
+func (a *App) openPictures(ctx context.Context, s *job.Study, e Engine, set *views.Set, dir string) (
+	w *workload.Workload, at map[string]int, err error,
 ) {
 	folder := *s
 	folder.Data.Views, folder.Data.Images, folder.Data.Labels = "", dir, job.Nothing
 	folder.Data.Limit = 0 // those of the list are chosen
 	folder.Group = job.Group{Name: "Trivial"}
-	w, err := a.openAudit(ctx, &folder, e)
-	if err != nil {
+	if w, err = a.openAudit(ctx, &folder, e); err != nil {
 		return nil, nil, err
 	}
-	at := map[string]int{}
+	at = map[string]int{}
 	for i, id := range w.Data.IDs() {
 		at[id] = i
 	}
@@ -517,8 +510,7 @@ func (a *App) openPictures(ctx context.Context, s *job.Study, e Engine, set *vie
 				_ = w.Close() // the error says more
 				return nil, nil, fmt.Errorf("%s:%d: the view %s of %s, %s, is no picture; want files such as PNG or "+
 					"JPEG, or input: {space: bytes} for an endpoint that reads files as they are", s.Data.Views,
-					in.Line,
-					strconv.Quote(name), strconv.Quote(t.Name), in.File)
+					in.Line, strconv.Quote(name), strconv.Quote(t.Name), in.File)
 			}
 		}
 	}
@@ -526,8 +518,8 @@ func (a *App) openPictures(ctx context.Context, s *job.Study, e Engine, set *vie
 }
 
 // askFiles feeds models with files of pictures, as those of a folder are fed.
-func (a *App) askFiles(ctx context.Context, s *job.Study, o RepeatOptions, set *views.Set, dir string) (*interview,
-	error,
+func (a *App) askFiles(ctx context.Context, s *job.Study, o RepeatOptions, set *views.Set, dir string) (
+	*interview, error,
 ) {
 	w, at, err := a.openPictures(ctx, s, o.Engine, set, dir)
 	if err != nil {
@@ -674,8 +666,7 @@ func numeric(w *workload.Workload, m *eval.Model, classes []string, input func(r
 func (a *App) askElements(ctx context.Context, s *job.Study, o RepeatOptions) (*interview, error) {
 	if len(s.Repeat.Normalise)+len(s.Repeat.Seeds) > 0 || s.Repeat.Bust != "" {
 		return nil, s.Errorf("repeat", "normalise, seeds and bust are for endpoints that read texts, of data.views; "+
-			"leave "+
-			"them out")
+			"leave them out")
 	}
 	w, err := a.openAudit(ctx, s, o.Engine)
 	if err != nil {

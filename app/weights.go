@@ -96,8 +96,7 @@ func (o *WeightsOptions) check(a *App, files []string) error {
 	switch {
 	case o.Canonical && len(files) > 1:
 		return fmt.Errorf("%s writes one model, and %d are named: name the one that is to be written",
-			a.option("canonical"),
-			len(files))
+			a.option("canonical"), len(files))
 	case o.Canonical && o.Out == "":
 		return fmt.Errorf("%s: nothing says where to write the model: name a file with %s", a.option("canonical"),
 			a.option("out"))
@@ -164,8 +163,7 @@ func (a *App) Weights(ctx context.Context, files []string, o WeightsOptions) (*W
 	r, err := w.report(ctx)
 	if p, ok := errors.AsType[*weights.ProbeError](err); ok && o.Study == "" {
 		return nil, fmt.Errorf("%s: %w; noise is not what it reads: name a study with samples with %s, or another "+
-			"shape "+
-			"with %s", files[0], p, a.option("study"), a.option("shape"))
+			"shape with %s", files[0], p, a.option("study"), a.option("shape"))
 	}
 	if err != nil {
 		return nil, err
@@ -379,8 +377,7 @@ func (w *weighing) samples(ctx context.Context, files []string) ([][]tensor.Name
 		}
 		if len(out) > 0 && !sameShapes(out[0], in) {
 			return nil, fmt.Errorf("sample %s has another size than the first one, and units are followed for one "+
-				"size: "+
-				"leave out %s, so that noise is taken", x.ID, w.app.option("study"))
+				"size: leave out %s, so that noise is taken", x.ID, w.app.option("study"))
 		}
 		out, w.labels = append(out, in), append(w.labels, x.Label)
 		labeled = labeled || x.Label >= 0

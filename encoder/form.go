@@ -146,8 +146,7 @@ func (m *Model) maps() sheet.Part {
 func (r Retrieval) text() string {
 	return fmt.Sprintf("MRR %s (%s), chance %s, %s candidates; first %s, among 5 %s, among 10 %s", r.MRR.text(),
 		r.MRR.interval(), figure(float64(r.Chance)), strconv.FormatFloat(float64(r.Candidates), 'g', 4, 64),
-		words.Percent(float64(r.H1)),
-		words.Percent(float64(r.H5)), words.Percent(float64(r.H10)))
+		words.Percent(float64(r.H1)), words.Percent(float64(r.H5)), words.Percent(float64(r.H10)))
 }
 
 // sentence says how well the element is read off.
@@ -250,8 +249,7 @@ func (a *Against) parts() []sheet.Part {
 		})
 		index.Notes = []string{fmt.Sprintf("Recall: the share of objects of which something with %s is among so many "+
 			"of the nearest of %s old features. Compatible: the interval begins above −0.05, and old features find "+
-			"more than a guess does; worse: it ends below 0.", r.Right,
-			words.Count(r.Candidates))}
+			"more than a guess does; worse: it ends below 0.", r.Right, words.Count(r.Candidates))}
 	}
 	if len(a.Backward) == 0 {
 		return []sheet.Part{maps}

@@ -251,10 +251,8 @@ func (g *Given) parts() []sheet.Part {
 		Table: [][]string{head},
 		Notes: []string{
 			"Ratio: how far two views of one thing are apart, over how far those of two things are. 0: they are one; " +
-				"1: " +
-				"nothing is left of the thing. Nearer than others: the probability that a pair is nearer than two " +
-				"views " +
-				"of two things; 0.5: as often as not. Each thing weighs the same.",
+				"1: nothing is left of the thing. Nearer than others: the probability that a pair is nearer than two " +
+				"views of two things; 0.5: as often as not. Each thing weighs the same.",
 		},
 	}
 	for i := range g.Steps {

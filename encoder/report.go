@@ -1,7 +1,6 @@
 // Package encoder says how the features of a model move when its input does: how far they stay, which directions of
 // them hold the object and which its pose, which map or generator moves them, whether the right view of an object can
-// be
-// found by them, and whether another release can read the index of this one. Its arithmetic is that of package
+// be found by them, and whether another release can read the index of this one. Its arithmetic is that of package
 // embedding; this package knows sides of samples, elements of groups and words.
 package encoder
 

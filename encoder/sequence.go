@@ -29,9 +29,8 @@ type Routes struct{ Base, Shuffled, Other Route }
 const leastElements = 3
 
 // DrawRoutes draws routes over so many elements, for each length: that of the longest is drawn, and those of fewer
-// views
-// are its end, so that all of them arrive at one view. What is drawn depends on the seed and the name of the sample
-// alone. Shuffled is nil for fewer than two views, Other for fewer than three.
+// views are its end, so that all of them arrive at one view. What is drawn depends on the seed and the name of the
+// sample alone. Shuffled is nil for fewer than two views, Other for fewer than three.
 func DrawRoutes(seed uint64, sample string, elements int, lengths []int) []Routes {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(sample)) // a hash takes everything
@@ -153,12 +152,10 @@ func (s *Sequenced) Take() (*Model, error) {
 	switch {
 	case confirm.Single == nil:
 		m.Notes = append(m.Notes, "prediction of the next view: the model is not asked about one view alone; name 1 "+
-			"among "+
-			"the lengths")
+			"among the lengths")
 	case len(actions) == 0:
 		m.Notes = append(m.Notes, "prediction of the next view: no element leads from each view to another one that "+
-			"is "+
-			"asked; name elements that are equally spaced")
+			"is asked; name elements that are equally spaced")
 	default:
 		for _, k := range actions {
 			m.Sequences.Next = append(m.Sequences.Next, group.Title(s.Group, s.Elements[k]))
@@ -371,10 +368,8 @@ func (s *Sequences) part() sheet.Part {
 		}},
 		Notes: []string{
 			"Ratio: how far the vector goes, over how far two samples are apart. Order: the same views, shuffled. " +
-				"Route: " +
-				"another way between the same first and the same last view. Longest: more views before these. 0: it " +
-				"stays; " +
-				"1: nothing is left of the sample.",
+				"Route: another way between the same first and the same last view. Longest: more views before these. " +
+				"0: it stays; 1: nothing is left of the sample.",
 		},
 	}
 	cells := func(x *Step) (a, b string) {
@@ -399,8 +394,7 @@ func (s *Sequences) part() sheet.Part {
 	}
 	if len(s.Next) > 0 {
 		p.Notes = append(p.Notes, fmt.Sprintf("Next view: MRR of the view after one more action (%s), by a linear map "+
-			"for "+
-			"each of them from the vector, among the single views of the sample.", words.List(s.Next)))
+			"for each of them from the vector, among the single views of the sample.", words.List(s.Next)))
 	}
 	return p
 }

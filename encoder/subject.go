@@ -76,8 +76,7 @@ func Apart(sides map[split.Side]*Side) error {
 				}
 				if at.side != side {
 					return fmt.Errorf("%w: samples %s (%s) and %s (%s) show the same: leave one of them out of the "+
-						"data",
-						ErrBoth, at.name, at.side, name, side)
+						"data", ErrBoth, at.name, at.side, name, side)
 				}
 			}
 		}

@@ -430,8 +430,7 @@ func (t *taker) narrow(sides map[split.Side]embedding.Release) (narrowed, error)
 		*x.to = b.Of
 		_, axes := b.Axes.Dims()
 		t.out.Notes = append(t.out.Notes, fmt.Sprintf("more than %d directions of %s, which hold %s of the variance "+
-			"on "+
-			"the side fit, beside the other release", axes, x.name, words.Percent(b.Share)))
+			"on the side fit, beside the other release", axes, x.name, words.Percent(b.Share)))
 	}
 	for side, r := range sides {
 		sides[side] = embedding.Release{Old: out.old(r.Old), New: out.fresh(r.New), Object: r.Object}

@@ -182,10 +182,8 @@ func (m *Model) parts(r *Report) []sheet.Part {
 }
 
 func (r *Repeats) part(of *Report, m *Model) sheet.Part {
-	p := sheet.Part{Title: "The same again, " + strconv.Itoa(of.Times) + " times", Table: [][]string{{
-		"of repeats",
-		"interval",
-	}}}
+	p := sheet.Part{Title: "The same again, " + strconv.Itoa(of.Times) + " times"}
+	p.Table = [][]string{{"of repeats", "interval"}}
 	add := func(name, value string) { p.Table = append(p.Table, []string{name, value}) }
 	add("agreement of two answers", r.Agreement.text(words.Percent))
 	add("entropy, bits", r.Entropy.text(words.Figures))
@@ -202,8 +200,7 @@ func (r *Repeats) part(of *Report, m *Model) sheet.Part {
 			wrong = c.Errors.text(words.Percent) + " of errors are consistent errors: asking again does not find them."
 		}
 		p.Text = append(p.Text, fmt.Sprintf("%s Consistent and right %d, consistent and wrong %d, varying and right "+
-			"%d, "+
-			"varying and wrong %d objects.", wrong, c.ConsistentRight, c.ConsistentWrong, c.VaryingRight,
+			"%d, varying and wrong %d objects.", wrong, c.ConsistentRight, c.ConsistentWrong, c.VaryingRight,
 			c.VaryingWrong))
 	}
 	if r.Digits != nil {
@@ -237,9 +234,11 @@ func (m *Model) strip(r *Report) sheet.Part {
 	if m.Answers == "numbers" {
 		widest = 0
 		for _, v := range m.Given {
-			if v.Difference != nil && float64(v.Difference.Value) > widest && !math.IsInf(float64(v.Difference.Value),
-				0) {
-				widest = float64(v.Difference.Value)
+			if v.Difference == nil {
+				continue
+			}
+			if x := float64(v.Difference.Value); x > widest && !math.IsInf(x, 0) {
+				widest = x
 			}
 		}
 	}
@@ -274,8 +273,7 @@ func (m *Model) strip(r *Report) sheet.Part {
 		effect = "what differs (each view was asked once, and nothing is known of chance)"
 	}
 	p.Notes = append(p.Notes, fmt.Sprintf("A view is the same if the interval of %s lies below %s, and differs if it "+
-		"lies "+
-		"above; a large p shows nothing. The intervals of all views hold together.", effect,
+		"lies above; a large p shows nothing. The intervals of all views hold together.", effect,
 		words.Figures(float64(r.Threshold))))
 	return p
 }
@@ -291,9 +289,7 @@ func (c *Contract) part() sheet.Part {
 		limits += fmt.Sprintf("; about %s decide", words.Plural(c.Fixed.Need, c.Unit, many))
 	}
 	p.Table = append(p.Table, []string{
-		"these " + many, c.Fixed.State, strconv.Itoa(c.Fixed.N),
-		strconv.Itoa(c.Fixed.Over),
-		limits,
+		"these " + many, c.Fixed.State, strconv.Itoa(c.Fixed.N), strconv.Itoa(c.Fixed.Over), limits,
 	})
 	evidence := fmt.Sprintf("evidence that it is kept 1e%s, that it is broken 1e%s, due at %s",
 		tens(float64(*c.Stream.LogKept)), tens(float64(*c.Stream.LogBroken)),
@@ -302,9 +298,7 @@ func (c *Contract) part() sheet.Part {
 		evidence += "; decided after " + words.Plural(c.Stream.DecidedAt, c.Unit, many)
 	}
 	p.Table = append(p.Table, []string{
-		"all so far", c.Stream.State, strconv.Itoa(c.Stream.N),
-		strconv.Itoa(c.Stream.Over),
-		evidence,
+		"all so far", c.Stream.State, strconv.Itoa(c.Stream.N), strconv.Itoa(c.Stream.Over), evidence,
 	})
 	note := "The error of an object is its largest over views and repeats, from the most frequent answer to the " +
 		"reference"

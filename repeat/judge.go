@@ -617,12 +617,10 @@ func (b *book) cached() string {
 		words.Plural(asked, "question", "questions"))
 	if b.Busted != "" {
 		return text + fmt.Sprintf(", although the parameter %s was another one in every request: the model does not "+
-			"draw, "+
-			"or whoever keeps its answers does not look at that parameter", b.Busted)
+			"draw, or whoever keeps its answers does not look at that parameter", b.Busted)
 	}
 	return text + "; a model that does not draw answers so, too: repeat.bust names a parameter that is then another " +
-		"one " +
-		"in every request, which tells the two apart"
+		"one in every request, which tells the two apart"
 }
 
 func (b *book) objects(all Times) []*Object {
@@ -731,8 +729,7 @@ func (b *book) sentence(m *Model) string {
 	var parts []string
 	if r := m.Repeats; r != nil && r.Objects > 0 {
 		parts = append(parts, fmt.Sprintf("asked %d times, two answers to the same are equal in %s (%s to %s)",
-			b.o.Times,
-			words.Percent(float64(r.Agreement.Value)), words.Percent(float64(r.Agreement.Low)),
+			b.o.Times, words.Percent(float64(r.Agreement.Value)), words.Percent(float64(r.Agreement.Low)),
 			words.Percent(float64(r.Agreement.High))))
 		if c := r.Correct; c != nil && c.ConsistentWrong+c.VaryingWrong > 0 {
 			parts = append(parts, words.Percent(float64(c.Errors.Value))+" of errors are consistent errors")
@@ -755,8 +752,7 @@ func (b *book) sentence(m *Model) string {
 func NewReport(models []*Model, views []string, o Options) *Report {
 	r := &Report{
 		Format: FormatNumber, Times: o.Times, Seed: o.Seed, Confidence: Number(o.Confidence),
-		Threshold: Number(o.Threshold),
-		Views:     views, Reference: views[o.Reference], Normalise: o.Rules, Models: models,
+		Threshold: Number(o.Threshold), Views: views, Reference: views[o.Reference], Normalise: o.Rules, Models: models,
 	}
 	rank := []document.Verdict{Described, document.Passed, document.NeedsAttention, document.Failed}
 	worst := 0

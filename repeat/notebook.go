@@ -14,8 +14,7 @@ import (
 )
 
 // Notebook holds the answers of an interview that is under way, in a file: one that is stopped goes on where it was.
-// The
-// first line says what was asked, every other one is an answer. It is safe for concurrent use.
+// The first line says what was asked, every other one is an answer. It is safe for concurrent use.
 type Notebook struct {
 	name, asked string
 	before      map[line]Answer
@@ -57,8 +56,7 @@ var ErrOtherQuestions = errors.New("it holds answers to other questions: the stu
 	"one; remove the file, or name another folder")
 
 // OpenNotebook opens the file of a name, which need not be there. What is asked is told from all else by a digest. A
-// line
-// that was not written to its end is left out, and what is asked there is asked again.
+// line that was not written to its end is left out, and what is asked there is asked again.
 func OpenNotebook(name, asked string) (*Notebook, error) {
 	k := &Notebook{name: name, asked: asked, before: map[line]Answer{}}
 	b, err := os.ReadFile(name)

@@ -65,8 +65,7 @@ func (s *Series) figure() string {
 		}
 		if low, up := float64(p.Low), float64(p.High); !math.IsNaN(low) && !math.IsNaN(up) {
 			fmt.Fprintf(out, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"var(%s)\"/>\n", x, x,
-				y(low),
-				y(up), color)
+				y(low), y(up), color)
 		}
 		if p.State == trend.Alarm {
 			fmt.Fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"8\" height=\"8\" fill=\"var(%s)\"/>\n", x-4, y(v)-4,

@@ -120,8 +120,8 @@ func (s *Series) part() sheet.Part {
 		p.Table = append(p.Table, s.cells(i))
 	}
 	if left > 0 {
-		p.Notes = append(p.Notes, words.Plural(left, "release",
-			"releases")+" of the middle left out here; the JSON has all.")
+		p.Notes = append(p.Notes, words.Plural(left, "release", "releases")+
+			" of the middle left out here; the JSON has all.")
 	}
 	if e := s.Slope; e != nil {
 		p.Notes = append(p.Notes, fmt.Sprintf("Slope: %s per release, %s; a description of all releases and no test.",
@@ -212,9 +212,8 @@ func (r *Report) rest() []sheet.Part {
 			"adds up, and an alarm stays.", words.Percent(float64(r.Rate))),
 	}}
 	if r.Copies > 0 {
-		p.Notes = append(p.Notes, words.Plural(r.Copies, "file holds",
-			"files hold")+" what another one holds, and counts "+
-			"for nothing.")
+		p.Notes = append(p.Notes, words.Plural(r.Copies, "file holds", "files hold")+
+			" what another one holds, and counts for nothing.")
 	}
 	all := []sheet.Part{p}
 	if len(r.Skipped) > 0 {

@@ -46,8 +46,7 @@ func ReadReport(name string, b []byte) (*Report, error) {
 	}
 	if r.Format < 1 || r.Format > FormatNumber {
 		return nil, fmt.Errorf("%s: its format is %d, and this program reads %d; want a watch.json that nero watch "+
-			"wrote",
-			name, r.Format, FormatNumber)
+			"wrote", name, r.Format, FormatNumber)
 	}
 	for _, s := range r.Series {
 		m := (*Memory)(nil)

@@ -164,8 +164,7 @@ type Options struct {
 	// Reference is first, best, or the name of a release: its label, its model or its file.
 	Reference string
 	// Alarm is the probability of a false alarm, Allow the relative change for the worse that is none, Rate the share
-	// of
-	// new objects that may fail, Limit what an object may have, NaN for the threshold of each audit.
+	// of new objects that may fail, Limit what an object may have, NaN for the threshold of each audit.
 	Alarm, Allow, Rate, Limit float64
 	// Before is an earlier report that new inputs go on from; nil for none.
 	Before *Report
@@ -699,9 +698,9 @@ func (r *Report) sums() (trend.State, string) {
 	}
 	switch {
 	case worst != nil:
+		f := worst.FirstAlarm
 		return trend.Alarm, fmt.Sprintf("ALARM in %d of %s, the first at release %s (%d of %d): %s.",
-			count[trend.Alarm], n,
-			worst.FirstAlarm.Release, worst.FirstAlarm.Place, worst.FirstAlarm.Of, worst.FirstAlarm.Message)
+			count[trend.Alarm], n, f.Release, f.Place, f.Of, f.Message)
 	case len(r.Series) == 0:
 		return trend.Open, "There is nothing to watch."
 	case count[trend.OK]+count[trend.Improved] == len(r.Series) && count[trend.Improved] > 0:

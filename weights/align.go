@@ -37,8 +37,7 @@ type Aligned struct {
 	Numbers   bool `json:"numbers_equal"`
 	Canonical bool `json:"canonical_equal"`
 	// Function is how far the answers of the two are apart, and Moved how far those of the second are from its own
-	// after
-	// its units were moved: what moving costs by rounding.
+	// after its units were moved: what moving costs by rounding.
 	Function Apart `json:"function"`
 	Moved    Apart `json:"moved"`
 	// Before and After are ‖A − B‖/‖A‖ over all numbers, as stored and aligned.

@@ -48,10 +48,8 @@ func (c *Canonical) Good() bool { return c.Bad == "" && float64(c.Error) <= most
 //
 // Each unit is scaled by a power of two, so that the first tensor that goes into it has a norm in [√½, √2), and what
 // comes after it is divided: nothing is rounded. Signs make the sum of the cubes of that tensor positive. Then units
-// are
-// ordered by their values at the probes, rounded to 1e-4 s, as words are by their letters: by the first, and by the
-// next
-// where those are equal. Units that are 0 at all probes come last.
+// are ordered by their values at the probes, rounded to 1e-4 s, as words are by their letters: by the first, and by the
+// next where those are equal. Units that are 0 at all probes come last.
 func Canonicalise(ctx context.Context, n *Network, b *Body) (Numbers, *Canonical, error) {
 	c := &canoniser{
 		Network: n, body: b, now: n.numbers, places: map[*units.Class][]int32{},
@@ -133,8 +131,7 @@ func reference(g *units.Graph, m *units.Move) (p units.Power, ok bool) {
 }
 
 // scale brings the sizes and signs of units into canonical form. Each is measured by the first tensor that goes into
-// it,
-// whose other units come earlier: one pass is enough.
+// it, whose other units come earlier: one pass is enough.
 func (c *canoniser) scale() error {
 	moves := slices.Clone(c.Units.Moves)
 	at := func(m *units.Move) int {

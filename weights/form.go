@@ -49,8 +49,7 @@ func (r *Report) parts() []sheet.Part {
 func (r *Report) symmetries() sheet.Part {
 	p := sheet.Part{
 		Title: "Symmetries", Text: []string{"Each was applied with a random element; the error is the largest change " +
-			"of " +
-			"an answer over the centred scale s of the output."},
+			"of an answer over the centred scale s of the output."},
 		Table: [][]string{{"what", "where", "units", "error", "state"}},
 	}
 	for _, s := range r.Symmetries {

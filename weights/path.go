@@ -139,8 +139,7 @@ func (a *Aligned) sentence(v Verdict) string {
 	case Different:
 	}
 	return fmt.Sprintf("Different: the answers are %s s apart at the probes, and the weights %s apart with their "+
-		"units "+
-		"paired, %s as stored.", words.Figures(float64(a.Function.Error)), words.Figures(float64(a.After)),
+		"units paired, %s as stored.", words.Figures(float64(a.Function.Error)), words.Figures(float64(a.After)),
 		words.Figures(float64(a.Before)))
 }
 
@@ -205,8 +204,7 @@ func (a *Aligned) line() sheet.Part {
 	}
 	if a.Statistics {
 		p.Text = append(p.Text, "The statistics of batch norms are averaged as the weights are, and not measured "+
-			"again: "+
-			"a barrier in between may be theirs.")
+			"again: a barrier in between may be theirs.")
 	}
 	for _, x := range a.Path {
 		row := []string{strconv.FormatFloat(float64(x.T), 'g', 2, 64)}

@@ -3,8 +3,7 @@
 // choices are made once, and tells two checkpoints that are the same up to them from two that are different models.
 //
 // What may be moved follows from the graph (package units). Nothing is believed: every symmetry is applied with a
-// random
-// element, and the answers of the model to the same probes are compared.
+// random element, and the answers of the model to the same probes are compared.
 package weights
 
 import (

@@ -240,8 +240,7 @@ func planted(t *testing.T, n *Network, seed uint64, half bool) *onnx.Model {
 }
 
 // A network and its planted twin have one canonical form, bit for bit; it is its own canonical form; and its answers
-// are
-// those of the network.
+// are those of the network.
 func TestCanonicalForm(t *testing.T) {
 	for name, build := range fixtures() {
 		t.Run(name, func(t *testing.T) {
@@ -294,8 +293,7 @@ func verdict(t *testing.T, a, b *onnx.Model) *Report {
 }
 
 // A planted twin is found to be the same, with each unit paired, whatever its factors are; the straight line to it as
-// it
-// is stored leads through other models, and that to it aligned does not.
+// it is stored leads through other models, and that to it aligned does not.
 func TestPlantedTwins(t *testing.T) {
 	for name, build := range fixtures() {
 		for _, half := range []bool{false, true} {

@@ -101,8 +101,7 @@ func Differ(a, b []int) float64 {
 }
 
 // Deviation is how far answers of numbers lie from their mean: the root of the sum of squared distances over r - 1. It
-// is
-// NaN with fewer than two answers, or where they have different lengths.
+// is NaN with fewer than two answers, or where they have different lengths.
 func Deviation(answers [][]float64) float64 {
 	if len(answers) < 2 {
 		return math.NaN()
@@ -253,8 +252,7 @@ type Summary struct {
 	// Objects were answered at least twice; Few were not, and are in nothing below but the accuracy of one answer.
 	Objects, Few int
 	// Agreement is the mean of [Of] over objects, Entropy that of [Entropy] in bits, with Student's interval, which
-	// reaches
-	// at least as far as the share of others that none of so many leaves possible.
+	// reaches at least as far as the share of others that none of so many leaves possible.
 	Agreement Share
 	Entropy   Share
 	// Full is the share of objects all of whose answers are equal, Tied how many have no single mode.
@@ -271,8 +269,7 @@ type Correctness struct {
 	// Shares are those of the four counts, in their order.
 	Shares [4]Share
 	// Errors is the share of the objects with a wrong mode that are answered consistently: errors that asking again
-	// does
-	// not find.
+	// does not find.
 	Errors Share
 	// One is how often an answer is right, Modal the mode, Best at least one answer.
 	One, Modal, Best Share
@@ -351,10 +348,8 @@ func Summarise(objects []Object, confidence float64) Summary {
 
 // InCommon is the share of numbers that have at least k significant digits in common, for k from 1 to [MostDigits] at
 // index k - 1: over pairs of answers about one object, then over the numbers of an answer, then over objects, each
-// object
-// weighing alike. Objects with fewer than two answers are left out; nil where none is left. Answers about one object
-// have
-// one length.
+// object weighing alike. Objects with fewer than two answers are left out; nil where none is left. Answers about one
+// object have one length.
 func InCommon(objects [][][]float64) []float64 {
 	sums, n := make([]float64, MostDigits), 0
 	for _, answers := range objects {

@@ -30,8 +30,7 @@ type Basis struct {
 
 // Leading is the basis of the fewest directions that hold [Held] of the variance over objects and elements, at most
 // [MostAxes], and at most half as many as there are objects, so that what is fitted along them is not fitted to single
-// objects.
-// Features that do not vary are an [ErrConstant].
+// objects. Features that do not vary are an [ErrConstant].
 func Leading(o *Orbits, seed uint64) (*Basis, error) {
 	all := Stack(o.At...)
 	rows, d := all.Dims()

@@ -4,8 +4,7 @@
 // collected; it knows neither models nor groups.
 //
 // Features are tables with a row for each sample. What is fitted, chosen and reported comes from three different sets
-// of
-// objects, each with orbits of its own: see [Orbits].
+// of objects, each with orbits of its own: see [Orbits].
 //
 // Products go through Gonum's matrices, whose last bits may differ between processors.
 package embedding

@@ -250,8 +250,7 @@ func (f *flow) value(e []*mat.Dense) (value float64, slopes []*mat.Dense) {
 }
 
 // descend takes steps of Gauss and Newton from A, each halved until the error falls, until one lets it fall by less
-// than
-// a share of it.
+// than a share of it.
 func (f *flow) descend(a *mat.Dense, fall float64) (*mat.Dense, error) {
 	least, slopes := f.value(f.exps(a))
 	for range mostSteps {

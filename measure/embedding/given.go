@@ -292,9 +292,8 @@ func (g *Given) Compare(pairs []Pair) Nearness {
 }
 
 // atEnds widens intervals at what was never seen. Where each of n things is nearer to itself than to half of the
-// others,
-// no draw of them has one that is not, and a share of 1 - tail^(1/n) could not be and stay unseen (Clopper and Pearson
-// 1934); likewise where none is.
+// others, no draw of them has one that is not, and a share of 1 - tail^(1/n) could not be and stay unseen (Clopper and
+// Pearson 1934); likewise where none is.
 func (g *Given) atEnds(c *Nearness, nearer, has []float64) {
 	least, most := 1.0, 0.0
 	for t, x := range nearer {

@@ -242,8 +242,7 @@ func (o *Orbits) transformation(k int, groups [][]int, h []float64, b float64, s
 		}
 	}
 	// The mean distance of a resample of objects, by its linear part in each object (Hoeffding 1948): b + 2 Σ (h -
-	// b)/n.
-	// It is not negative, for the triangle inequality has b ≤ 2h.
+	// b)/n. It is not negative, for the triangle inequality has b ≤ 2h.
 	t.Ratio = opt.estimate(len(groups), streamRatio, func(count []int) float64 {
 		a, hs, w := 0.0, 0.0, 0.0
 		for g, times := range count {

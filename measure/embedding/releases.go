@@ -198,8 +198,7 @@ func turned(r Release, q *mat.Dense, f float64) *Map {
 }
 
 // spread is the logarithm of the ratio of the extreme singular values of a map on the directions that hold nearly all
-// of
-// the variance of the new features.
+// of the variance of the new features.
 func spread(r Release, m *Map) float64 {
 	x := less(r.New, mean(r.New))
 	var xx mat.SymDense
@@ -451,8 +450,7 @@ func orthogonality(w *mat.Dense) (*mat.Dense, float64) {
 }
 
 // towards lowers tr(W G Wᵀ) - 2 tr(Wᵀ C) + penalty ‖WᵀW - 1‖²/d by steps down the gradient, each as long as those
-// before
-// say that the curvature is (Barzilai and Borwein 1988), and never uphill for long.
+// before say that the curvature is (Barzilai and Borwein 1988), and never uphill for long.
 func towards(start, g, c *mat.Dense, penalty float64) *mat.Dense {
 	d, _ := start.Dims()
 	value := func(w *mat.Dense) (float64, *mat.Dense) {

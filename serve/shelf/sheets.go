@@ -27,8 +27,7 @@ type sheetKind struct {
 	// name is that of its page.
 	name string
 	// file is the name by which it is found in folders, marks what stands in its first bytes: a file of that name
-	// without
-	// them is somebody else's.
+	// without them is somebody else's.
 	file  string
 	marks []string
 	// below is the folder beside the file that holds audits of it, "" for none.
