@@ -1,6 +1,7 @@
 package embedding
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -110,15 +111,7 @@ func (s *Span) divide() (seen, unseen []int) {
 			order = append(order, k)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch x, y := s.size(a), s.size(b); {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.size(a), s.size(b)) })
 	asked := 0
 	for _, k := range order {
 		if slices.Contains(s.Asked, k) {

@@ -152,14 +152,21 @@ func (o Options) estimate(n int, stream uint64, statistic func(count []int) floa
 
 // quotient is the estimate of Σ top / Σ bottom over objects; undefined if the denominator is 0.
 func (o Options) quotient(top, bottom []float64, stream uint64) Estimate {
-	return o.estimate(len(top), stream, func(count []int) float64 {
-		a, b := 0.0, 0.0
-		for i, c := range count {
-			a += float64(float64(c) * top[i])
-			b += float64(float64(c) * bottom[i])
+	return o.estimate(len(top), stream, func(count []int) float64 { return ratio(top, bottom, count) })
+}
+
+// ratio is Σ top / Σ bottom of objects that were drawn so often, once each if count is nil; NaN for 0/0.
+func ratio(top, bottom []float64, count []int) float64 {
+	a, b := 0.0, 0.0
+	for i := range top {
+		c := 1.0
+		if count != nil {
+			c = float64(count[i])
 		}
-		return a / b // 0/0 is no number
-	})
+		a += float64(c * top[i])
+		b += float64(c * bottom[i])
+	}
+	return a / b
 }
 
 // streams of random numbers, one for each thing that is drawn.

@@ -1,6 +1,7 @@
 package embedding
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -108,16 +109,7 @@ func (p *Path) divide() (seen, unseen []int) {
 			order = append(order, k)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		x, y := math.Abs(p.T[a]), math.Abs(p.T[b])
-		switch {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(p.T[a]), math.Abs(p.T[b])) })
 	for i, k := range order {
 		if i >= 4 && i%3 == 1 {
 			unseen = append(unseen, k)

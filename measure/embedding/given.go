@@ -1,6 +1,7 @@
 package embedding
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -198,35 +199,10 @@ func (g *Given) far(i, j int) float64 {
 
 // pairUp finds how far inputs of two things are apart.
 func (g *Given) pairUp() {
-	add := func(i, j int) { g.others = append(g.others, other{g.far(i, j), g.thing[i], g.thing[j]}) }
-	n := len(g.thing)
-	if n*(n-1)/2 <= mostPairs {
-		for i := range n {
-			for j := range i {
-				if g.thing[i] != g.thing[j] {
-					add(i, j)
-				}
-			}
-		}
-	} else {
-		r := rand.New(rand.NewPCG(g.opt.Seed, streamPairs))
-		for m := range mostPairs { // each input in turn, so that every thing has partners
-			i, j := m%n, r.IntN(n)
-			for g.thing[j] == g.thing[i] {
-				j = r.IntN(n)
-			}
-			add(i, j)
-		}
-	}
-	slices.SortStableFunc(g.others, func(a, b other) int {
-		switch {
-		case a.far < b.far:
-			return -1
-		case a.far > b.far:
-			return 1
-		}
-		return 0
+	ofTwo(g.thing, g.opt.Seed, func(i, j int) {
+		g.others = append(g.others, other{g.far(i, j), g.thing[i], g.thing[j]})
 	})
+	slices.SortStableFunc(g.others, func(a, b other) int { return cmp.Compare(a.far, b.far) })
 }
 
 // Nearness says how far pairs of inputs that show one thing are apart, beside inputs of two things.
@@ -334,15 +310,7 @@ func (g *Given) placed(pairs []Pair, far, weight []float64, things float64) []fl
 	for k := range order {
 		order[k] = k
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case far[a] < far[b]:
-			return -1
-		case far[a] > far[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(far[a], far[b]) })
 	of := func(k int) float64 { return 1 / (weight[g.thing[pairs[k].A]] * things) }
 	out := make([]float64, g.n)
 	below, equal, at, tie := 0.0, 0.0, 0, 0
@@ -380,18 +348,4 @@ func drawnMean(by []float64, count []int) float64 {
 		w += float64(c)
 	}
 	return s / w
-}
-
-// ratio is Σ top / Σ bottom of things that were drawn so often; once each if count is nil.
-func ratio(top, bottom []float64, count []int) float64 {
-	a, b := 0.0, 0.0
-	for t := range top {
-		c := 1.0
-		if count != nil {
-			c = float64(count[t])
-		}
-		a += float64(c * top[t])
-		b += float64(c * bottom[t])
-	}
-	return a / b
 }

@@ -100,16 +100,12 @@ func (o *Orbits) effectiveRank(groups [][]int, opt Options) (Estimate, error) {
 	x := less(o.Still(), mean(o.Still()))
 	n, d := x.Dims()
 	var s mat.SymDense
-	var values []float64
-	var vectors *mat.Dense
-	var err error
 	if d <= n {
 		s.SymOuterK(1/float64(n), x.T())
-		values, vectors, err = symmetric(&s)
 	} else {
 		s.SymOuterK(1/float64(n), x)
-		values, vectors, err = symmetric(&s)
 	}
+	values, vectors, err := symmetric(&s)
 	if err != nil {
 		return Estimate{}, err
 	}
@@ -170,10 +166,9 @@ func (o *Orbits) between(groups [][]int, seed uint64) (by []float64, all float64
 			of[i] = k
 		}
 	}
-	n := len(of)
 	sum, weight := make([]float64, len(groups)), make([]float64, len(groups))
 	total := 0.0
-	add := func(i, j int) {
+	ofTwo(of, seed, func(i, j int) {
 		d := math.Sqrt(apart(o.Still().RawRowView(i), o.Still().RawRowView(j)))
 		total += d
 		pairs++
@@ -181,32 +176,37 @@ func (o *Orbits) between(groups [][]int, seed uint64) (by []float64, all float64
 			sum[k] += d
 			weight[k]++
 		}
-	}
-	if n*(n-1)/2 <= mostPairs {
-		for i := range n {
-			for j := range i {
-				if of[i] != of[j] {
-					add(i, j)
-				}
-			}
-		}
-	} else {
-		r := rand.New(rand.NewPCG(seed, streamPairs))
-		for m := range mostPairs { // each sample in turn, so that every object has partners
-			i := m % n
-			j := r.IntN(n)
-			for of[j] == of[i] {
-				j = r.IntN(n)
-			}
-			add(i, j)
-		}
-	}
+	})
 	for k := range sum {
 		if weight[k] > 0 {
 			sum[k] /= weight[k]
 		}
 	}
 	return sum, total / float64(pairs), pairs
+}
+
+// ofTwo calls add for each pair of rows of two objects, where there are many for a seeded choice of [mostPairs]. There
+// have to be two objects.
+func ofTwo(object []int, seed uint64, add func(i, j int)) {
+	n := len(object)
+	if n*(n-1)/2 <= mostPairs {
+		for i := range n {
+			for j := range i {
+				if object[i] != object[j] {
+					add(i, j)
+				}
+			}
+		}
+		return
+	}
+	r := rand.New(rand.NewPCG(seed, streamPairs))
+	for m := range mostPairs { // each row in turn, so that every object has partners
+		i, j := m%n, r.IntN(n)
+		for object[j] == object[i] {
+			j = r.IntN(n)
+		}
+		add(i, j)
+	}
 }
 
 // transformation compares the features at an element with those at the identity.

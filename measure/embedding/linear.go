@@ -189,7 +189,7 @@ func (f *flow) linear(a *mat.Dense) (*linear, error) {
 		phi := newComplexes(f.d, f.d)
 		for i := range f.d {
 			for j := range f.d {
-				x, y := quotient(l.values[i], l.values[j], t)
+				x, y := divided(l.values[i], l.values[j], t)
 				phi.re.Set(i, j, x)
 				phi.im.Set(i, j, y)
 				l.diagonal.Set(i, j, l.diagonal.At(i, j)+
@@ -208,8 +208,8 @@ func exponential(z complex128, t float64) (x, y float64) {
 	return float64(e * c), float64(e * s)
 }
 
-// quotient is (e^{ta} - e^{tb})/(a - b), t e^{ta} where they are one.
-func quotient(a, b complex128, t float64) (x, y float64) {
+// divided is the divided difference (e^{ta} - e^{tb})/(a - b), t e^{ta} where they are one.
+func divided(a, b complex128, t float64) (x, y float64) {
 	dx, dy := real(a)-real(b), imag(a)-imag(b)
 	square := float64(dx*dx) + float64(dy*dy)
 	if float64(t*t)*square < 1e-10 {

@@ -238,12 +238,7 @@ func Explain(predicted, truth *mat.Dense, object []int, opt Options) Explained {
 		return out
 	}
 	out.Overall = opt.estimate(len(groups), streamMap, func(count []int) float64 {
-		a, b := 0.0, 0.0
-		for g, c := range count {
-			a += float64(float64(c) * top[g])
-			b += float64(float64(c) * bottom[g])
-		}
-		return 1 - a/b
+		return 1 - ratio(top, bottom, count)
 	})
 	return out
 }
