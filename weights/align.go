@@ -579,7 +579,7 @@ func (x *aligner) pairClass(cl *units.Class, known map[*units.Class]*seen, done 
 	x.o.Step("pairs at " + cl.Label())
 	a := x.axes[cl]
 	a.Ties = ties(s.a[0])
-	signed := slices.ContainsFunc(x.a.Units.Moves, func(m *units.Move) bool {
+	anySign := slices.ContainsFunc(x.a.Units.Moves, func(m *units.Move) bool {
 		return m.Class == cl && m.Kind != units.Positive
 	})
 	take := func(to []int, gain func(i, j int) float64) {
@@ -600,7 +600,7 @@ func (x *aligner) pairClass(cl *units.Class, known map[*units.Class]*seen, done 
 	}
 	for b := range cl.Blocks {
 		from := e.block(cl, b)
-		c := x.together(s, b*cl.Units, from*cl.Units, cl.Units, signed)
+		c := x.together(s, b*cl.Units, from*cl.Units, cl.Units, anySign)
 		gain := func(i, j int) float64 { return c[i][j] }
 		take(assign(cl.Units, gain), gain)
 	}
@@ -679,9 +679,9 @@ func (x *aligner) blocks(cl, inner *units.Class, s *seen) func(i, j int) float64
 }
 
 // together is how much n units of the first model, from one on, go along with n of the second, from another on: the
-// mean of their correlations in all values in which neither is constant; 0 where one is constant everywhere. Without
-// signs the absolute value counts.
-func (x *aligner) together(s *seen, from, to, n int, unsigned bool) [][]float64 {
+// mean of their correlations in all values in which neither is constant; 0 where one is constant everywhere. Where
+// units may have any sign the absolute value counts.
+func (x *aligner) together(s *seen, from, to, n int, anySign bool) [][]float64 {
 	out := make([][]float64, n)
 	for i := range out {
 		out[i] = make([]float64, n)
@@ -698,7 +698,7 @@ func (x *aligner) together(s *seen, from, to, n int, unsigned bool) [][]float64 
 					continue
 				}
 				c := product(v.p[i], v.q[j])
-				if unsigned {
+				if anySign {
 					c = math.Abs(c)
 				}
 				sum, count = sum+c, count+1
@@ -868,7 +868,7 @@ func (x *aligner) fitNorms() error {
 func (x *aligner) byWeights(ctx context.Context) error {
 	const most = 10
 	for range most {
-		if x.close() {
+		if x.met() {
 			return nil
 		}
 		changed := false
@@ -897,8 +897,8 @@ func (x *aligner) byWeights(ctx context.Context) error {
 	return nil
 }
 
-// close tells whether the numbers are the same already.
-func (x *aligner) close() bool {
+// met tells whether the numbers are the same already.
+func (x *aligner) met() bool {
 	var all distance
 	for _, of := range x.distances(x.moved) {
 		all.d, all.size = all.d+of.d, all.size+of.size

@@ -462,7 +462,7 @@ func (c *Canonical) part() sheet.Part {
 	case c.Equal:
 		p.Text = append(p.Text, "The answers are those of the model, bit for bit.")
 	default:
-		p.Text = append(p.Text, fmt.Sprintf("The answers move by %s s.", words.Figures(float64(c.Error))))
+		p.Text = append(p.Text, fmt.Sprintf("The answers move by %s of their scale.", words.Figures(float64(c.Error))))
 	}
 	if c.File != "" {
 		p.Text = append(p.Text, "Written to "+c.File+".")

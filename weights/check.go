@@ -220,7 +220,7 @@ func (c *checker) try(ctx context.Context, e *Element, s *Symmetry) error {
 		s.State = Holds
 	default:
 		s.State = Refuted
-		s.Why = fmt.Sprintf("the answers move by %.2g s, and rounding leaves at most %g s", float64(got.Error),
+		s.Why = fmt.Sprintf("the answers move by %.2g of their scale, and rounding leaves at most %g", float64(got.Error),
 			mostError)
 	}
 	return nil
@@ -246,7 +246,7 @@ func (c *checker) permute(ctx context.Context, cl *units.Class) (*Symmetry, erro
 	e := newElement(c.Units)
 	e.places[cl] = shuffled(cl, c.stream(forPlaces, cl.Index))
 	s := &Symmetry{
-		Kind: "permutation", Where: cl.Label(), Axis: cl.Index, Units: cl.Units, Blocks: cl.Blocks,
+		Kind: permutation, Where: cl.Label(), Axis: cl.Index, Units: cl.Units, Blocks: cl.Blocks,
 		Element: "a random order",
 	}
 	return s, c.try(ctx, e, s)
@@ -276,11 +276,11 @@ var scalesAsked = []float64{1.0 / 16, 1.0 / 4, 4, 16, 64}
 // norm asks whether the size of weights before a normaliser matters.
 func (c *checker) norm(ctx context.Context, m *units.Norm) (*Symmetry, error) {
 	s := &Symmetry{
-		Kind: "scale invariance", Where: m.Weights, Before: m.Normaliser, Op: m.Op, Axis: -1, Units: 1, Blocks: 1,
+		Kind: scaleInvariance, Where: m.Weights, Before: m.Normaliser, Op: m.Op, Axis: -1, Units: 1, Blocks: 1,
 		Tensors: slices.Clone(m.On), Element: "factors 1/16, 1/4, 4, 16, 64 on half of the units",
 	}
 	if m.Stored {
-		s.Kind, s.Tensors = "joint scale", append(s.Tensors, m.Mean, m.Variance)
+		s.Kind, s.Tensors = jointScale, append(s.Tensors, m.Mean, m.Variance)
 	}
 	c.step(s.Kind + " at " + s.Where)
 	for _, u := range m.Unit {
@@ -421,12 +421,13 @@ func (s *Symmetry) judge(at []Apart, blind bool) {
 	case blind:
 		s.State, s.Why = Untested, "all answers are the same whatever is asked, so that nothing could show"
 	case equal, worst <= floor:
-		s.State, s.UpTo = Holds, "rounding"
+		s.State, s.UpTo = Holds, upToRounding
 	case steady && grows && below && e(4) <= most:
-		s.State, s.UpTo = Holds, "epsilon"
+		s.State, s.UpTo = Holds, upToEpsilon
 	default:
 		s.State = Refuted
-		s.Why = fmt.Sprintf("the answers move by up to %.2g s, and not as what is added to the variance would do it",
+		s.Why = fmt.Sprintf("the answers move by up to %.2g of their scale, and not as what is added to the "+
+			"variance would do it",
 			worst)
 	}
 }

@@ -49,7 +49,7 @@ func (r *Report) parts() []sheet.Part {
 func (r *Report) symmetries() sheet.Part {
 	p := sheet.Part{
 		Title: "Symmetries", Text: []string{"Each was applied with a random element; the error is the largest change " +
-			"of an answer over the centred scale s of the output."},
+			"of an answer over the centred scale of the output."},
 		Table: [][]string{{"what", "where", "units", "error", "state"}},
 	}
 	for _, s := range r.Symmetries {
@@ -80,7 +80,7 @@ func (a Apart) text() string {
 // note is the state with what belongs to it.
 func (s *Symmetry) note() string {
 	text := string(s.State)
-	if s.UpTo == "epsilon" {
+	if s.UpTo == upToEpsilon {
 		text += ", up to epsilon " + words.Figures(float64(s.Epsilon))
 	}
 	if s.Radial != nil {
@@ -127,7 +127,7 @@ func (r *Report) axes() sheet.Part {
 func (r *Report) how() sheet.Part {
 	return sheet.Part{Title: "How it is judged", Text: []string{fmt.Sprintf(
 		"%s, %s, seed %d. Scales are powers of two, which round nothing. A move holds where no answer moves by more "+
-			"than %g s. A scale before a normaliser is exact up to epsilon where the error stays as the scale grows, "+
+			"than %g of its scale. A scale before a normaliser is exact up to epsilon where the error stays as the scale grows, "+
 			"and grows with its square as it falls.", words.Plural(r.Probes, "probe", "probes"), r.From, r.Seed,
 		mostError)}}
 }

@@ -129,17 +129,18 @@ func (a *Aligned) sentence(v Verdict) string {
 			moved += x.Moved
 		}
 		return fmt.Sprintf("Same up to symmetries: with %s put into the order of the first model, and scaled as they "+
-			"are there, the weights are %s apart, where they were %s apart as stored; the answers are %s s apart.",
+			"are there, the weights are %s apart, where they were %s apart as stored; the answers are %s of their "+
+			"scale apart.",
 			words.Plural(moved, "unit", "units"), words.Figures(float64(a.After)), words.Figures(float64(a.Before)),
 			words.Figures(float64(a.Function.Error)))
 	case SameFunction:
-		return fmt.Sprintf("Same function, other weights: the answers are %s s apart at the probes, and the weights "+
-			"%s apart as well as their units can be paired.", words.Figures(float64(a.Function.Error)),
+		return fmt.Sprintf("Same function, other weights: the answers are %s of their scale apart at the probes, and "+
+			"the weights %s apart as well as their units can be paired.", words.Figures(float64(a.Function.Error)),
 			words.Figures(float64(a.After)))
 	case Different:
 	}
-	return fmt.Sprintf("Different: the answers are %s s apart at the probes, and the weights %s apart with their "+
-		"units paired, %s as stored.", words.Figures(float64(a.Function.Error)), words.Figures(float64(a.After)),
+	return fmt.Sprintf("Different: the answers are %s of their scale apart at the probes, and the weights %s apart "+
+		"with their units paired, %s as stored.", words.Figures(float64(a.Function.Error)), words.Figures(float64(a.After)),
 		words.Figures(float64(a.Before)))
 }
 

@@ -85,6 +85,19 @@ const (
 	Untested State = "untested"
 )
 
+// The kinds of symmetries that are no [units.Kind].
+const (
+	permutation     = "permutation"
+	scaleInvariance = "scale invariance"
+	jointScale      = "joint scale"
+)
+
+// How exactly a symmetry holds: to rounding, or to what a normaliser adds to a variance.
+const (
+	upToRounding = "rounding"
+	upToEpsilon  = "epsilon"
+)
+
 // Symmetry is one that the graph promises.
 type Symmetry struct {
 	// Kind is permutation, rescaling, signs, rotation, matrix, scale invariance, or joint scale.
@@ -203,10 +216,10 @@ func (r *Report) sentence() string {
 			order = append(order, s.Kind)
 		}
 		count[s.Kind]++
-		if s.UpTo != "epsilon" && float64(s.Error) > worst {
+		if s.UpTo != upToEpsilon && float64(s.Error) > worst {
 			worst = float64(s.Error)
 		}
-		if s.Kind == "permutation" {
+		if s.Kind == permutation {
 			hidden += s.Units * s.Blocks
 		}
 	}
@@ -214,13 +227,13 @@ func (r *Report) sentence() string {
 	for _, k := range order {
 		n := count[k]
 		switch k {
-		case "permutation":
+		case permutation:
 			parts = append(parts, fmt.Sprintf("%s on %s may change places", words.Plural(hidden, "unit", "units"),
 				words.Plural(n, "axis", "axes")))
-		case "scale invariance":
+		case scaleInvariance:
 			parts = append(parts, fmt.Sprintf("the size of the weights of %s does not matter",
 				words.Plural(n, "layer", "layers")))
-		case "joint scale":
+		case jointScale:
 			parts = append(parts, fmt.Sprintf("weights and stored statistics of %s scale together",
 				words.Plural(n, "layer", "layers")))
 		default:
@@ -229,7 +242,7 @@ func (r *Report) sentence() string {
 	}
 	text := "Nothing holds"
 	if len(parts) > 0 {
-		text = words.Capital(strings.Join(parts, ", ")) + fmt.Sprintf("; the answers stay within %s s",
+		text = words.Capital(strings.Join(parts, ", ")) + fmt.Sprintf("; the answers stay within %s of their scale",
 			words.Figures(worst))
 	}
 	if len(bad) > 0 {
