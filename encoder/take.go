@@ -196,9 +196,7 @@ func (t *taker) maps(fit, choose, confirm *embedding.Orbits) error {
 			for k, e := range t.Elements {
 				if t.Group.Dist(gh, e) < group.Tolerance {
 					out.Products++
-					if d := embedding.Homomorphism(all[k].M, all[i].M, all[j].M); !(d <= worst) {
-						worst = d
-					}
+					worst = max(worst, embedding.Homomorphism(all[k].M, all[i].M, all[j].M)) // NaN stays
 				}
 			}
 		}

@@ -423,12 +423,7 @@ func (b *book) worst(i int) (float64, bool) {
 			case c != mode:
 				d = 1
 			}
-			if !(d <= most) {
-				most = d
-			}
-			if math.IsNaN(d) {
-				return d, true
-			}
+			most = max(most, d) // NaN stays
 		}
 	}
 	return most, true

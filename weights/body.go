@@ -253,8 +253,8 @@ func (a *answers) from(of [][]tensor.Named) Apart {
 						"output %q, number %d", i, y.Name, j)}
 				}
 			}
-			if e := math.Sqrt(sum) / a.scale[k]; !(e <= worst) {
-				worst = e
+			if sum != 0 { // zeros of another sign are the same number, also of an output that is 0 throughout
+				worst = max(worst, math.Sqrt(sum)/a.scale[k]) // NaN stays
 			}
 		}
 	}

@@ -406,9 +406,7 @@ func (s *Symmetry) judge(at []Apart, blind bool) {
 			s.State, s.Why, s.Apart = Refuted, a.Bad, a
 			return
 		}
-		if equal = equal && a.Equal; !(float64(a.Error) <= worst) {
-			worst = float64(a.Error)
-		}
+		equal, worst = equal && a.Equal, max(worst, float64(a.Error)) // NaN stays
 	}
 	s.Apart = Apart{Error: Number(worst), Equal: equal}
 	e := func(i int) float64 { return max(float64(at[i].Error), floor) }

@@ -534,3 +534,34 @@ func TestForms(t *testing.T) {
 		}
 	}
 }
+
+// An output that is 0 at every probe has no scale: zeros of another sign are no error of it, anything else is an endless
+// one, and neither takes away what another output says.
+func TestErrorOfZeros(t *testing.T) {
+	of := func(x, y float32) (all [][]tensor.Named) {
+		for _, v := range []float32{1, y} {
+			all = append(all, []tensor.Named{
+				{Name: "zero", Tensor: tensor.FromFloat32([]float32{x}, 1)},
+				{Name: "y", Tensor: tensor.FromFloat32([]float32{v}, 1)},
+			})
+		}
+		return all
+	}
+	a, err := answersOf(of(0, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	minus := float32(math.Copysign(0, -1))
+	for _, c := range []struct {
+		x, y float32
+		want float64
+	}{
+		{minus, 3, 0},
+		{minus, 5, 2}, // the scale of 1 and 3 is 1
+		{1e-9, 3, math.Inf(1)},
+	} {
+		if got := float64(a.from(of(c.x, c.y)).Error); got != c.want {
+			t.Errorf("%g and %g: %g, want %g", c.x, c.y, got, c.want)
+		}
+	}
+}
