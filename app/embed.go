@@ -19,6 +19,7 @@ import (
 	"nero/data/split"
 	"nero/encoder"
 	"nero/internal/disk"
+	"nero/measure/agreement"
 	"nero/measure/embedding"
 	"nero/model/interior"
 	"nero/present/sheet"
@@ -224,6 +225,8 @@ type features struct {
 	// as they are divided, without features
 	sides  map[split.Side]*encoder.Side
 	values map[split.Side][]space.Value
+	// which elements of the plan leave every sample to confirm as it is
+	idle []bool
 	// how many elements are asked beside those of the plan
 	beside int
 }
@@ -283,7 +286,43 @@ func newFeatures(a *App, w *workload.Workload, o EmbedOptions) (*features, error
 		a.notef("%s of %s samples are asked; %s takes others", words.Count(most), words.Count(count),
 			a.option("samples"))
 	}
-	return f, encoder.Apart(f.sides)
+	if err := encoder.Apart(f.sides); err != nil {
+		return nil, err
+	}
+	f.idle, err = f.still(split.Confirm)
+	return f, err
+}
+
+// still tells which elements leave every sample of a side as it is, up to rounding beside what samples are apart.
+func (f *features) still(side split.Side) ([]bool, error) {
+	const rounding = 1e-5
+	values := f.values[side]
+	numbers := make([][]float64, len(values))
+	for i, x := range values {
+		numbers[i] = x.Numbers()
+	}
+	apart := agreement.Deviation(numbers)
+	stays := func(g group.Element) (bool, error) {
+		for i, x := range values { // one that moves is enough, and is the first as a rule
+			y, err := f.plan.In.Apply(g, x)
+			if err != nil {
+				return false, fmt.Errorf("sample %s at %s: %w", f.sides[side].Names[i],
+					group.Title(f.plan.Group, g), err)
+			}
+			if d := agreement.Distance(numbers[i], y.Numbers()); !(d == 0 || d <= rounding*apart) {
+				return false, nil
+			}
+		}
+		return true, nil
+	}
+	out := make([]bool, len(f.plan.Elements))
+	for k, g := range f.plan.Elements {
+		var err error
+		if out[k], err = stays(g); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // confirmed is how many objects there are to confirm.
@@ -320,7 +359,7 @@ func (f *features) model(ctx context.Context, m *eval.Model, other string) (*enc
 		total += n
 	}
 	s := &encoder.Subject{
-		Model: m.Name, Digest: f.sum(m.Name), Group: w.Group(), Elements: f.plan.Elements,
+		Model: m.Name, Digest: f.sum(m.Name), Group: w.Group(), Elements: f.plan.Elements, Idle: f.idle,
 		Sides: map[split.Side]*encoder.Side{}, Anchors: w.Study.Embedding.Anchors, Seed: w.Study.Seed,
 		Confidence: w.Study.Audit.Confidence, NoSplit: !slices.Contains(f.o.What, embedSplit),
 		NoGenerators: !slices.Contains(f.o.What, embedGenerators), Stage: step.stage,

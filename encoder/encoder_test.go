@@ -140,7 +140,7 @@ func TestStates(t *testing.T) {
 		{loses, encoder.Lost, "lose the object", false},
 		{loses, encoder.Lost, "no linear map was found", false},
 		{collapses, encoder.Collapsed, "effective rank is below 2", false},
-		{swings, encoder.Collapsed, "how far they go says nothing", false},
+		{swings, encoder.Collapsed, "what is left does not stay", false},
 		{constant, encoder.Collapsed, "the same for every sample", false},
 		{breaks, encoder.NotFinite, "180°", false},
 	} {
@@ -155,6 +155,70 @@ func TestStates(t *testing.T) {
 		if r.Good() != c.good {
 			t.Errorf("%s: good is %v", m.State, r.Good())
 		}
+	}
+}
+
+// Samples that the elements leave as they are say nothing of an encoder whose features stay; where some elements move
+// them, those are judged.
+func TestIdleElements(t *testing.T) {
+	for _, c := range []struct {
+		idle  []bool
+		state encoder.State
+		says  string
+		notes int
+	}{
+		{[]bool{true, true, true, true}, encoder.Undecided, "no element moves any of the samples", 1},
+		{[]bool{true, false, true, false}, encoder.Stay, "the features stay", 1},
+		{[]bool{true, false, false, false}, encoder.Stay, "the features stay", 0},
+	} {
+		s := subject(t, "C4", 4, stays)
+		s.NoGenerators = true
+		s.Idle = c.idle
+		m, err := encoder.Take(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.State != c.state || !strings.Contains(m.Sentence, c.says) || len(m.Notes) != c.notes {
+			t.Errorf("%v: %s: %s, %q", c.idle, m.State, m.Sentence, m.Notes)
+		}
+	}
+}
+
+// rings are forty pairs of features that turn by the same angle: more directions than maps look at for so few objects.
+func rings(x []float64, angle float64, _ *rand.Rand) []float64 {
+	r := rand.New(rand.NewPCG(math.Float64bits(x[0]), 1))
+	s, c := elementary.Sincos(angle * math.Pi / 180)
+	out := make([]float64, 80)
+	for i := 0; i < len(out); i += 2 {
+		a, b := elementary.Normal(r), elementary.Normal(r)
+		out[i], out[i+1] = c*a-s*b, s*a+c*b
+	}
+	return out
+}
+
+// A share that a map explains is of the directions that maps look at, and is not said of all that there are.
+func TestShareOfFewDirections(t *testing.T) {
+	m, err := encoder.Take(subject(t, "C4", 4, rings))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("in the %d directions that hold", m.Axes)
+	if m.State != encoder.Move && m.State != encoder.Lost || !strings.Contains(m.Sentence, want) {
+		t.Errorf("%s, want %q", m.Sentence, want)
+	}
+}
+
+// One number that moves with the input does not stay, though one direction holds all.
+func TestOneNumberMoves(t *testing.T) {
+	m, err := encoder.Take(subject(t, "C4", 4, func(x []float64, angle float64, _ *rand.Rand) []float64 {
+		return []float64{x[int(angle)/90]}
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.State != encoder.Collapsed || strings.Contains(m.Sentence, "staying") ||
+		!strings.Contains(m.Sentence, "does not stay") {
+		t.Error(m.Sentence)
 	}
 }
 

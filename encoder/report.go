@@ -141,6 +141,8 @@ type Transformation struct {
 	// Diagonal is the mean correlation of units with themselves, OffDiagonal the mean square of that between units.
 	Diagonal    Number `json:"diagonal"`
 	OffDiagonal Number `json:"off_diagonal"`
+	// the element leaves the samples where they are
+	idle bool
 }
 
 // Maps says how well linear maps, one for each element, explain features along the axes.

@@ -18,11 +18,11 @@ const (
 	Explained  = 0.5
 )
 
-// furthest is the transformation that takes features furthest; nil for none.
+// furthest is the transformation that takes features furthest, of those that move samples; nil for none.
 func (m *Model) furthest() *Transformation {
 	var out *Transformation
 	for i := range m.Transformations {
-		if t := &m.Transformations[i]; out == nil || t.Ratio.Value > out.Ratio.Value {
+		if t := &m.Transformations[i]; !t.idle && (out == nil || t.Ratio.Value > out.Ratio.Value) {
 			out = t
 		}
 	}
@@ -38,6 +38,9 @@ func (m *Model) conclude() {
 		m.State = m.Given.state()
 	case m.Sequences != nil:
 		m.State = m.Sequences.state()
+	case far == nil && len(m.Transformations) > 0:
+		m.State, m.Why = Undecided, "no element moves any of the samples, so that features which stay say nothing; "+
+			"give samples that are not symmetric themselves, or another group"
 	case far == nil:
 		m.State, m.Why = Undecided, "the identity is the only element"
 	default:
@@ -45,6 +48,7 @@ func (m *Model) conclude() {
 		for i := range m.Transformations {
 			t := &m.Transformations[i]
 			switch s := m.stateOf(t); {
+			case t.idle:
 			case s == Lost && m.State != Lost:
 				m.State, far = s, t
 			case s == Move && m.State != Lost, s == Undecided && m.State == Stay:
@@ -67,7 +71,13 @@ func (m *Model) conclude() {
 	case NotFinite:
 		fmt.Fprintf(out, "not finite: %s.", m.Why)
 	case Collapsed:
-		fmt.Fprintf(out, "collapsed: %s, so that how far they go says nothing.", m.Why)
+		fmt.Fprintf(out, "collapsed: %s", m.Why)
+		if far != nil && float64(far.Ratio.Low) >= StaysBelow {
+			fmt.Fprintf(out, ", and what is left does not stay: %s takes it %s of the way to another object (%s).",
+				far.Element, words.Percent(float64(far.Ratio.Value)), far.Ratio.percent())
+			break
+		}
+		out.WriteString(", so that how far they go says nothing.")
 	case Stay:
 		fmt.Fprintf(out, "the features stay: no element takes them further than %s of the distance to another object.",
 			figure(float64(far.Ratio.High)))
@@ -75,12 +85,12 @@ func (m *Model) conclude() {
 		fmt.Fprintf(out, "the features move: %s takes them %s of the way to another object (%s)", far.Element,
 			words.Percent(float64(far.Ratio.Value)), far.Ratio.percent())
 		if x := m.mapOf(far.Element); x != nil {
-			out.WriteString("; " + x.explains())
+			out.WriteString("; " + m.within() + x.explains())
 		}
 		out.WriteString(".")
 	case Lost:
 		fmt.Fprintf(out, "the features lose the object: %s takes them as far as another object, %s of the way (%s), "+
-			"and %s.", far.Element, words.Percent(float64(far.Ratio.Value)), far.Ratio.percent(),
+			"and %s%s.", far.Element, words.Percent(float64(far.Ratio.Value)), far.Ratio.percent(), m.within(),
 			m.mapOf(far.Element).explains())
 	case Undecided:
 		if far == nil {
@@ -111,6 +121,16 @@ func (m *MapOf) explains() string {
 func (m *Model) stays() bool {
 	far := m.furthest()
 	return far != nil && m.stateOf(far) == Stay
+}
+
+// within says in which directions maps look, where these do not hold nearly all of the variance.
+func (m *Model) within() string {
+	const nearly = 0.99
+	if m.Held == nil || float64(*m.Held) >= nearly {
+		return ""
+	}
+	return fmt.Sprintf("in the %s that hold %s of the variance, ", words.Plural(m.Axes, "direction", "directions"),
+		words.Percent(float64(*m.Held)))
 }
 
 // stateOf is what one element does.

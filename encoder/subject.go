@@ -34,6 +34,9 @@ type Subject struct {
 	Group                group.Group
 	Elements             []group.Element
 	Sides                map[split.Side]*Side
+	// Idle are the elements that leave every sample on the side to confirm where it is, up to rounding: that features
+	// stay there says nothing. Nil where nobody looked.
+	Idle []bool
 	// Ladder are elements that generators are fitted to beside these, see [Ladder].
 	Ladder []group.Element
 	// Against says what the other release is; nil without one.

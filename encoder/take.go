@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"nero/data/split"
 	"nero/internal/elementary"
@@ -141,6 +142,7 @@ func (t *taker) invariance() (constant bool, err error) {
 		t.out.Why = "the effective rank is below " + strconv.Itoa(embedding.Collapsed)
 	}
 	side := t.Sides[split.Confirm]
+	var idle []string
 	for k, by := range got.By {
 		if k == t.confirm.Identity {
 			continue
@@ -149,6 +151,10 @@ func (t *taker) invariance() (constant bool, err error) {
 			Element: group.Title(t.Group, t.Elements[k]), Ratio: estimate(by.Ratio), Cosine: estimate(by.Cosine),
 			Undefined: by.Undefined, Diagonal: Number(by.Diagonal), OffDiagonal: Number(by.OffDiagonal),
 			Worst: side.Names[by.Worst], WorstRatio: Number(by.WorstRatio),
+			idle: t.Idle != nil && t.Idle[k],
+		}
+		if x.idle {
+			idle = append(idle, x.Element)
 		}
 		if side.Back != nil && side.Back[k] != nil {
 			x.Resampled = true
@@ -164,8 +170,18 @@ func (t *taker) invariance() (constant bool, err error) {
 		}
 		t.out.Transformations = append(t.out.Transformations, x)
 	}
+	if len(idle) > 0 {
+		at := strings.Join(idle[:min(len(idle), mostIdle)], ", ")
+		if more := len(idle) - mostIdle; more > 0 {
+			at += fmt.Sprintf(" and %d more", more)
+		}
+		t.out.Notes = append(t.out.Notes, "how far features go at "+at+": every sample is left as it is")
+	}
 	return false, nil
 }
+
+// mostIdle is how many elements that move nothing are named.
+const mostIdle = 4
 
 // maps fits a map for each element, and asks with them for views.
 func (t *taker) maps(fit, choose, confirm *embedding.Orbits) error {
