@@ -577,6 +577,16 @@ func contractStates() map[aggregate.Outcome]string {
 	return map[aggregate.Outcome]string{aggregate.Open: Open, aggregate.Met: Kept, aggregate.Broken: Broken}
 }
 
+// state is what is shown in either way: broken if one of them shows that, else kept if one shows that.
+func (c *Contract) state() string {
+	for _, s := range []string{Broken, Kept} {
+		if c.Fixed.State == s || c.Stream.State == s {
+			return s
+		}
+	}
+	return Open
+}
+
 func state(o aggregate.Outcome) string { return contractStates()[o] }
 
 func outcome(state string) aggregate.Outcome {
@@ -668,6 +678,22 @@ func (b *book) objects(all Times) []*Object {
 	return out
 }
 
+// one is the answer that all objects have at all views and repeats; not ok where there are several answers, or one
+// object.
+func (b *book) one() (text string, ok bool) {
+	told := 0
+	for _, texts := range b.texts {
+		if len(texts) > 1 || len(texts) == 1 && told > 0 && texts[0] != text {
+			return "", false
+		}
+		if len(texts) == 1 {
+			text = texts[0]
+			told++
+		}
+	}
+	return text, told > 1
+}
+
 // verdict says what is shown of what is claimed.
 func (b *book) verdict(m *Model) {
 	claims, broken, open := 0, 0, 0
@@ -687,14 +713,20 @@ func (b *book) verdict(m *Model) {
 	}
 	if c := m.Contract; c != nil {
 		claims++
-		switch {
-		case c.Fixed.State == Broken || c.Stream.State == Broken:
+		switch c.state() {
+		case Broken:
 			broken++
 			m.Reasons = append(m.Reasons, "the contract is broken")
-		case c.Fixed.State != Kept && c.Stream.State != Kept:
+		case Open:
 			open++
 			m.Reasons = append(m.Reasons, "the contract is open")
 		}
+	}
+	if text, ok := b.one(); ok && claims > 0 {
+		open++
+		m.Reasons = append(m.Reasons, fmt.Sprintf("all objects have one and the same answer, %q, so that answers "+
+			"which stay are no evidence: ask about objects that are answered otherwise, too", words.Clip(text,
+			mostShown)))
 	}
 	m.Verdict = document.Passed
 	switch {
@@ -735,7 +767,7 @@ func (b *book) sentence(m *Model) string {
 			words.Percent(float64(o.Value)), words.Percent(float64(o.Low)), words.Percent(float64(o.High))))
 	}
 	if c := m.Contract; c != nil {
-		parts = append(parts, "the contract is "+c.Stream.State)
+		parts = append(parts, "the contract is "+c.state())
 	}
 	if len(parts) == 0 {
 		parts = append(parts, "nothing could be compared")

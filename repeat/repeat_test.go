@@ -105,6 +105,44 @@ func TestScheduleAsksEachOnceARound(t *testing.T) {
 	}
 }
 
+// One answer to everything is no evidence, however many objects have it; with two answers it is.
+func TestOneAnswerToAll(t *testing.T) {
+	for _, c := range []struct {
+		of   func(q Question) Answer
+		want document.Verdict
+	}{
+		{func(Question) Answer { return said("yes") }, document.NeedsAttention},
+		{func(q Question) Answer { return said(label(q.Object % 2)) }, document.Passed},
+		{func(Question) Answer { // a number that does not depend on what is asked
+			return Answer{Outcome: Answered, Text: "3", Raw: "3", Numbers: []float64{3}}
+		}, document.NeedsAttention},
+	} {
+		m := judged(t, subject(120, []string{"A", "B"}, false, c.of), usual(2))
+		told := strings.Contains(strings.Join(m.Reasons, " "), "one and the same answer")
+		if m.Verdict != c.want || told != (c.want == document.NeedsAttention) {
+			t.Errorf("%s, %q, want %s", m.Verdict, m.Reasons, c.want)
+		}
+	}
+	alone := subject(120, []string{"A"}, false, func(Question) Answer { return said("yes") })
+	if m := judged(t, alone, usual(2)); m.Verdict != Described {
+		t.Errorf("nothing is claimed: %s", m.Verdict)
+	}
+}
+
+// The sentence says of the contract what the verdict does: 70 objects without an error keep a rate of 0.05 where their
+// number was fixed, and a stream of them is not decided yet.
+func TestSentenceOfTheContract(t *testing.T) {
+	o := usual(2)
+	o.Contract, o.Threshold = &aggregate.Contract{Tau: 0.5, P: 0.05, Confidence: 0.95}, 0.2
+	m := judged(t, subject(70, []string{"A", "B"}, false, func(q Question) Answer { return said(label(q.Object)) }), o)
+	if m.Contract.Fixed.State != Kept || m.Contract.Stream.State != Open {
+		t.Fatalf("the case is another one: %+v, %+v", m.Contract.Fixed, m.Contract.Stream)
+	}
+	if m.Verdict != document.Passed || !strings.Contains(m.Sentence, "the contract is kept") {
+		t.Error(m.Sentence)
+	}
+}
+
 // A label that flips with probability q on view B: q lies in the interval, and a view without flips is the same.
 func TestFlipsAreRecovered(t *testing.T) {
 	for _, q := range []float64{0.1, 0.4} {
