@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"nero/app"
@@ -35,6 +36,14 @@ func (a *App) watch() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.app.CheckWatchFormat(format); err != nil {
 				return err
+			}
+			for _, x := range []struct {
+				name  string
+				value float64
+			}{{"alarm", o.Alarm}, {"rate", o.Rate}, {"limit", o.Limit}} {
+				if x.value == 0 && cmd.Flags().Changed(x.name) { // 0 stands for what nobody said
+					return fmt.Errorf("--%s is 0, want a number above 0; without --%[1]s the preset holds", x.name)
+				}
 			}
 			if !follow {
 				r, err := a.app.WatchReleases(cmd.Context(), args[0], o)

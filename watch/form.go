@@ -51,11 +51,8 @@ func writeBadge(w io.Writer, r *Report) error {
 	case trend.Incomparable:
 		b.Color = "lightgrey"
 	}
-	for _, s := range r.Series {
-		if s.State == trend.Alarm {
-			b.Message = words.Line("alarm since " + s.FirstAlarm.Release)
-			break
-		}
+	if s := r.alarmed(func(s *Series) bool { return s.State == trend.Alarm }); s != nil {
+		b.Message = words.Line("alarm since " + s.FirstAlarm.Release)
 	}
 	return json.NewEncoder(w).Encode(b)
 }
@@ -215,6 +212,7 @@ func (r *Report) rest() []sheet.Part {
 		p.Notes = append(p.Notes, words.Plural(r.Copies, "file holds", "files hold")+
 			" what another one holds, and counts for nothing.")
 	}
+	p.Notes = append(p.Notes, r.Notes...)
 	all := []sheet.Part{p}
 	if len(r.Skipped) > 0 {
 		s := sheet.Part{Title: "Left out", Table: [][]string{{"file", "why"}}}

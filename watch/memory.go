@@ -48,6 +48,9 @@ func ReadReport(name string, b []byte) (*Report, error) {
 		return nil, fmt.Errorf("%s: its format is %d, and this program reads %d; want a watch.json that nero watch "+
 			"wrote", name, r.Format, FormatNumber)
 	}
+	if _, err := ParseBy(r.By); err != nil { // an audit has a format, too
+		return nil, fmt.Errorf("%s: no watch.json: its key by is %.40q; want one that nero watch wrote", name, r.By)
+	}
 	for _, s := range r.Series {
 		m := (*Memory)(nil)
 		if s != nil {

@@ -108,6 +108,37 @@ func numbered(r *Release, what, such string, patterns ...*regexp.Regexp) ([]int,
 	return nil, "", fmt.Errorf("no %s in the names of the model's file, the model or the file, such as %s", what, such)
 }
 
+// notes say what is doubtful about the order of releases that are in order: where files were written at one time nobody
+// knows which came first, and where all have one version or epoch it orders nothing.
+func (b *By) notes(in []*Release) []string {
+	var out []string
+	unknown, first, one := 0, "", true
+	for i, r := range in[:max(len(in)-1, 0)] {
+		next := in[i+1]
+		same := slices.Equal(r.order, next.order)
+		one = one && same
+		if same && r.Written.Equal(next.Written) && r.File != next.File && r.Content != next.Content {
+			if unknown++; first == "" {
+				first = r.File + " and " + next.File
+			}
+		}
+	}
+	files := map[string]bool{}
+	for _, r := range in {
+		files[r.File] = true
+	}
+	if unknown > 0 {
+		out = append(out, fmt.Sprintf("Which came first nobody knows of %s, such as %s: %s is the same, and so is when "+
+			"the files were written. What is said of their order says nothing; another order (version, epoch) may know "+
+			"it.", words.Plural(unknown, "pair of neighbors", "pairs of neighbors"), first, b.Name))
+	}
+	if one && len(files) > 1 && b.Name != Orders()[0].Name {
+		out = append(out, fmt.Sprintf("All releases have the %s %s, which is no order: they stand as their files were "+
+			"written. Give their files or folders names that tell them apart.", b.Name, in[0].label))
+	}
+	return out
+}
+
 // ordered puts releases in order, whatever they are called: places, then when the files were written, then what they
 // hold. Copies at the same place are one. Those that stand nowhere are told.
 func ordered(all []*Release, by *By) (in []*Release, copies int, skipped []Skipped) {

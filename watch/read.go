@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -77,6 +78,8 @@ type listing struct {
 	// in the order of their names
 	files  []*file
 	models []Model
+	// what is not looked into
+	skipped []Skipped
 	// digest of what they look like from outside
 	state string
 }
@@ -89,18 +92,35 @@ func (r *Reader) list() (*listing, error) {
 	for _, f := range Forms() {
 		own[Base+f.Ending] = true
 	}
-	err := filepath.WalkDir(r.Folder, func(at string, d fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) && at != r.Folder {
+	root := r.Folder + string(filepath.Separator) + "." // a link to a folder is walked into so
+	err := filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && at != root {
 			return nil // it was replaced just now
 		}
-		if err != nil {
+		if err != nil && (at == root || !errors.Is(err, fs.ErrPermission)) {
 			return err
 		}
-		name, err := filepath.Rel(r.Folder, at)
-		if err != nil {
-			return err
+		name, bad := filepath.Rel(r.Folder, at)
+		if bad != nil {
+			return bad
 		}
 		f := &file{name: filepath.ToSlash(name), at: at}
+		if err != nil {
+			out.skipped = append(out.skipped, Skipped{f.name, "it cannot be read: permission denied"})
+			return nil
+		}
+		if d.Type()&fs.ModeSymlink != 0 {
+			info, err := os.Stat(at)
+			if err != nil {
+				return nil //nolint:nilerr // it leads nowhere
+			}
+			if info.IsDir() { // what it leads to may hold the link itself
+				out.skipped = append(out.skipped, Skipped{f.name, "a link to a folder, which is not followed: " +
+					"watch that folder, or copy it here"})
+				return nil
+			}
+			d = fs.FileInfoToDirEntry(info)
+		}
 		model := false
 		if d.IsDir() {
 			if name != "." && strings.HasPrefix(d.Name(), ".") {
@@ -116,7 +136,8 @@ func (r *Reader) list() (*listing, error) {
 			}
 		} else {
 			model = r.Models && strings.EqualFold(filepath.Ext(name), ".onnx")
-			if !model && !strings.EqualFold(filepath.Ext(name), ".json") || !d.Type().IsRegular() || own[d.Name()] {
+			other := !model && !strings.EqualFold(filepath.Ext(name), ".json")
+			if other || !d.Type().IsRegular() || own[path.Base(f.name)] {
 				return nil
 			}
 			info, err := d.Info()
@@ -188,7 +209,7 @@ func (r *Reader) Read(ctx context.Context) (*Found, error) {
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	out := &Found{State: found.state, Models: found.models}
+	out := &Found{State: found.state, Models: found.models, Skipped: found.skipped}
 	r.shared = map[string][]string{}
 	for i, x := range results {
 		out.Skipped = append(out.Skipped, x.skipped...)

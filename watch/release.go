@@ -42,6 +42,8 @@ type Release struct {
 	// where it stands in the order, and what that is called
 	order []int
 	label string
+	// place among all releases, from 1
+	place int
 }
 
 // Fact is a name and its value.

@@ -49,7 +49,9 @@ type Report struct {
 	Audits int    `json:"audits"`
 	Runs   int    `json:"runs"`
 	// files that hold what another one holds, at the same place in the order
-	Copies  int       `json:"copies"`
+	Copies int `json:"copies"`
+	// what is doubtful about the order
+	Notes   []string  `json:"notes,omitempty"`
 	Skipped []Skipped `json:"skipped"`
 	Series  []*Series `json:"series"`
 }
@@ -150,6 +152,8 @@ type First struct {
 	Message string `json:"message"`
 	// that lays the two releases side by side
 	Command string `json:"command,omitempty"`
+	// place of the release among all, from 1; 0 where it was told by an earlier report
+	at int
 }
 
 // Options of a watch.
@@ -197,6 +201,10 @@ func Judge(all []*Release, o Options) (*Report, error) {
 	if err := o.known(in); err != nil {
 		return nil, err
 	}
+	for i, of := range in {
+		of.place = i + 1
+	}
+	r.Notes = o.By.notes(in)
 	rows := o.rows(in)
 	chains := o.series(rows)
 	r.Series = make([]*Series, len(chains))
@@ -548,6 +556,7 @@ func (s *Series) first(c *chain, i int, folder string) {
 	f := &First{Release: p.Release, Place: i + 1, Of: len(s.Points), N: p.N}
 	number := s.Metric + " error on the " + s.Set
 	at := i - (len(s.Points) - len(c.rows))
+	f.at = c.rows[at].of.place
 	if math.IsNaN(c.rows[at].line.Limit) { // a metric of a run
 		number = "mean of " + s.Metric
 	}
@@ -671,6 +680,17 @@ func (o *Options) stream(s *Series, c *chain) {
 	}
 }
 
+// alarmed is the series with the first alarm of all, of some; nil for none.
+func (r *Report) alarmed(some func(s *Series) bool) *Series {
+	var out *Series
+	for _, s := range r.Series {
+		if s.FirstAlarm != nil && some(s) && (out == nil || s.FirstAlarm.at < out.FirstAlarm.at) {
+			out = s
+		}
+	}
+	return out
+}
+
 // course is that of the longest series of largest errors; nil for none.
 func (r *Report) course() *Course {
 	var out *Course
@@ -685,16 +705,13 @@ func (r *Report) course() *Course {
 // sums are the state of all series, and the answer.
 func (r *Report) sums() (trend.State, string) {
 	count := map[trend.State]int{}
-	var worst *Series
 	for _, s := range r.Series {
 		count[s.State]++
-		if s.State == trend.Alarm && worst == nil {
-			worst = s
-		}
 	}
+	worst := r.alarmed(func(s *Series) bool { return s.State == trend.Alarm })
 	n, none := words.Plural(len(r.Series), "line", "lines"), "No alarm"
-	if i := slices.IndexFunc(r.Series, func(s *Series) bool { return s.FirstAlarm != nil }); i >= 0 {
-		none = fmt.Sprintf("No alarm any more (there was one at release %s)", r.Series[i].FirstAlarm.Release)
+	if s := r.alarmed(func(*Series) bool { return true }); s != nil {
+		none = fmt.Sprintf("No alarm any more (there was one at release %s)", s.FirstAlarm.Release)
 	}
 	switch {
 	case worst != nil:

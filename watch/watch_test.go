@@ -757,3 +757,86 @@ func FuzzAudit(f *testing.F) {
 		}
 	})
 }
+
+// What is called the first alarm is the first of all lines, whatever their order in the report.
+func TestFirstOfAllLines(t *testing.T) {
+	dir, base := t.TempDir(), spread(1, 60, 0.01)
+	for k := range 6 {
+		a := made{model: fmt.Sprintf("net-v%d", k), errors: near(uint64(k), base, 1)}.document()
+		per := a.Models[0].Checks[0].Sets[0].PerInput
+		for i := range per.Mean { // the mean becomes worse two releases before the largest does
+			if k >= 2 {
+				per.Mean[i] *= 1.8
+			}
+			if k >= 4 {
+				per.Largest[i] *= 3
+			}
+		}
+		put(t, dir, fmt.Sprintf("%d.json", k), k, a)
+	}
+	r := look(t, dir, options(t, "version"))
+	if !strings.Contains(r.Sentence, "the first at release 2 (3 of 6)") {
+		t.Error(r.Sentence)
+	}
+	var b bytes.Buffer
+	if err := writeBadge(&b, r); err != nil || !strings.Contains(b.String(), "alarm since 2") {
+		t.Errorf("%s, %v", b.String(), err)
+	}
+}
+
+// A folder that is a link is read, and so are audits that are; links to folders are told.
+func TestLinks(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	at := filepath.Join(elsewhere, "releases")
+	twelve(t, at, func(k int) string { return fmt.Sprintf("r%02d/audit.json", k) })
+	link := func(to, name string) string {
+		name = filepath.Join(dir, name)
+		if err := os.Symlink(to, name); err != nil {
+			t.Skipf("no links here: %v", err)
+		}
+		return name
+	}
+	root := link(at, "root")
+	if f := found(t, root); f.Audits != 12 || len(f.Skipped) != 0 || f.Releases[0].File != "r01/audit.json" {
+		t.Errorf("%d audits below a link, %v", f.Audits, f.Skipped)
+	}
+	mixed := filepath.Join(dir, "mixed")
+	if err := os.Mkdir(mixed, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	link(filepath.Join(at, "r01", "audit.json"), "mixed/one.json")
+	link(at, "mixed/all")
+	link(filepath.Join(at, "gone.json"), "mixed/gone.json")
+	f := found(t, mixed)
+	if f.Audits != 1 || len(f.Skipped) != 1 || f.Skipped[0].File != "all" ||
+		!strings.Contains(f.Skipped[0].Why, "a link to a folder") {
+		t.Errorf("%d audits, %v", f.Audits, f.Skipped)
+	}
+}
+
+// Files that were written at one time on one day have no order, and one version orders nothing; both are told.
+func TestUnknownOrder(t *testing.T) {
+	at := func(int) int { return 1 }
+	after := func(k int) int { return k }
+	for _, c := range []struct {
+		by, model string
+		at        func(k int) int
+		want      string
+	}{
+		{"time", "net-v%d", at, "2 pairs of neighbors"},
+		{"time", "net-v%d", after, ""},
+		{"version", "net-v%d", at, ""},
+		{"version", "mobilenet-v2-%d", after, "All releases have the version 2"},
+	} {
+		dir, base := t.TempDir(), spread(1, 20, 0.01)
+		for k := range 3 {
+			put(t, dir, fmt.Sprintf("%d.json", k), c.at(k), made{
+				model: fmt.Sprintf(c.model, k), date: "2026-01-02", errors: near(uint64(k), base, 1),
+			}.document())
+		}
+		got := strings.Join(look(t, dir, options(t, c.by)).Notes, " ")
+		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("by %s: %q, want %q", c.by, got, c.want)
+		}
+	}
+}
