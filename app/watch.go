@@ -174,8 +174,8 @@ func (a *App) watching(folder string, o WatchOptions) (*watching, error) {
 	}
 	switch info, err := os.Stat(folder); {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: there is no such folder, want the one that the audits or runs of all releases are in",
-			folder)
+		return nil, fmt.Errorf("%s: there is no such folder, want the one that the audits or runs of all releases "+
+			"are in", folder)
 	case err != nil:
 		return nil, err
 	case !info.IsDir():

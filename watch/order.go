@@ -128,9 +128,9 @@ func (b *By) notes(in []*Release) []string {
 		files[r.File] = true
 	}
 	if unknown > 0 {
-		out = append(out, fmt.Sprintf("Which came first nobody knows of %s, such as %s: %s is the same, and so is when "+
-			"the files were written. What is said of their order says nothing; another order (version, epoch) may know "+
-			"it.", words.Plural(unknown, "pair of neighbors", "pairs of neighbors"), first, b.Name))
+		out = append(out, fmt.Sprintf("Which came first nobody knows of %s, such as %s: %s is the same, and so is "+
+			"when the files were written. What is said of their order says nothing; another order (version, epoch) "+
+			"may know it.", words.Plural(unknown, "pair of neighbors", "pairs of neighbors"), first, b.Name))
 	}
 	if one && len(files) > 1 && b.Name != Orders()[0].Name {
 		out = append(out, fmt.Sprintf("All releases have the %s %s, which is no order: they stand as their files were "+

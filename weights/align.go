@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/mat"
 	"google.golang.org/protobuf/proto"
 
 	"nero/data/tensor"
@@ -772,6 +773,9 @@ func ties(rows [][]float64) int {
 
 // fit scales the units of the second model as those of the first are, and gives them their signs.
 func (x *aligner) fit() error {
+	if err := x.fitStatistics(); err != nil {
+		return err
+	}
 	g := x.a.Units
 	for _, m := range g.Moves {
 		p, ok := reference(g, m)
@@ -810,55 +814,280 @@ func (x *aligner) fit() error {
 		}
 		x.moved = moved.over(x.moved)
 	}
+	if err := x.fitMatrices(); err != nil {
+		return err
+	}
 	return x.fitNorms()
+}
+
+// mostBent is the largest condition of a matrix that units of the second model are multiplied by.
+const mostBent = 1e4
+
+// fitMatrices multiplies the units of each block of the second model by the matrix that takes them next to those of the
+// first, where any matrix may stand, and by the orthogonal one where lengths have to stay. What one matrix makes worse
+// the next one may mend: all of them are tried, and if that comes no closer, one after the other.
+func (x *aligner) fitMatrices() error {
+	if !slices.ContainsFunc(x.a.Units.Moves, ofMatrices) {
+		return nil
+	}
+	stored := x.moved
+	was := total(x.distances(stored))
+	for _, m := range x.a.Units.Moves {
+		if err := x.fitMatrix(m); err != nil {
+			return err
+		}
+	}
+	if total(x.distances(x.moved)) < was {
+		return nil
+	}
+	x.moved = stored
+	for _, m := range x.a.Units.Moves {
+		before := x.moved
+		if err := x.fitMatrix(m); err != nil {
+			return err
+		}
+		if is := total(x.distances(x.moved)); is < was {
+			was = is
+		} else {
+			x.moved = before
+		}
+	}
+	return nil
+}
+
+// ofMatrices tells whether a move multiplies units by matrices.
+func ofMatrices(m *units.Move) bool { return m.Kind == units.Matrix || m.Kind == units.Rotation }
+
+// fitMatrix does so for one move, if it is one by matrices.
+func (x *aligner) fitMatrix(m *units.Move) error {
+	if !ofMatrices(m) {
+		return nil
+	}
+	n := m.Class.Units
+	t := turning{class: m.Class, on: m.On, dimension: n}
+	for b := range m.Class.Blocks {
+		by, err := x.matrix(m, b)
+		if err != nil {
+			return err
+		}
+		inverse := mat.DenseCopyOf(by)
+		if m.Kind == units.Matrix {
+			if c := mat.Cond(by, 2); !(c <= mostBent) || inverse.Inverse(by.T()) != nil {
+				by, inverse = unit(n), unit(n)
+			}
+		}
+		t.by, t.transposed = append(t.by, by.RawMatrix().Data), append(t.transposed, inverse.RawMatrix().Data)
+	}
+	e := newElement(x.a.Units)
+	e.turns = append(e.turns, t)
+	moved, err := e.Apply(x.moved)
+	if err != nil {
+		return err
+	}
+	x.moved = moved.over(x.moved)
+	return nil
+}
+
+// unit is the matrix that changes nothing.
+func unit(n int) *mat.Dense {
+	out := mat.NewDense(n, n, nil)
+	for i := range n {
+		out.Set(i, i, 1)
+	}
+	return out
+}
+
+// total is the sum of squares of all distances.
+func total(all []distance) float64 {
+	sum := 0.0
+	for _, d := range all {
+		sum += d.d
+	}
+	return sum
+}
+
+// matrix is the one that takes the units of a block of the second model closest to those of the first. Any matrix M is
+// found by least squares from the tensors B that it multiplies, ‖M B − A‖², and from those that its transposed inverse
+// does, ‖Mᵀ A − B‖²: M P + Q M = R with P = Σ B Bᵀ, Q = Σ A Aᵀ, R = Σ A Bᵀ. Orthogonal ones are their own transposed
+// inverse, and the closest is the orthogonal part of R (Schönemann, Psychometrika 31, 1966).
+func (x *aligner) matrix(m *units.Move, block int) (*mat.Dense, error) {
+	n := m.Class.Units
+	p, q := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
+	r := mat.NewDense(n, n, nil)
+	for _, on := range m.On {
+		if on.Exp == 0 {
+			continue
+		}
+		a, err := rowsOf(x.a.Units, m.Class, on.Tensor, x.a.numbers[on.Tensor])
+		if err != nil {
+			return nil, err
+		}
+		b, err := rowsOf(x.a.Units, m.Class, on.Tensor, x.moved[on.Tensor])
+		if err != nil {
+			return nil, err
+		}
+		a, b = a[block*n:(block+1)*n], b[block*n:(block+1)*n]
+		own, rows := p, b
+		if on.Exp < 0 {
+			own, rows = q, a
+		}
+		for i := range n {
+			for j := range n {
+				r.Set(i, j, r.At(i, j)+product(a[i], b[j]))
+				if j >= i {
+					own.SetSym(i, j, own.At(i, j)+product(rows[i], rows[j]))
+				}
+			}
+		}
+	}
+	var out mat.Dense
+	if m.Kind == units.Rotation {
+		var svd mat.SVD
+		if !svd.Factorize(r, mat.SVDFull) {
+			return unit(n), nil
+		}
+		var u, v mat.Dense
+		svd.UTo(&u)
+		svd.VTo(&v)
+		out.Mul(&u, v.T())
+		return &out, nil
+	}
+	var ofP, ofQ mat.EigenSym
+	if !ofP.Factorize(p, true) || !ofQ.Factorize(q, true) {
+		return unit(n), nil
+	}
+	var u, v, inner mat.Dense
+	ofP.VectorsTo(&u)
+	ofQ.VectorsTo(&v)
+	inner.Product(v.T(), r, &u)
+	left, right := ofQ.Values(nil), ofP.Values(nil)
+	nothing := floor * floor * (left[n-1] + right[n-1])
+	for i := range n {
+		for j := range n {
+			if s := left[i] + right[j]; s > nothing {
+				inner.Set(i, j, inner.At(i, j)/s)
+			} else {
+				inner.Set(i, j, 0) // no tensor says anything of it
+			}
+		}
+	}
+	out.Product(&v, &inner, u.T())
+	return &out, nil
 }
 
 // fitNorms scales weights before normalisers whose statistics come from the data.
 func (x *aligner) fitNorms() error {
-	c := &checker{Network: x.a.holding(x.moved)}
 	for _, m := range x.a.Units.Norms {
 		if m.Stored {
 			continue
 		}
-		n := 1
-		for _, u := range m.Unit {
-			n *= u.Units
+		by, err := x.ratios(m, m.On, func(v float64) float64 { return v * v })
+		if err != nil {
+			return err
 		}
-		size := [2][]float64{make([]float64, n), make([]float64, n)}
-		for k, of := range []Numbers{x.a.numbers, x.moved} {
-			for _, name := range m.On {
-				val, err := of[name].Float64s(nil)
-				if err != nil {
-					return err
-				}
-				each := c.unitAt(name, m.Unit)
-				for i, v := range val {
-					if u := each(i); u >= 0 {
-						size[k][u] += float64(v * v)
-					}
-				}
-			}
+		if err := x.scaleNorm(m, m.On, by, math.Sqrt); err != nil {
+			return err
 		}
-		out := Numbers{}
-		for _, name := range m.On {
-			t := x.moved[name]
-			val, err := t.Float64s(nil)
-			if err != nil {
-				return err
-			}
-			each := c.unitAt(name, m.Unit)
-			for i := range val {
-				if u := each(i); u >= 0 && size[0][u] > 0 && size[1][u] > 0 {
-					val[i] *= math.Sqrt(size[0][u] / size[1][u])
-				}
-			}
-			if out[name], err = rounded(t.DType, val, t.Shape); err != nil {
-				return err
-			}
-		}
-		x.moved = out.over(x.moved)
-		c.numbers = x.moved
 	}
+	return nil
+}
+
+// fitStatistics gives the second model the stored variances of the first, and scales weights, biases and means as that
+// takes. Units whose variances lie so far apart that what is added to them would move the answers stay as they are.
+func (x *aligner) fitStatistics() error {
+	const most = 1e-3 // of what a normaliser divides by
+	for _, m := range x.a.Units.Norms {
+		if !m.Stored {
+			continue
+		}
+		by, err := x.ratios(m, []string{m.Variance}, func(v float64) float64 { return v })
+		if err != nil {
+			return err
+		}
+		own, err := x.sizes(m, []string{m.Variance}, x.moved, func(v float64) float64 { return v })
+		if err != nil {
+			return err
+		}
+		for u, c := range by {
+			if off := math.Abs(m.Epsilon * (1 - c) / (c * (own[u] + m.Epsilon))); !(off <= most) {
+				by[u] = 1
+			}
+		}
+		if err := x.scaleNorm(m, append(slices.Clone(m.On), m.Mean), by, math.Sqrt); err != nil {
+			return err
+		}
+		if err := x.scaleNorm(m, []string{m.Variance}, by, func(c float64) float64 { return c }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sizes are the sums of a function of the numbers of each unit before a normaliser.
+func (x *aligner) sizes(m *units.Norm, names []string, of Numbers, f func(v float64) float64) ([]float64, error) {
+	c := &checker{Network: x.a}
+	n := 1
+	for _, u := range m.Unit {
+		n *= u.Units
+	}
+	out := make([]float64, n)
+	for _, name := range names {
+		val, err := of[name].Float64s(nil)
+		if err != nil {
+			return nil, err
+		}
+		each := c.unitAt(name, m.Unit)
+		for i, v := range val {
+			if u := each(i); u >= 0 {
+				out[u] += f(v)
+			}
+		}
+	}
+	return out, nil
+}
+
+// ratios are what the sums of the first model are over those of the second, 1 where either is none, or where only
+// rounding tells them apart.
+func (x *aligner) ratios(m *units.Norm, names []string, f func(v float64) float64) ([]float64, error) {
+	a, err := x.sizes(m, names, x.a.numbers, f)
+	if err != nil {
+		return nil, err
+	}
+	b, err := x.sizes(m, names, x.moved, f)
+	if err != nil {
+		return nil, err
+	}
+	for u := range a {
+		if r := a[u] / b[u]; a[u] > 0 && b[u] > 0 && math.Abs(r-1) > floor {
+			a[u] = r
+		} else {
+			a[u] = 1
+		}
+	}
+	return a, nil
+}
+
+// scaleNorm multiplies stored tensors of the second model by a function of a ratio for each unit.
+func (x *aligner) scaleNorm(m *units.Norm, names []string, ratios []float64, f func(ratio float64) float64) error {
+	c := &checker{Network: x.a}
+	out := Numbers{}
+	for _, name := range names {
+		t := x.moved[name]
+		val, err := t.Float64s(nil)
+		if err != nil {
+			return err
+		}
+		each := c.unitAt(name, m.Unit)
+		for i := range val {
+			if u := each(i); u >= 0 && ratios[u] != 1 {
+				val[i] *= f(ratios[u])
+			}
+		}
+		if out[name], err = rounded(t.DType, val, t.Shape); err != nil {
+			return err
+		}
+	}
+	x.moved = out.over(x.moved)
 	return nil
 }
 

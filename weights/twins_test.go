@@ -7,6 +7,7 @@ import (
 	"nero/data/tensor"
 	"nero/internal/elementary"
 	"nero/model/onnx"
+	"nero/model/onnx/units"
 	"nero/model/onnx/units/unitstest"
 )
 
@@ -184,5 +185,62 @@ func TestTrainedTwins(t *testing.T) {
 	}
 	if p := other.Path[5]; !(p.Aligned.Loss < p.Stored.Loss) {
 		t.Errorf("half way: loss %v aligned, %v as stored", p.Aligned.Loss, p.Stored.Loss)
+	}
+}
+
+// What may be multiplied by a matrix, turned, or scaled together with stored statistics is the same after that.
+func TestTurnedTwins(t *testing.T) {
+	for name, build := range fixtures() {
+		if name == "linear" {
+			continue // narrow linear layers in a row: many matrices lead to each, and the search takes one at a time
+		}
+		n, _ := open(t, build(1))
+		now, r := n.numbers, rand.New(rand.NewPCG(3, 9))
+		kinds := map[string]bool{}
+		put := func(moved Numbers, err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+			now = moved.over(now)
+		}
+		for _, cl := range n.Units.Classes {
+			if cl.Fixed == "" {
+				e := newElement(n.Units)
+				e.places[cl] = shuffled(cl, r)
+				put(e.Apply(now))
+			}
+		}
+		for _, m := range n.Units.Moves {
+			if m.Kind == units.Matrix || m.Kind == units.Rotation {
+				e := newElement(n.Units)
+				e.draw(m, r)
+				put(e.Apply(now))
+				kinds[m.Kind.String()] = true
+			}
+		}
+		for _, m := range n.Units.Norms {
+			if m.Stored { // up, so that what is added to the variance matters less
+				c := &checker{Network: n.holding(now)}
+				all := 1
+				for _, u := range m.Unit {
+					all *= u.Units
+				}
+				put(c.scaled(m, c.half(m, all), 4, true))
+				kinds["joint scale"] = true
+			}
+		}
+		if len(kinds) == 0 {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			twin, err := now.Into(n.Model)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := verdict(t, n.Model, twin); r.Verdict != SameUpTo || !(r.Aligned.Before > 0.3) {
+				t.Errorf("%v: %s", kinds, r.Sentence)
+			}
+		})
 	}
 }
