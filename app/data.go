@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 
@@ -187,23 +185,7 @@ func (a *App) dataFile(s *job.Study, out string) (*census.Form, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.option("out"), err)
 	}
-	if i, err := os.Stat(out); err == nil && i.IsDir() {
-		return nil, fmt.Errorf("%s: %s is a folder, want a file", a.option("out"), out)
-	}
-	for _, read := range []string{s.Data.Images, s.Data.Labels, s.Data.Targets} {
-		if read != "" && same(out, read) {
-			return nil, fmt.Errorf("%s: %s is the data itself, which would be lost: name another file", a.option("out"),
-				out)
-		}
-	}
-	dir := filepath.Dir(out)
-	if i, err := os.Stat(dir); err != nil || !i.IsDir() {
-		return nil, fmt.Errorf("%s %s: there is no folder %s: make it first", a.option("out"), out, dir)
-	}
-	if err := disk.Writable(dir); err != nil {
-		return nil, fmt.Errorf("%s %s: files cannot be written there: %w", a.option("out"), out, err)
-	}
-	return form, nil
+	return form, a.reportFile(s, out)
 }
 
 // near chooses n elements of a plan: half of them the nearest to the identity, where the data may still look the same,

@@ -204,7 +204,7 @@ func (a *App) discoverModel(ctx context.Context, w *workload.Workload, m *eval.M
 		Rules: a.Parts.rules(), Moving: w.Moving(), Moved: w.Moving(), Groups: a.Parts.Groups,
 		Declared: study.Output.Action != "", Stays: study.Output.Action == "invariant",
 		Roundoff: cmp.Or(roundoff(w, m.Name), float32Roundoff), Seed: w.Study.Seed,
-		Confidence: cmp.Or(w.Study.Audit.Confidence, 0.95), Most: o.Most,
+		Confidence: cmp.Or(w.Study.Audit.Confidence, job.PresetConfidence), Most: o.Most,
 	}
 	s.Begin = func(part string) { // each counts for itself
 		if p != nil {

@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -64,7 +62,7 @@ const (
 	embedSamples, embedElements = 512, 25
 	// mostFeatures is how many numbers of features are held at once.
 	mostFeatures = 1 << 27
-	// embedParts are the parts that may be left out.
+	// embedSplit and embedGenerators are the parts that may be left out.
 	embedSplit, embedGenerators = "split", "generators"
 )
 
@@ -123,23 +121,7 @@ func (o *EmbedOptions) check(a *App, s *job.Study) (*sheet.Form[*encoder.Report]
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.option("out"), err)
 	}
-	if i, err := os.Stat(o.Out); err == nil && i.IsDir() {
-		return nil, fmt.Errorf("%s: %s is a folder, want a file", a.option("out"), o.Out)
-	}
-	for _, read := range []string{s.Data.Images, s.Data.Labels, s.Data.Targets, s.Data.Views} {
-		if read != "" && same(o.Out, read) {
-			return nil, fmt.Errorf("%s: %s is the data itself, which would be lost: name another file", a.option("out"),
-				o.Out)
-		}
-	}
-	dir := filepath.Dir(o.Out)
-	if i, err := os.Stat(dir); err != nil || !i.IsDir() {
-		return nil, fmt.Errorf("%s %s: there is no folder %s: make it first", a.option("out"), o.Out, dir)
-	}
-	if err := disk.Writable(dir); err != nil {
-		return nil, fmt.Errorf("%s %s: files cannot be written there: %w", a.option("out"), o.Out, err)
-	}
-	return form, nil
+	return form, a.reportFile(s, o.Out)
 }
 
 // Embed asks how the features of models move when their inputs do. The error is for what ends all of it; that features

@@ -173,7 +173,7 @@ func (q *asking) along(ctx context.Context, route func(i int) encoder.Route) (*m
 func (f *features) report() *encoder.Report {
 	r := &encoder.Report{
 		Format: encoder.FormatNumber, Seed: f.w.Study.Seed,
-		Confidence: encoder.Number(cmp.Or(f.w.Study.Audit.Confidence, 0.95)), Group: f.w.Group().Name(),
+		Confidence: encoder.Number(cmp.Or(f.w.Study.Audit.Confidence, job.PresetConfidence)), Group: f.w.Group().Name(),
 		Measure: f.plan.Measure, Samples: encoder.Samples{
 			Fit: len(f.sides[split.Fit].Names), Choose: len(f.sides[split.Choose].Names),
 			Confirm: len(f.sides[split.Confirm].Names), Objects: f.confirmed(),

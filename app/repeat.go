@@ -231,7 +231,7 @@ func (a *App) repeatOptions(s *job.Study, o RepeatOptions) (repeat.Options, *rep
 	r := s.Repeat
 	how := repeat.Options{
 		Times: cmp.Or(r.Times, len(r.Seeds), repeatTimes), Seed: s.Seed,
-		Confidence: cmp.Or(s.Audit.Confidence, 0.95), Threshold: cmp.Or(r.Excess, repeatThreshold),
+		Confidence: cmp.Or(s.Audit.Confidence, job.PresetConfidence), Threshold: cmp.Or(r.Excess, repeatThreshold),
 		Rules: r.Normalise,
 	}
 	rules, err := repeat.ParseRules(r.Normalise)

@@ -3,10 +3,14 @@ package app
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 
+	"nero/internal/disk"
 	"nero/present/sheet"
+	"nero/run/job"
 )
 
 // writeForm writes a report in one form, the first where none is named.
@@ -39,4 +43,26 @@ func filesOf[R any](name string, forms []*sheet.Form[R]) []string {
 		names[i] = name + f.Ending
 	}
 	return names
+}
+
+// reportFile sees to it before anything is worked on that a report can be written into a file, and that it is none of
+// what the study reads.
+func (a *App) reportFile(s *job.Study, file string) error {
+	out := a.option("out")
+	if i, err := os.Stat(file); err == nil && i.IsDir() {
+		return fmt.Errorf("%s: %s is a folder, want a file", out, file)
+	}
+	for _, read := range []string{s.Data.Images, s.Data.Labels, s.Data.Targets, s.Data.Views} {
+		if read != "" && same(file, read) {
+			return fmt.Errorf("%s: %s is the data itself, which would be lost: name another file", out, file)
+		}
+	}
+	dir := filepath.Dir(file)
+	if i, err := os.Stat(dir); err != nil || !i.IsDir() {
+		return fmt.Errorf("%s %s: there is no folder %s: make it first", out, file, dir)
+	}
+	if err := disk.Writable(dir); err != nil {
+		return fmt.Errorf("%s %s: files cannot be written there: %w", out, file, err)
+	}
+	return nil
 }

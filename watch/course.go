@@ -53,7 +53,7 @@ func (s *Series) course(c *chain) *Course {
 			out.Within++
 		}
 	}
-	rho, i := trend.Course(values, 0.95, draws(s.Key)())
+	rho, i := trend.Course(values, shown, draws(s.Key)())
 	out.Rank = Estimate{Number(rho), Number(i.Low), Number(i.High)}
 	last := len(c.rows) - 1
 	out.First, out.Last = s.Points[0].Value, s.Points[last].Value

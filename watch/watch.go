@@ -178,6 +178,10 @@ type Options struct {
 	Training bool
 }
 
+// shown is the confidence of intervals that stand beside the numbers of a release; what alarms depend on has a level of
+// its own.
+const shown = 0.95
+
 // The references that are no names.
 const (
 	first = "first"
@@ -457,7 +461,7 @@ func (o *Options) pairs(s *Series, c *chain) {
 		if m.N == 0 {
 			continue
 		}
-		v := aggregate.MeanInterval(m, 0.95)
+		v := aggregate.MeanInterval(m, shown)
 		p.Value, p.Low, p.High = Number(m.Mean), Number(v.Low), Number(v.High)
 		if !x.line.Higher && m.Min >= 0 {
 			p.Low = max(p.Low, 0) // no error is negative
@@ -499,7 +503,7 @@ func (o *Options) pairs(s *Series, c *chain) {
 		for i, x := range c.rows {
 			values[i] = x.line.Values
 		}
-		if slope, i := trend.Slope(values, 0.95, draws(s.Key)()); !math.IsNaN(slope) {
+		if slope, i := trend.Slope(values, shown, draws(s.Key)()); !math.IsNaN(slope) {
 			s.Slope = &Estimate{Number(slope), Number(i.Low), Number(i.High)}
 		}
 	}
@@ -621,7 +625,7 @@ func evidence(x float64) string {
 func (o *Options) stream(s *Series, c *chain) {
 	m := s.Memory
 	if m == nil {
-		m = &Memory{Stream: trend.NewStream(o.Rate), Interval: aggregate.NewMeanSequence(0.95)}
+		m = &Memory{Stream: trend.NewStream(o.Rate), Interval: aggregate.NewMeanSequence(shown)}
 		s.Memory = m
 	}
 	seen := map[string]bool{}

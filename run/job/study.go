@@ -527,11 +527,14 @@ func Defaults(s *Study) {
 		set(&s.Output.Kernel, s.Group.Resample)
 	}
 	set(&s.Audit.Preset, "production")
-	set(&s.Audit.Confidence, 0.95)
+	set(&s.Audit.Confidence, PresetConfidence)
 	if s.Audit.Contract != (Contract{}) {
-		set(&s.Audit.Contract.Confidence, 0.95)
+		set(&s.Audit.Contract.Confidence, PresetConfidence)
 	}
 }
+
+// PresetConfidence is that of intervals and contracts of a study that says none.
+const PresetConfidence = 0.95
 
 // set gives *p the value v unless it has one.
 func set[T comparable](p *T, v T) {
