@@ -323,6 +323,7 @@ const (
 	forMoves
 	forUnits
 	forLosses
+	forRounding
 )
 
 // shuffled draws places for the units of a class, some of them other ones.

@@ -91,6 +91,32 @@ func TestWhatTheGraphPromisesHolds(t *testing.T) {
 	}
 }
 
+// Where numbers are so rough that rounding them once more moves the answers as far, a matrix is not refuted, and is not
+// shown either: a bias of 30,000 that the next layer takes through weights that a matrix rounds.
+func TestRoughNumbersRefuteNothing(t *testing.T) {
+	net := unitstest.New(4)
+	x := net.Input("x", tensor.Float32, "N", 4)
+	h := net.Op("Gemm", []string{x, net.Random(0, 0.5, 5, 4), net.Random(3e4, 1, 5)}, onnx.AttrInt("transB", 1))
+	n, b := open(t, net.Done(net.Dense(h, 5, 3), "N", 3))
+	r, err := Check(t.Context(), n, b, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rough := 0
+	for _, s := range r.Symmetries {
+		if s.State == Refuted {
+			t.Errorf("%s at %s: %s", s.Kind, s.Where, s.Why)
+		}
+		if s.State == Untested && strings.Contains(s.Why, "too rough") {
+			rough++
+		}
+	}
+	if rough == 0 {
+		t.Errorf("nothing is rough: %+v", r.Symmetries[0])
+	}
+}
+
+
 // Numbers that are moved without those that go along change the answers: what is compared sees it.
 func TestHalfAMoveIsRefuted(t *testing.T) {
 	n, b := open(t, unitstest.MLP(1, "Relu"))
