@@ -448,6 +448,7 @@ func (o *Options) judge(c *chain) *Series {
 
 // pairs compares each release with the reference.
 func (o *Options) pairs(s *Series, c *chain) {
+	by := aggregate.NewIntervals(draws(s.Key))
 	for i, x := range c.rows {
 		p := &s.Points[i]
 		var m aggregate.Moments
@@ -461,7 +462,7 @@ func (o *Options) pairs(s *Series, c *chain) {
 		if m.N == 0 {
 			continue
 		}
-		v := aggregate.MeanInterval(m, shown)
+		v := by.Mean(m, shown)
 		p.Value, p.Low, p.High = Number(m.Mean), Number(v.Low), Number(v.High)
 		if !x.line.Higher && m.Min >= 0 {
 			p.Low = max(p.Low, 0) // no error is negative
@@ -496,7 +497,7 @@ func (o *Options) pairs(s *Series, c *chain) {
 			level /= float64(i)
 			s.Reference = s.Points[at].Release
 		}
-		s.compare(c, at, i, o.Allow, level)
+		s.compare(c, at, i, o.Allow, level, by)
 	}
 	if len(c.rows) >= 3 {
 		values := make([][]float64, len(c.rows))
@@ -535,11 +536,11 @@ func draws(key string) func() *rand.Rand {
 }
 
 // compare compares a release with another one.
-func (s *Series) compare(c *chain, with, i int, allow, level float64) {
+func (s *Series) compare(c *chain, with, i int, allow, level float64, by *aggregate.Intervals) {
 	p, l := &s.Points[i], c.rows[i].line
 	d := trend.Against(c.rows[with].line.Values, l.Values, trend.Question{
 		Higher: l.Higher, Allow: allow, Level: level,
-	}, draws(s.Key))
+	}, by)
 	n := Number(level)
 	p.Level, p.State, p.Against = &n, d.State, s.Points[with].Release
 	p.Change = &Estimate{Number(d.After - d.Before), Number(d.Change.Low), Number(d.Change.High)}

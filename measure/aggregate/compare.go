@@ -16,7 +16,15 @@ import (
 // [MeanInterval] does not: errors are skewed, and their mean is mostly underestimated. NaN values are left out and
 // counted as missing. The generator alone decides the draws. With fewer than two numbers, an infinite one or fewer than
 // 100 resamples it is everything.
+//
+// [Intervals] has the same of many lists, in less time.
 func StudentBootstrap(values []float64, resamples int, confidence float64, r *rand.Rand) Interval {
+	return studentBootstrap(values, resamples, confidence, MeanInterval, func(n int) places { return drawn(n, r) })
+}
+
+func studentBootstrap(values []float64, resamples int, confidence float64, mean func(Moments, float64) Interval,
+	draws func(n int) places,
+) Interval {
 	need(confidence)
 	x := make([]float64, 0, len(values))
 	var m Moments
@@ -26,23 +34,28 @@ func StudentBootstrap(values []float64, resamples int, confidence float64, r *ra
 			x = append(x, v)
 		}
 	}
-	iv := MeanInterval(m, confidence)
+	iv := mean(m, confidence)
 	if math.IsInf(iv.Low, 0) || resamples < 100 {
 		return everything(confidence, m.N, m.NaN)
 	}
 	if m.M2 == 0 {
 		return iv // all values are one
 	}
-	n := float64(len(x))
+	// Deviations and their squares are those of the values, whichever resample has them.
+	squares := make([]float64, len(x))
+	for i := range x {
+		x[i] -= m.Mean
+		squares[i] = float64(x[i] * x[i])
+	}
+	n, next := float64(len(x)), draws(len(x))
 	t := studentised(resamples, confidence, func() (estimate, se float64) {
-		sum, squares := 0.0, 0.0
-		for range x {
-			d := x[r.IntN(len(x))] - m.Mean
-			sum += d
-			squares += float64(d * d)
+		sum, square := 0.0, 0.0
+		for _, at := range next() {
+			sum += x[at]
+			square += squares[at]
 		}
 		mean := sum / n
-		return mean, math.Sqrt(max(0, squares/n-float64(mean*mean)) / (n - 1))
+		return mean, math.Sqrt(max(0, square/n-float64(mean*mean)) / (n - 1))
 	})
 	iv.Low, iv.High = min(iv.Low, m.Mean-float64(t[1]*m.StdErr())), max(iv.High, m.Mean-float64(t[0]*m.StdErr()))
 	return iv
@@ -58,13 +71,35 @@ func studentised(resamples int, confidence float64, draw func() (deviation, se f
 			t[i] = 0 // no deviation, no spread
 		}
 	}
-	slices.Sort(t)
 	// The k-th smallest of b is the k/(b+1)-quantile.
 	k := int(math.Floor((1 - confidence) / 2 * float64(resamples+1)))
 	if k < 1 {
 		return [2]float64{math.Inf(-1), math.Inf(1)}
 	}
-	return [2]float64{t[k-1], t[resamples-k]}
+	low, high := least{k: k}, least{k: k}
+	for _, x := range t {
+		low.add(x)
+		high.add(-x)
+	}
+	return [2]float64{low.x[k-1], -high.x[k-1]}
+}
+
+// least are the k smallest of the numbers that were added, in order. Where few are asked for, almost all others are seen
+// to be larger at once; sorting all of them takes as long as drawing them.
+type least struct {
+	k int
+	x []float64
+}
+
+func (l *least) add(v float64) {
+	if len(l.x) == l.k {
+		if v >= l.x[l.k-1] {
+			return
+		}
+		l.x = l.x[:l.k-1]
+	}
+	at, _ := slices.BinarySearch(l.x, v)
+	l.x = slices.Insert(l.x, at, v)
 }
 
 // Verdict is what a comparison of errors says.

@@ -64,12 +64,16 @@ func need(confidence float64) {
 // Then use [StudentBootstrap], or [MeanSequence] for numbers in a known range. One number per input: values of one
 // input are not independent, see [Cluster]. With fewer than two numbers, or an infinite one, it is everything.
 func MeanInterval(m Moments, confidence float64) Interval {
+	return meanInterval(m, confidence, distribution.StudentQuantile)
+}
+
+func meanInterval(m Moments, confidence float64, student func(freedom, p float64) float64) Interval {
 	need(confidence)
 	se := m.StdErr()
 	if m.N < 2 || !finite(m.Mean) || !finite(se) {
 		return everything(confidence, m.N, m.NaN)
 	}
-	t := distribution.StudentQuantile(float64(m.N-1), (1+confidence)/2)
+	t := student(float64(m.N-1), (1+confidence)/2)
 	return Interval{m.Mean - float64(t*se), m.Mean + float64(t*se), confidence, m.N, m.NaN}
 }
 

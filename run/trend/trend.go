@@ -68,9 +68,9 @@ func rough() tails { return tails{1000, 0.99} }
 func fine() tails  { return tails{4000, 0.998} }
 
 // Against compares the numbers of a release with those of the reference, both in the order of the same objects. An
-// object that had a finite number and has none now is an alarm: it is no better than the worst. draws gives a
-// generator, the same each time.
-func Against(before, after []float64, q Question, draws func() *rand.Rand) Pair {
+// object that had a finite number and has none now is an alarm: it is no better than the worst. All comparisons of a
+// series may share what makes the intervals.
+func Against(before, after []float64, q Question, by *aggregate.Intervals) Pair {
 	var p Pair
 	var a, b []float64
 	for i, x := range before {
@@ -92,11 +92,11 @@ func Against(before, after []float64, q Question, draws func() *rand.Rand) Pair 
 		loss[i] = worse - float64(q.Allow*math.Abs(a[i]))
 	}
 	p.Before, p.After = mean(a), mean(b)
-	p.Change = interval(change, q.Level, rough(), draws)
+	p.Change = interval(change, q.Level, rough(), by)
 	p.Change.Missing = len(p.Lost)
-	beyond := interval(loss, q.Level, rough(), draws)
+	beyond := interval(loss, q.Level, rough(), by)
 	if beyond.Low > 0 {
-		beyond = interval(loss, q.Level, fine(), draws)
+		beyond = interval(loss, q.Level, fine(), by)
 	}
 	better := p.Change.High < 0
 	if q.Higher {
@@ -134,15 +134,15 @@ func moments(x []float64) (m aggregate.Moments) {
 // At levels whose tails no number of resamples reaches, Student's ends move out by the factor by which those of the
 // bootstrap do at the last tails that are reached: skewness goes on as it begins. Where Student's interval leaves the
 // sign open no wider one decides it, and nothing is drawn.
-func interval(x []float64, level float64, of tails, draws func() *rand.Rand) aggregate.Interval {
+func interval(x []float64, level float64, of tails, by *aggregate.Intervals) aggregate.Interval {
 	m := moments(x)
-	out := aggregate.MeanInterval(m, 1-level)
+	out := by.Mean(m, 1-level)
 	if !(out.Low > 0) && !(out.High < 0) || m.M2 == 0 {
 		return out
 	}
 	at := min(1-level, of.reach)
-	plain := aggregate.MeanInterval(m, at)
-	wide := aggregate.StudentBootstrap(x, of.resamples, at, draws())
+	plain := by.Mean(m, at)
+	wide := by.StudentBootstrap(x, of.resamples, at)
 	out.Low = m.Mean - float64((m.Mean-out.Low)*((m.Mean-wide.Low)/(m.Mean-plain.Low)))
 	out.High = m.Mean + float64((out.High-m.Mean)*((wide.High-m.Mean)/(plain.High-m.Mean)))
 	return out

@@ -14,6 +14,8 @@ import (
 
 func draws() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
+func shared() *aggregate.Intervals { return aggregate.NewIntervals(draws) }
+
 // skewed are n skewed numbers that are not negative: log-normal with the given median and σ = 1.
 func skewed(r *rand.Rand, n int, median float64) []float64 {
 	x := make([]float64, n)
@@ -48,7 +50,7 @@ func TestAgainst(t *testing.T) {
 	infinite := slices.Clone(before)
 	infinite[9] = math.Inf(1)
 	none := slices.Repeat([]float64{math.NaN()}, 100)
-	q := Question{Allow: 0.1, Level: 0.001}
+	q, draws := Question{Allow: 0.1, Level: 0.001}, shared()
 	for _, c := range []struct {
 		name          string
 		before, after []float64
@@ -87,7 +89,7 @@ func TestAgainst(t *testing.T) {
 // that differ by skewed noise, where an interval by Student alone is too short.
 func TestAgainstKeepsItsPromise(t *testing.T) {
 	const series = 500
-	r, alarms := rand.New(rand.NewPCG(3, 19)), 0
+	r, draws, alarms := rand.New(rand.NewPCG(3, 19)), shared(), 0
 	for range series {
 		alarmed := false
 		for k := range 11 {
@@ -127,7 +129,7 @@ func TestDeepTails(t *testing.T) {
 	x := skewed(rand.New(rand.NewPCG(4, 4)), 50, 1)
 	last := 0.0
 	for _, level := range []float64{0.05, 0.002, 1e-4, 1e-6, 1e-9} {
-		i, plain := interval(x, level, fine(), draws), aggregate.MeanInterval(moments(x), 1-level)
+		i, plain := interval(x, level, fine(), shared()), aggregate.MeanInterval(moments(x), 1-level)
 		if i.Low > plain.Low || i.High < plain.High || math.IsInf(i.High, 0) {
 			t.Errorf("at %g: %v, Student's is %v", level, i, plain)
 		}
@@ -304,4 +306,25 @@ func FuzzStream(f *testing.F) {
 			t.Errorf("%s goes on with NaN", b)
 		}
 	})
+}
+
+// BenchmarkAgainst compares releases of 64 objects: what is as it was, and what became twice as large.
+func BenchmarkAgainst(b *testing.B) {
+	r := rand.New(rand.NewPCG(7, 7))
+	before := skewed(r, 64, 1)
+	for _, c := range []struct {
+		name string
+		by   float64
+	}{{"same", 1}, {"twice", 2}} {
+		after := slices.Clone(before)
+		for i := range after {
+			after[i] *= c.by * math.Exp(0.05*r.NormFloat64())
+		}
+		b.Run(c.name, func(b *testing.B) {
+			draws := shared()
+			for b.Loop() {
+				Against(before, after, Question{Allow: 0.1, Level: 1e-4}, draws)
+			}
+		})
+	}
 }
