@@ -134,6 +134,11 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 		*n = Number(math.NaN())
 		return nil
 	}
+	// Of many numbers each would be looked through twice: whatever JSON has here that can be parsed is a number.
+	if x, err := strconv.ParseFloat(string(b), 64); err == nil {
+		*n = Number(x)
+		return nil
+	}
 	return json.Unmarshal(b, (*float64)(n))
 }
 

@@ -85,32 +85,20 @@ func refused(name string, err error) error {
 // parse reads the text of an audit, of which the values of some keys were left out.
 func parse(name string, b []byte, sealed bool, without map[string]bool) (*Audit, error) {
 	fail := func(format string, args ...any) error { return refused(name, fmt.Errorf(format, args...)) }
-	// The form is read first and alone: what else a newer one holds is not known.
-	var head struct {
-		Format *int            `json:"format"`
-		Models json.RawMessage `json:"models"`
-	}
-	if err := json.Unmarshal(b, &head); err != nil {
-		return nil, fail("not the JSON of an audit: %w", place(b, err))
-	}
-	switch {
-	case head.Format == nil && head.Models == nil:
-		return nil, fail("neither a format nor models")
-	case head.Format == nil:
-		return nil, fail("no format")
-	case *head.Format > Format:
-		return nil, fmt.Errorf("%s: its format is %d, and this program reads up to %d: %w; read it with that, or "+
-			"audit again with this one", name, *head.Format, Format, ErrNewer)
-	case *head.Format < 1:
-		return nil, fail("its format is %d, and the first was 1", *head.Format)
+	a := new(Audit)
+	err := json.Unmarshal(b, a)
+	if err != nil || a.Format < 1 || a.Format > Format {
+		// What else a file of a newer form holds is not known, so that its form is what is wrong with it.
+		if err := form(name, b); err != nil {
+			return nil, err
+		}
 	}
 	if !sealed {
 		if k := seal.Stranger(b, Audit{}); k != "" {
 			return nil, fail("no audit has a key %.40q", k)
 		}
 	}
-	a := new(Audit)
-	if err := json.Unmarshal(b, a); err != nil {
+	if err != nil {
 		return nil, fail("not the JSON of an audit: %w", place(b, err))
 	}
 	a.Infinite = slices.DeleteFunc(a.Infinite, func(place string) bool {
@@ -124,6 +112,29 @@ func parse(name string, b []byte, sealed bool, without map[string]bool) (*Audit,
 		return nil, fail("%w", err)
 	}
 	return a, nil
+}
+
+// form says why a text has not a form that this program reads.
+func form(name string, b []byte) error {
+	var head struct {
+		Format *int            `json:"format"`
+		Models json.RawMessage `json:"models"`
+	}
+	err := json.Unmarshal(b, &head)
+	switch {
+	case err != nil:
+		return refused(name, fmt.Errorf("not the JSON of an audit: %w", place(b, err)))
+	case head.Format == nil && head.Models == nil:
+		return refused(name, errors.New("neither a format nor models"))
+	case head.Format == nil:
+		return refused(name, errors.New("no format"))
+	case *head.Format > Format:
+		return fmt.Errorf("%s: its format is %d, and this program reads up to %d: %w; read it with that, or "+
+			"audit again with this one", name, *head.Format, Format, ErrNewer)
+	case *head.Format < 1:
+		return refused(name, fmt.Errorf("its format is %d, and the first was 1", *head.Format))
+	}
+	return nil
 }
 
 // place says where in a file an error of encoding/json is.

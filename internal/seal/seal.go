@@ -50,6 +50,7 @@ func Add(text []byte, indent string) []byte {
 	}
 	sum := sha256.Sum256(text)
 	var b bytes.Buffer
+	b.Grow(len(text) + len(indent) + 2*len(sum) + len(",\n\"sha256\": \"\""))
 	b.Write(text[:last])
 	fmt.Fprintf(&b, ",\n%s\"sha256\": %q", indent, hex.EncodeToString(sum[:]))
 	b.Write(text[last:])
@@ -60,6 +61,12 @@ func Add(text []byte, indent string) []byte {
 // what its seal says.
 func Open(text []byte) (plain []byte, sealed bool, err error) {
 	from := max(len(text)-reach, 0)
+	// The expression would be tried at every comma there; it fits at the last one before such a key or nowhere.
+	key := bytes.LastIndex(text[from:], []byte(`"sha256"`))
+	if key < 0 {
+		return text, false, nil
+	}
+	from += max(bytes.LastIndexByte(text[from:from+key], ','), 0)
 	at := tail.FindSubmatchIndex(text[from:])
 	if at == nil {
 		return text, false, nil
