@@ -273,6 +273,9 @@ func (w *weighing) open(ctx context.Context, files []string, read []*onnx.Model)
 		debug.FreeOSMemory()
 		return s, err
 	}}
+	if slices.ContainsFunc(read, func(m *onnx.Model) bool { return m.Size() >= large }) {
+		w.body.Free = debug.FreeOSMemory
+	}
 	return nil
 }
 

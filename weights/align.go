@@ -367,11 +367,11 @@ func (x *aligner) of(ctx context.Context, m *onnx.Model) (*answers, error) {
 func (x *aligner) canonical(ctx context.Context) (bool, error) {
 	var digests [2]string
 	for k, n := range []*Network{x.a, x.a.holding(x.b)} { // one after the other: both would be in memory
-		form, _, err := Canonicalise(ctx, n, x.body)
+		c, err := canonised(ctx, n, x.body)
 		if err != nil {
 			return false, err
 		}
-		digests[k] = form.digest()
+		digests[k] = c.now.digest()
 	}
 	return digests[0] == digests[1], nil
 }
@@ -555,16 +555,9 @@ func (x *aligner) byActivations(ctx context.Context) error {
 	return nil
 }
 
-// release lets go of the second model as it is stored: what lies in its file is copied where it did not move.
+// release lets go of the second model as it is stored.
 func (x *aligner) release() {
-	moved := Numbers{}
-	for name, t := range x.moved {
-		if u := x.b[name]; len(t.Raw) > 0 && len(u.Raw) > 0 && &t.Raw[0] == &u.Raw[0] {
-			t.Raw = slices.Clone(t.Raw)
-		}
-		moved[name] = t
-	}
-	x.moved, x.b = moved, nil
+	x.moved, x.b = x.moved.apart(x.b), nil
 }
 
 // pairClass pairs the units of one class, after those that its blocks are.

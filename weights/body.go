@@ -20,6 +20,8 @@ import (
 type Body struct {
 	// Open opens a model.
 	Open func(ctx context.Context, model []byte) (engine.Session, error)
+	// Free gives back what was thrown away, where models are so large that it counts; nil where they are not.
+	Free func()
 	// Probes are the inputs, one call each.
 	Probes [][]tensor.Named
 }

@@ -51,19 +51,8 @@ func (c *Canonical) Good() bool { return c.Bad == "" && float64(c.Error) <= most
 // are ordered by their values at the probes, rounded to 1e-4 s, as words are by their letters: by the first, and by the
 // next where those are equal. Units that are 0 at all probes come last.
 func Canonicalise(ctx context.Context, n *Network, b *Body) (Numbers, *Canonical, error) {
-	c := &canoniser{
-		Network: n, body: b, now: n.numbers, places: map[*units.Class][]int32{},
-		report: map[*units.Class]*CanonicalAxis{},
-	}
-	for _, cl := range n.Units.Classes {
-		if cl.Fixed == "" {
-			c.report[cl] = &CanonicalAxis{Axis: cl.Index, Name: cl.Label(), Units: cl.Units * cl.Blocks}
-		}
-	}
-	if err := c.scale(); err != nil {
-		return nil, nil, err
-	}
-	if err := c.order(ctx); err != nil {
+	c, err := canonised(ctx, n, b)
+	if err != nil {
 		return nil, nil, err
 	}
 	out := &Canonical{Axes: []CanonicalAxis{}, Same: c.now.equal(n.numbers)}
@@ -105,12 +94,32 @@ type canoniser struct {
 	report map[*units.Class]*CanonicalAxis
 }
 
+// canonised brings the numbers of a network into canonical form, and does not ask what that does to the answers.
+func canonised(ctx context.Context, n *Network, b *Body) (*canoniser, error) {
+	c := &canoniser{
+		Network: n, body: b, now: n.numbers, places: map[*units.Class][]int32{},
+		report: map[*units.Class]*CanonicalAxis{},
+	}
+	for _, cl := range n.Units.Classes {
+		if cl.Fixed == "" {
+			c.report[cl] = &CanonicalAxis{Axis: cl.Index, Name: cl.Label(), Units: cl.Units * cl.Blocks}
+		}
+	}
+	if err := c.scale(); err != nil {
+		return nil, err
+	}
+	if err := c.order(ctx); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
 func (c *canoniser) apply(e *Element) error {
 	moved, err := e.Apply(c.now)
 	if err != nil {
 		return err
 	}
-	c.now = moved.over(c.now)
+	c.now = moved.over(c.now).apart(c.now)
 	return nil
 }
 
@@ -291,7 +300,7 @@ func (c *canoniser) order(ctx context.Context) error {
 		return nil
 	}
 	for range mostSweeps {
-		m, err := c.now.Into(c.Model)
+		m, err := c.settle(asked)
 		if err != nil {
 			return err
 		}
@@ -325,6 +334,27 @@ func (c *canoniser) order(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// settle is the model with the numbers as they are now, which answers the values that are asked for, too. The numbers
+// are those in its bytes from then on: beside an engine that reads a large model they would be in memory twice.
+func (c *canoniser) settle(asked []request) (*onnx.Model, error) {
+	m, err := c.now.Into(c.Model)
+	if err != nil {
+		return nil, err
+	}
+	if c.body.Free != nil {
+		c.body.Free() // what the numbers were before lies there still
+	}
+	raw, _, err := m.Expose(valuesOf(asked)...)
+	if err != nil {
+		return nil, err
+	}
+	if m, err = onnx.Load(raw); err != nil {
+		return nil, err
+	}
+	c.now, err = numbersOf(m, c.Units)
+	return m, err
 }
 
 // identity leaves units where they are.
@@ -408,20 +438,25 @@ type request struct {
 	value string
 }
 
-// activations are the numbers of units at all probes, for each request: at most so many of each unit, evenly.
-func (b *Body) activations(ctx context.Context, m *onnx.Model, g *units.Graph, asked []request, most int,
-) ([][][]float64, error) {
+// valuesOf are the values that are asked for, each once.
+func valuesOf(asked []request) []string {
 	var values []string
 	for _, a := range asked {
 		if !slices.Contains(values, a.value) {
 			values = append(values, a.value)
 		}
 	}
+	return values
+}
+
+// activations are the numbers of units at all probes, for each request: at most so many of each unit, evenly.
+func (b *Body) activations(ctx context.Context, m *onnx.Model, g *units.Graph, asked []request, most int,
+) ([][][]float64, error) {
 	out := make([][][]float64, len(asked))
 	for k, a := range asked {
 		out[k] = make([][]float64, a.class.Units*a.class.Blocks)
 	}
-	err := b.each(ctx, m, values, func(i int, got []tensor.Named) error {
+	err := b.each(ctx, m, valuesOf(asked), func(i int, got []tensor.Named) error {
 		for k, a := range asked {
 			at := slices.IndexFunc(got, func(t tensor.Named) bool { return t.Name == a.value })
 			if at < 0 {

@@ -69,7 +69,7 @@ func Open(name string, m *onnx.Model, shapes map[string][]int) (*Network, error)
 		return nil, fmt.Errorf("%s: %w: no operator reads a stored tensor of floating-point numbers; name a model "+
 			"with its weights in the file", name, ErrNothing)
 	}
-	n, err := numbersOf(f, g)
+	n, err := numbersOf(m, g)
 	if err != nil {
 		return nil, err
 	}

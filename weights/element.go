@@ -11,7 +11,6 @@ import (
 	"nero/internal/elementary"
 	"nero/model/decode"
 	"nero/model/onnx"
-	"nero/model/onnx/facts"
 	"nero/model/onnx/onnxpb"
 	"nero/model/onnx/rewrite"
 	"nero/model/onnx/units"
@@ -22,9 +21,9 @@ type Numbers map[string]tensor.Tensor
 
 // numbersOf are the stored tensors of a model that have axes. They share memory with the model where that holds them as
 // they are read: nobody changes them.
-func numbersOf(f *facts.Facts, g *units.Graph) (Numbers, error) {
+func numbersOf(m *onnx.Model, g *units.Graph) (Numbers, error) {
 	stored := map[string]*onnxpb.TensorProto{}
-	graph := f.Model().Proto().GetGraph()
+	graph := m.Proto().GetGraph()
 	for _, t := range graph.GetInitializer() {
 		stored[t.GetName()] = t
 	}
@@ -60,6 +59,18 @@ func (n Numbers) Into(m *onnx.Model) (*onnx.Model, error) { return rewrite.With(
 func (n Numbers) over(below Numbers) Numbers {
 	out := maps.Clone(below)
 	maps.Copy(out, n)
+	return out
+}
+
+// apart are these numbers, those that lie where others do copied: what else lies there can be let go of.
+func (n Numbers) apart(from Numbers) Numbers {
+	out := Numbers{}
+	for name, t := range n {
+		if u := from[name]; len(t.Raw) > 0 && len(u.Raw) > 0 && &t.Raw[0] == &u.Raw[0] {
+			t.Raw = slices.Clone(t.Raw)
+		}
+		out[name] = t
+	}
 	return out
 }
 
@@ -138,8 +149,9 @@ func (e *Element) moves(name string) bool {
 // Apply moves stored tensors and returns those that changed places or were multiplied.
 func (e *Element) Apply(n Numbers) (Numbers, error) {
 	out := Numbers{}
+	var work desk
 	for _, name := range e.touched() {
-		t, err := e.apply(name, n[name])
+		t, err := e.apply(&work, name, n[name])
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", name, err)
 		}
@@ -208,12 +220,17 @@ func meets(r *reader, axis, other int, x units.Spot) bool {
 	return true
 }
 
+// desk is where the numbers of one tensor after the other are moved, as they are and as they become: twice as wide as
+// they are stored, so that those of all tensors are not left lying about.
+type desk struct{ val, out []float64 }
+
 // apply moves one tensor.
-func (e *Element) apply(name string, t tensor.Tensor) (tensor.Tensor, error) {
-	val, err := t.Float64s(nil)
+func (e *Element) apply(work *desk, name string, t tensor.Tensor) (tensor.Tensor, error) {
+	val, err := t.Float64s(work.val)
 	if err != nil {
 		return t, err
 	}
+	work.val, work.out = val, slices.Grow(work.out[:0], len(val))
 	strides := make([]int, len(t.Shape))
 	for i, n := len(t.Shape)-1, 1; i >= 0; i-- {
 		strides[i] = n
@@ -242,7 +259,7 @@ func (e *Element) apply(name string, t tensor.Tensor) (tensor.Tensor, error) {
 			}
 		}
 	}
-	out := make([]float64, len(val))
+	out := work.out[:len(val)]
 	at := make([]int, len(t.Shape))
 	for i := range out {
 		from := i

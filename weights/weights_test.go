@@ -265,6 +265,51 @@ func planted(t *testing.T, n *Network, seed uint64, half bool) *onnx.Model {
 	return m
 }
 
+// Settled numbers are as they were, and large ones are in the bytes that an engine reads; numbers that are apart from
+// others are not where those are.
+func TestSettled(t *testing.T) {
+	net := unitstest.New(1)
+	const wide = 40 // 6,400 bytes, which are shared
+	x := net.Act("Relu", net.Dense(net.Input("x", tensor.Float32, "N", 3), 3, wide))
+	m := net.Done(net.Dense(net.Act("Relu", net.Dense(x, wide, wide)), wide, 3), "N", 3)
+	n, b := open(t, m)
+	twin, _ := open(t, planted(t, n, 5, false))
+	freed := 0
+	b.Free = func() { freed++ }
+	c := &canoniser{Network: n, body: b, now: twin.numbers}
+	m, err := c.settle([]request{{n.Units.Classes[0], n.seen(n.Units.Classes[0])[0]}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := m.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.now.equal(twin.numbers) || len(c.now) != len(twin.numbers) || freed != 1 {
+		t.Errorf("the numbers are others, or memory was given back %d times", freed)
+	}
+	own, large := c.now.apart(c.now), 0
+	if !own.equal(c.now) {
+		t.Error("a copy differs")
+	}
+	for name, x := range c.now {
+		if len(x.Raw) < 4*wide*wide {
+			continue
+		}
+		large++
+		x.Raw[0] ^= 1 // seen in both, if it is one place
+		if !bytes.Contains(raw, x.Raw) {
+			t.Errorf("%q is not in the bytes of the model", name)
+		}
+		if bytes.Equal(own[name].Raw, x.Raw) {
+			t.Errorf("the copy of %q is where it was", name)
+		}
+	}
+	if large != 1 {
+		t.Errorf("%d large tensors, want one", large)
+	}
+}
+
 // A network and its planted twin have one canonical form, bit for bit; it is its own canonical form; and its answers
 // are those of the network.
 func TestCanonicalForm(t *testing.T) {

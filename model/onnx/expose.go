@@ -64,6 +64,10 @@ func (m *Model) Expose(names ...string) (b []byte, added []string, err error) {
 			return nil, nil, fmt.Errorf("%s: %w: %s%s", m.name, ErrNoValue, quote(name), m.suggest(name, can))
 		}
 	}
+	if len(added) == 0 { // the model answers them already
+		b, err = m.Bytes()
+		return b, nil, err
+	}
 	b, err = m.withOutputs(added)
 	return b, added, err
 }

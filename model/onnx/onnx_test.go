@@ -241,6 +241,11 @@ func TestExpose(t *testing.T) {
 		t.Error("exposing changed more than the outputs")
 	}
 
+	again, names, err := e.Expose(m.Values()[1], "output")
+	if err != nil || len(names) > 0 || &again[0] != &b[0] {
+		t.Errorf("%v %v, want the same bytes of a model that answers the values already", names, err)
+	}
+
 	_, names, err = m.Expose(m.Values()[2], "output", m.Values()[0], m.Values()[2])
 	if err != nil || !slices.Equal(names, []string{m.Values()[2], m.Values()[0]}) {
 		t.Errorf("%v %v, want the two in the order asked for, each once", names, err)

@@ -345,6 +345,7 @@ func (e *Engine) load(f *frame, model []byte, o engine.Options, strict bool) (ui
 		return 0, err
 	}
 	if o.Lean {
+		apart()
 		if err := e.do(fDisableArena, *opt); err != nil {
 			return 0, err
 		}
