@@ -293,10 +293,11 @@ func (p *plan) take(w *workload.Workload) {
 	}
 }
 
-// give sets the scales of a study, and reports whether the plan has all that its metrics need.
+// give sets the scales of a study, and reports whether the plan has all that its metrics need. Means of outputs are in
+// no plan: they are as long as the outputs, and one pass over a few samples makes them again.
 func (p plan) give(w *workload.Workload) bool {
 	scales, fields, all := p.scales(len(w.Eval.Models), w.Eval.Metrics)
-	if all {
+	if all = all && !eval.Centred(w.Eval.Metrics); all {
 		w.Eval.Scales, w.Eval.FieldScales = scales, fields
 	}
 	return all

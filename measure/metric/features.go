@@ -13,3 +13,29 @@ var FeatureRatio = &Metric{
 		return Relative.Measure(c) / math.Sqrt2
 	},
 }
+
+// FeatureCosine is the cosine between the output and that of the unmoved input, both less the mean of all outputs.
+var FeatureCosine = &Metric{
+	Title: "cosine of the features",
+	Name:  "feature_cosine", Centred: true, Ref: Self, Better: Higher, Range: [2]float64{-1, 1}, Spaces: numeric,
+	Doc: "cosine between z(g,x) - c and f(x) - c, c the mean of f over the samples, of rows that of a row: 1 where " +
+		"features point the same way, 0 where they have nothing to do with each other; no value where one of them is c",
+	Measure: func(c Case) float64 {
+		x, y := Numbers(written(c.Got, c.Want)), Numbers(c.Want)
+		n := len(c.Centre)
+		if n == 0 || len(x) == 0 || len(x) != len(y) || len(x)%n != 0 {
+			return math.NaN()
+		}
+		var xy, xx, yy float64
+		for i, v := range x {
+			a, b := v-c.Centre[i%n], y[i]-c.Centre[i%n]
+			xy, xx, yy = xy+float64(a*b), xx+float64(a*a), yy+float64(b*b)
+		}
+		// Both roots are taken for themselves, so that squares of large features do not overflow together.
+		v := xy / (math.Sqrt(xx) * math.Sqrt(yy))
+		if math.IsNaN(v) {
+			return v
+		}
+		return min(max(v, -1), 1)
+	},
+}

@@ -37,3 +37,49 @@ func TestFeatureRatio(t *testing.T) {
 		t.Errorf("features that never vary: %g", v)
 	}
 }
+
+// The cosine of features that are turned about their mean is that of the angle, however far from zero they lie.
+func TestFeatureCosine(t *testing.T) {
+	centre := []float64{300, -4}
+	at := func(angle, long float64) *space.Scores {
+		s, c := elementary.Sincos(angle)
+		return &space.Scores{Val: []float64{centre[0] + float64(long*c), centre[1] + float64(long*s)}}
+	}
+	for _, angle := range []float64{0, 0.3, math.Pi / 2, 2, math.Pi} {
+		_, want := elementary.Sincos(angle)
+		for _, long := range []float64{1e-3, 1, 1e5} {
+			v := FeatureCosine.Measure(Case{Got: at(0.7+angle, long), Want: at(0.7, 2), Centre: centre})
+			if !(math.Abs(v-want) < 1e-9) || v > 1 || v < -1 {
+				t.Errorf("turned by %g, of length %g: %g, want %g", angle, long, v, want)
+			}
+		}
+	}
+	// Rows have the mean of a row taken off: (1, 0) and (0, 1) against (1, 0) and (1, 0), over 2.
+	rows := func(x ...float64) *space.Rows { return &space.Rows{N: 2, W: 2, Val: x} }
+	c := Case{Got: rows(6, 5, 5, 6), Want: rows(6, 5, 6, 5), Centre: []float64{5, 5}}
+	if v := FeatureCosine.Measure(c); math.Abs(v-0.5) > 1e-15 {
+		t.Errorf("of rows: %g", v)
+	}
+	for name, c := range map[string]Case{
+		"at the mean":        {Got: at(0, 0), Want: at(1, 1), Centre: centre},
+		"no mean":            {Got: at(0, 1), Want: at(1, 1)},
+		"mean of three":      {Got: at(0, 1), Want: at(1, 1), Centre: []float64{1, 2, 3}},
+		"not finite":         {Got: &space.Scores{Val: []float64{math.NaN(), 1}}, Want: at(1, 1), Centre: centre},
+		"infinite":           {Got: &space.Scores{Val: []float64{math.Inf(1), 1}}, Want: at(1, 1), Centre: centre},
+		"of another length":  {Got: &space.Scores{Val: []float64{1}}, Want: at(1, 1), Centre: centre},
+		"nothing to compare": {Want: at(1, 1), Centre: centre},
+	} {
+		if v := FeatureCosine.Measure(c); !math.IsNaN(v) {
+			t.Errorf("%s: %g", name, v)
+		}
+	}
+	within := OfField("pooled", FeatureCosine)
+	record := func(v space.Value) space.Value {
+		return &space.Record{Names: []string{"pooled"}, Values: []space.Value{v}}
+	}
+	if v := within.Measure(Case{
+		Got: record(at(1, 3)), Want: record(at(1, 1)), Centres: map[string][]float64{"pooled": centre},
+	}); !(math.Abs(v-1) < 1e-12) {
+		t.Errorf("of a field: %g", v)
+	}
+}

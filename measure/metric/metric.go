@@ -59,6 +59,10 @@ type Case struct {
 	Scale float64
 	// Scales are those of the fields of a record, by name.
 	Scales map[string]float64
+	// Centre is the mean of the output over the samples, unmoved, of rows that of a row; nil when it is not known.
+	Centre []float64
+	// Centres are those of the fields of a record, by name.
+	Centres map[string][]float64
 	// Nodes is how many atoms or points the sample has; 0 if that is not known. Of records with forces or positions it
 	// need not be said.
 	Nodes int
@@ -96,6 +100,8 @@ type Metric struct {
 	Binary bool
 	// Scaled says that Measure reads the centred scale of the output, see [Case].
 	Scaled bool
+	// Centred says that Measure reads the mean of the output, see [Case].Centre.
+	Centred bool
 	// OfNodes says that Measure reads how many nodes a case has.
 	OfNodes bool
 	// OfOutput says that values are in the unit of the output, which stands for the %, such as "%²"; "" for metrics

@@ -133,7 +133,7 @@ func TestRawNumbersAreNoProbabilities(t *testing.T) {
 		if !m.Understands(space.KindScores) {
 			continue
 		}
-		got := m.Measure(Case{Got: raw, Want: raw, Prev: raw, Label: 0, Scale: 1})
+		got := m.Measure(Case{Got: raw, Want: raw, Prev: raw, Label: 0, Scale: 1, Centre: make([]float64, 3)})
 		if math.IsNaN(got) != m.Normalized {
 			t.Errorf("%s of raw numbers = %g, normalized %v", m.Name, got, m.Normalized)
 		}

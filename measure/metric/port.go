@@ -27,7 +27,7 @@ func OfField(field string, m *Metric) *Metric {
 		if m.OfNodes && c.Nodes == 0 {
 			c.Nodes = nodes(c)
 		}
-		c.Scale = scaleIn(c.Scales, field)
+		c.Scale, c.Centre = scaleIn(c.Scales, field), c.Centres[field]
 		c.Got, c.Want, c.Prev = space.FieldOf(c.Got, field), space.FieldOf(c.Want, field), space.FieldOf(c.Prev, field)
 		c.At, c.Truth = space.FieldOf(c.At, field), space.FieldOf(c.Truth, field)
 		return c

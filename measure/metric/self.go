@@ -48,7 +48,7 @@ var Relative = &Metric{
 // those that are not pooled, those by class of one, and all of them of a field of a record.
 func Builtin() []*Metric {
 	return slices.Concat(classification(),
-		[]*Metric{Absolute, MaxAbsolute, Relative, FeatureRatio, PixelAgreement, MeanIoU},
+		[]*Metric{Absolute, MaxAbsolute, Relative, FeatureRatio, FeatureCosine, PixelAgreement, MeanIoU},
 		segmentation(), detection(), velocimetry(), geometric(), displacements())
 }
 

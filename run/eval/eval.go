@@ -35,6 +35,10 @@ type Evaluation struct {
 	Scales []float64
 	// FieldScales are those of the fields of outputs that are records.
 	FieldScales []map[string]float64
+	// Centres are the means of each model's output, of rows those of a row, and FieldCentres those of its fields; nil
+	// where no metric needs them.
+	Centres      [][]float64
+	FieldCentres []map[string][]float64
 	// number of classes; metrics against labels refuse labels beyond it. 0 if the output has none
 	Classes int
 	// Target moves the targets of samples into the frame of the moved input; nil if there are none or no metric reads
@@ -798,7 +802,10 @@ func (w *worker) asked(p *pending, k int, err error) error {
 func (e *Evaluation) each(ctx context.Context, model int, c metric.Case, r References, scales map[string]float64,
 	wanted func(*metric.Metric) bool, give func(metric int, v float64),
 ) error {
-	c.Scale, c.Scales = math.NaN(), nil
+	c.Scale, c.Scales, c.Centre, c.Centres = math.NaN(), nil, nil, nil
+	if e.Centres != nil {
+		c.Centre, c.Centres = e.Centres[model], e.FieldCentres[model]
+	}
 	if e.Scales != nil {
 		c.Scale = scaleOf(e.Scales[model], c.Got)
 	}

@@ -212,6 +212,30 @@ func TestClosedForm(t *testing.T) {
 	}
 }
 
+// The mean of f is (2.5, 2.5, 0.25), see below. Of picture 1 (-0.5, -0.5, -0.25) is left, of length 0.75; turned once
+// (-0.5, -2.5, 1.75), then twice (-0.5, -2.5, -0.25).
+func TestMeanOfTheOutputs(t *testing.T) {
+	ev := evaluation(t, &linear{shared: true}, pictures{n: 4, bad: -1}, 3, 1)
+	ev.Metrics = []*metric.Metric{metric.FeatureCosine}
+	half := float32(1.5625 / (0.75 * math.Sqrt(6.5625)))
+	want := []float32{1, float32(1.0625 / (0.75 * math.Sqrt(9.5625))), half, half}
+	rows := rowsOf(t, ev)
+	if got := rows[1].Curves[0]; !reflect.DeepEqual(got, want) {
+		t.Errorf("cosines along C4 = %v, want %v", got, want)
+	}
+	if c := ev.Centres[0]; !reflect.DeepEqual(c, []float64{2.5, 2.5, 0.25}) {
+		t.Errorf("mean %v", c)
+	}
+	again, err := ev.On(ev.Plan, ev.Metrics)
+	if err != nil || !reflect.DeepEqual(again.Centres, ev.Centres) {
+		t.Errorf("on other elements: %v, %v", again, err)
+	}
+	ev.Metrics = []*metric.Metric{metric.Relative}
+	if err := ev.Calibrate(t.Context(), 1); err != nil || ev.Centres != nil || Centred(ev.Metrics) {
+		t.Errorf("a mean that nobody needs: %v, %v", ev.Centres, err)
+	}
+}
+
 // f of the pictures 0..3: (1,1,1), (2,2,0), (3,3,0), (4,4,0): mean (2.5, 2.5, 0.25), mean squared distance
 // (1.5²·2+.75² + .5²·2+.25² + .5²·2+.25² + 1.5²·2+.25²)/4 = (5.0625+.5625+.5625+4.5625)/4 = 2.6875.
 func TestCentredScale(t *testing.T) {

@@ -86,19 +86,25 @@ func kept(whole, rest space.Value) float64 {
 	return math.Sqrt(float64(b.Length()) / float64(a.Length()))
 }
 
-// ScaledFields are the fields of the output that metrics need the centred scale of, "" for all of it.
+// ScaledFields are the fields of the output that metrics need the centred scale or the mean of, "" for all of it.
 func ScaledFields(ms []*metric.Metric) []string {
 	var fields []string
 	for _, m := range ms {
-		if m.Scaled && !slices.Contains(fields, m.Port) {
+		if (m.Scaled || m.Centred) && !slices.Contains(fields, m.Port) {
 			fields = append(fields, m.Port)
 		}
 	}
 	return fields
 }
 
-// Scaled reports whether a metric needs the centred scale of the outputs.
+// Scaled reports whether a metric needs the centred scale of the outputs, or their mean.
 func Scaled(ms []*metric.Metric) bool { return len(ScaledFields(ms)) > 0 }
+
+// Centred reports whether a metric needs the mean of the outputs. It is written down nowhere: whoever needs it measures
+// it anew, on the same samples, by [Evaluation.Calibrate].
+func Centred(ms []*metric.Metric) bool {
+	return slices.ContainsFunc(ms, func(m *metric.Metric) bool { return m.Centred })
+}
 
 // Calibrate measures the centred scale of every model's output at the identity, over samples drawn from the whole run:
 // data are often sorted by class, and the first ones would then be too alike. It takes the same samples and batches
@@ -107,6 +113,7 @@ func Scaled(ms []*metric.Metric) bool { return len(ScaledFields(ms)) > 0 }
 // none.
 func (e *Evaluation) Calibrate(ctx context.Context, workers int) error {
 	e.Scales, e.FieldScales = make([]float64, len(e.Models)), make([]map[string]float64, len(e.Models))
+	e.Centres, e.FieldCentres = nil, nil
 	fields := ScaledFields(e.Metrics)
 	for i := range e.Scales {
 		e.Scales[i] = math.NaN()
@@ -161,7 +168,17 @@ func (e *Evaluation) Calibrate(ctx context.Context, workers int) error {
 			}
 		}
 	}
+	if Centred(e.Metrics) {
+		e.Centres, e.FieldCentres = make([][]float64, len(e.Models)), make([]map[string][]float64, len(e.Models))
+	}
 	for k := range sums {
+		if e.Centres != nil {
+			e.FieldCentres[k] = map[string][]float64{}
+			for f, sum := range sums[k] {
+				e.FieldCentres[k][f] = sum.seen.Mean
+			}
+			e.Centres[k] = e.FieldCentres[k][""]
+		}
 		for f, sum := range sums[k] {
 			if f == "" {
 				e.Scales[k] = sum.scale()

@@ -315,9 +315,12 @@ func differs(j *job.Job, w *workload.Workload) string {
 	return ""
 }
 
-// scales are the scales of the outputs as the run has measured them, one per opened model; nil if it does not say, and
-// they are to be measured again.
+// scales are the scales of the outputs as the run has measured them, one per opened model; nil if it does not say, or
+// if a metric needs more than scales, and they are to be measured again.
 func scales(run *store.Run, w *workload.Workload) ([]float64, []map[string]float64) {
+	if eval.Centred(w.Eval.Metrics) {
+		return nil, nil
+	}
 	b, err := run.ReadFile("summary.json")
 	if err != nil {
 		return nil, nil

@@ -504,6 +504,7 @@ func (s *Service) measure(ctx context.Context, f *flight) {
 		}
 		s.calibrating.Lock()
 		s.eval.Scales, s.eval.FieldScales, s.scales = nil, nil, nil // the next one tries again
+		s.eval.Centres, s.eval.FieldCentres = nil, nil
 		s.calibrating.Unlock()
 	}
 	close(f.done)
