@@ -153,7 +153,7 @@ func (o *Orbits) effectiveRank(groups [][]int, opt Options) (Estimate, error) {
 		for k, c := range count { // what objects weigh has the sum of their number, also where one is left out
 			h += float64(float64(c) * by[k] * float64(len(count)) / float64(objects))
 		}
-		return elementary.Exp(h)
+		return min(max(elementary.Exp(h), 1), float64(d))
 	}), nil
 }
 
