@@ -32,7 +32,8 @@ func (d *driver) measure(ctx context.Context) error {
 	}
 	s := d.subject
 	d.gauge = &scale.Gauge{
-		Types: map[string]string{}, Whole: s.OutSpec.Type, Declared: s.Declared, Scale: math.NaN(),
+		Types: map[string]string{}, Whole: s.OutSpec.Type, Declared: s.Declared,
+		Features: s.OutSpec.Features, Scale: math.NaN(),
 	}
 	for _, f := range s.OutSpec.Fields {
 		d.gauge.Types[f.Name] = f.Type

@@ -334,8 +334,8 @@ func studyKeys() []studyKey {
 		},
 		{
 			ofOutput, "output", "",
-			"what the model returns: scores, image, mask, tensor, boxes, field, frames, rows, signal, " +
-				"record (default: scores)",
+			"what the model returns: scores, image, mask, tensor, embedding, boxes, field, frames, rows, " +
+				"signal, record (default: scores)",
 			text(func(s *job.Study) *string { return &s.Output.Space }),
 		},
 		{

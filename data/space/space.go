@@ -68,6 +68,9 @@ type Spec struct {
 	Set int `json:"set,omitempty"`
 	// Of is the other set of an incidence.
 	Of int `json:"of,omitempty"`
+	// Features says that the numbers of a vector are one point: what counts is how far two of them are apart, and no
+	// number has a unit of its own.
+	Features bool `json:"features,omitempty"`
 	// Fields are the specs of the fields of a record, in their order.
 	Fields []Spec `json:"fields,omitempty"`
 }

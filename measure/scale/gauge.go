@@ -31,6 +31,8 @@ type Gauge struct {
 	Whole string
 	// Declared says that scores were declared to be those of classes, so that they have a unit in common.
 	Declared bool
+	// Features says that a prediction is one point, see [space.Spec].Features: one part, whatever its channels.
+	Features bool
 	// Centred says that what all numbers of a prediction have in common is taken off before they are measured.
 	Centred bool
 }

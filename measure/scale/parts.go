@@ -100,6 +100,9 @@ func (g *Gauge) whole(v space.Value) []piece {
 	if g != nil {
 		typ = g.Whole
 	}
+	if g != nil && g.Features {
+		return []piece{{value: v, typ: typ}}
+	}
 	c, ok := v.(centred)
 	if !ok {
 		return []piece{cut(v, typ)}

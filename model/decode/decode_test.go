@@ -762,17 +762,73 @@ func TestSpecs(t *testing.T) {
 		{axes("N", 8, 4, 6), decode.OutputSpec{Space: space.KindImage}, []int{8, 4, 6}, ""},
 		{axes("N", 8, 4, 6), decode.OutputSpec{Space: space.KindMask}, []int{4, 6}, ""},
 		{axes("N", 8, 4, 6), decode.OutputSpec{Space: space.KindTensor, Type: "regular"}, []int{8, 4, 6}, "regular"},
+		{axes("N", 8, 1, 1), decode.OutputSpec{Space: decode.Embedding, Type: "regular"}, []int{8}, "regular"},
+		{axes("N", "K", 1), decode.OutputSpec{Space: decode.Embedding}, []int{-1}, ""},
 	} {
 		k, err := decode.New(sig(t, tensor.Float32, axes("N", 1, 28, 28), c.out...), decode.InputSpec{}, c.spec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o := k.Out(); !slices.Equal(o.Shape, c.shape) || o.Type != c.typ || o.Name != "y" {
+		if o := k.Out(); !slices.Equal(o.Shape, c.shape) || o.Type != c.typ || o.Name != "y" ||
+			o.Features != (c.spec.Space == decode.Embedding) {
 			t.Errorf("%v %v: %+v", c.out, c.spec, o)
 		}
 		if i := k.In(); !slices.Equal(i.Shape, []int{1, 28, 28}) || i.Kind != space.KindImage {
 			t.Errorf("%+v", i)
 		}
+	}
+}
+
+// An embedding is a vector of features, whatever axes of length 1 stand around it, and comes back as it was answered.
+func TestEmbedding(t *testing.T) {
+	for _, shape := range [][]any{{"N", 6}, {"N", 6, 1, 1}, {"N", 1, 6}, {"N", "K", 1, "L"}} {
+		k, err := decode.New(sig(t, tensor.Float32, axes("N", 1, 28, 28), axes(shape...)...), decode.InputSpec{},
+			decode.OutputSpec{Space: decode.Embedding})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := k.Out(); o.Kind != space.KindTensor || len(o.Shape) != 1 {
+			t.Errorf("%v: %+v", shape, o)
+		}
+		full := []int{2}
+		for _, a := range shape[1:] {
+			switch n := a.(type) {
+			case int:
+				full = append(full, n)
+			default:
+				full = append(full, map[any]int{"K": 6, "L": 1}[a])
+			}
+		}
+		y := tensor.FromFloat32([]float32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, full...)
+		got, err := k.Decode([]tensor.Named{{Name: "y", Tensor: y}}, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, ok := got[1].(*space.Tensor); !ok || !slices.Equal(v.Shape, []int{6}) || v.Val[0] != 7 {
+			t.Errorf("%v: %+v", shape, got[1])
+		}
+		back, err := decode.Raw(k, got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x := floats(t, back); !slices.Equal(back.Shape, full) || x[11] != 12 {
+			t.Errorf("%v: %v of shape %v, want %v", shape, x, back.Shape, full)
+		}
+	}
+	if _, err := decode.New(sig(t, tensor.Float32, axes("N", 1, 28, 28), axes("N", 6, 7, 7)...), decode.InputSpec{},
+		decode.OutputSpec{Space: decode.Embedding}); err == nil ||
+		!strings.Contains(err.Error(), "has 3 axes for each sample, and an embedding has one") {
+		t.Errorf("maps as embeddings: %v", err)
+	}
+	k, err := decode.New(sig(t, tensor.Float32, axes("N", 1, 28, 28), axes("N", "K", "L")...), decode.InputSpec{},
+		decode.OutputSpec{Space: decode.Embedding})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := tensor.FromFloat32([]float32{1, 2, 3, 4}, 1, 2, 2)
+	if _, err := k.Decode([]tensor.Named{{Name: "y", Tensor: y}}, 1); err == nil ||
+		!strings.Contains(err.Error(), "has 2 axes") {
+		t.Errorf("a map as embedding: %v", err)
 	}
 }
 
@@ -805,7 +861,7 @@ func FuzzCodec(f *testing.F) {
 			Layout: []string{"", "NCHW", "NHWC"}[layout%3], Channels: []string{"", "rgb", "grey"}[how%3],
 			Sample: []int{1, 28, 28},
 		}, decode.OutputSpec{
-			Space:  []space.Kind{"scores", "image", "mask", "tensor"}[where%4],
+			Space:  []space.Kind{"scores", "image", "mask", "tensor", "embedding"}[where%5],
 			Decode: []string{"", "raw", "softmax", "probabilities"}[how%4],
 		})
 		if err != nil {

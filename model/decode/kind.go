@@ -13,6 +13,8 @@ import (
 // is nil is not done with that kind.
 type kind struct {
 	of space.Kind
+	// makes is the kind of the values that are read, where that is another one; "" for the same.
+	makes space.Kind
 	// owned says that a study tells whether rows belong to nodes, to edges or to the sample.
 	owned bool
 	// fed is how a field of a record becomes an input.
@@ -31,7 +33,7 @@ type kind struct {
 func kinds() []*kind {
 	return []*kind{
 		&scoresKind, &imageKind, &maskKind, &tensorKind, &boxesKind, &fieldKind, &framesKind, &rowsKind, &linksKind,
-		&pairsKind, &signalKind, &volumeKind,
+		&pairsKind, &signalKind, &volumeKind, &embeddingKind,
 	}
 }
 

@@ -349,7 +349,7 @@ func (d *decoder) raw(predictions []space.Value) (tensor.Named, error) {
 func (d *decoder) rawOne(p space.Value) ([]float64, []int, error) {
 	if l, ok := p.(space.Linear); ok {
 		k := d.k
-		if k.of != p.Kind() {
+		if cmp.Or(k.makes, k.of) != p.Kind() {
 			k = kindFor(p.Kind(), nil)
 		}
 		if k.decoded != nil && k.decoded.raw != nil {

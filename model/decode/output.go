@@ -61,8 +61,8 @@ func kindOrScores(k space.Kind) space.Kind { return cmp.Or(k, scoresKind.of) }
 // errSpace refuses a kind that no output is read as.
 func errSpace(k *kind) error {
 	return fmt.Errorf(
-		"output.space: %q is not known; say scores, image, mask, tensor, boxes, field, frames, rows, pairs, "+
-			"signal or volume", k.of)
+		"output.space: %q is not known; say scores, image, mask, tensor, embedding, boxes, field, frames, "+
+			"rows, pairs, signal or volume", k.of)
 }
 
 // placed reads an output as rows, pairs, a signal or frames.

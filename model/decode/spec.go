@@ -52,7 +52,8 @@ type InputSpec struct {
 type OutputSpec struct {
 	// which output; "" for the first, and for boxes those that are found by their shapes
 	Name string
-	// scores, image, mask, tensor, boxes, field, frames, rows (of the sample), pairs or signal; "" for scores
+	// scores, image, mask, tensor, embedding, boxes, field, frames, rows (of the sample), pairs or signal; "" for
+	// scores
 	Space space.Kind
 	// Decode turns the array into the value. For scores: "softmax" (default), "probabilities" (checked), "logits" or
 	// "raw". For masks: "argmax" over the channels, "threshold" for class 1 where the only channel is above Threshold

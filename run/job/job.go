@@ -528,8 +528,8 @@ type Input struct {
 
 // Output says what the models return.
 type Output struct {
-	// default scores
-	Space string `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=scores,enum=image,enum=mask,enum=tensor,enum=boxes,enum=field,enum=frames,enum=rows,enum=signal,enum=volume,enum=record" more:"kind"`
+	// embedding: a vector of features, one point for each sample; default scores
+	Space string `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=scores,enum=image,enum=mask,enum=tensor,enum=embedding,enum=boxes,enum=field,enum=frames,enum=rows,enum=signal,enum=volume,enum=record" more:"kind"`
 	// which output of the model; default the first
 	Name string `json:"name,omitempty" yaml:"name,omitempty" jsonschema:"minLength=1"`
 	// default softmax for scores; argmax for masks with a channel per class, else raw; raw for images and tensors;
@@ -539,7 +539,7 @@ type Output struct {
 	Threshold []float64 `json:"threshold,omitempty" yaml:"threshold,omitempty" jsonschema:"minItems=1,maxItems=1" study:"single"`
 	// how the group should move the output; default invariant for scores, same for the others
 	Action string `json:"action,omitempty" yaml:"action,omitempty" jsonschema:"enum=invariant,enum=same"`
-	// tensor: representation that the channels carry; default trivial
+	// tensor and embedding: representation that the channels carry; default trivial
 	Type Type `json:"type,omitzero" yaml:"type,omitempty"`
 	// space boxes
 	Boxes Boxes `json:"boxes,omitzero" yaml:"boxes,omitempty"`

@@ -330,9 +330,9 @@ func (s *Study) checkOutput(report func(path, message string)) {
 		}
 	}
 	of := s.Output.Type
-	if of != (Type{}) && space != "tensor" {
-		report("output.type", fmt.Sprintf("only an output of space tensor has one, but the space is %s; leave it out",
-			space))
+	if of != (Type{}) && !typed(space) {
+		report("output.type", fmt.Sprintf("only an output of space tensor or embedding has one, but the space is %s; "+
+			"leave it out", space))
 	}
 	if of.Name != "" && of.Matrices != "" {
 		report("output.type", fmt.Sprintf("the name %s and matrices; say one of them", of.Name))
@@ -411,6 +411,9 @@ func (s *Study) OutputSpace() string {
 	}
 	return spaceOf(s.Task)
 }
+
+// typed tells whether the channels of an output carry a representation that a study may name.
+func typed(space string) bool { return space == "tensor" || space == "embedding" }
 
 // spaceOf is the output space that goes with a task.
 func spaceOf(task string) string {
@@ -518,7 +521,7 @@ func Defaults(s *Study) {
 		set(&s.Output.Decode, "raw")
 	}
 	set(&s.Output.Action, "same")
-	if s.Output.Space == "tensor" {
+	if typed(s.Output.Space) {
 		set(&s.Output.Type, Type{Name: "trivial"})
 	}
 	if s.Data.Views == "" { // else nothing is moved

@@ -100,8 +100,8 @@ func changes(beyond bool) []change {
 			},
 			{
 				"type", "{space: scores,", "{type: regular,",
-				"study.yaml:10:16: output.type: only an output of space tensor has one, but the space is scores; " +
-					"leave it out",
+				"study.yaml:10:16: output.type: only an output of space tensor or embedding has one, but the space " +
+					"is scores; leave it out",
 			},
 			{
 				"huge grid", "grid: 72", "grid: [100000, 100000]",
