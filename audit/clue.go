@@ -36,8 +36,10 @@ const (
 	ClueBatchFinite  ClueName = "batch-finite"
 	ClueTrainingNorm ClueName = "training-norm" // the graph normalises over the batch; Location names the node
 	// ClueRandomNode: the graph holds an operator that draws random numbers; Location names it.
-	ClueRandomNode     ClueName = "random-node"
-	ClueConstant       ClueName = "constant-output" // outputs, or channels of them, do not vary
+	ClueRandomNode ClueName = "random-node"
+	ClueConstant   ClueName = "constant-output" // outputs, or channels of them, do not vary
+	// ClueCollapsed: an embedding holds less than two directions, or nothing beyond rounding.
+	ClueCollapsed      ClueName = "collapsed-features"
 	ClueOffset         ClueName = "offset"          // the uncentred size of the outputs is far above their spread
 	ClueSlopeRounding  ClueName = "slope-rounding"  // float64 shrinks the error as rounding would
 	ClueSlopeViolation ClueName = "slope-violation" // float64 leaves the error as it is

@@ -27,6 +27,7 @@ func looks() []look {
 		{ClueClasses, "whether only some classes are affected", []string{"sweep"}},
 		{ClueCleanComb, "whether exact elements hold and those between do not", []string{"endtoend"}},
 		{ClueConstant, "whether the outputs vary at all", []string{"controls"}},
+		{ClueCollapsed, "whether an embedding holds more than one direction", []string{"features"}},
 		{ClueConvention, "whether another convention of the motion passes", []string{"convention", "ports"}},
 		{ClueCrop, "whether a crop or a pad treats the sides of a map alike", []string{"lint"}},
 		{ClueCut, "whether what leaves the frame explains the error", []string{"lattice"}},

@@ -50,6 +50,9 @@ func (s *Subject) ports() []Port {
 // holds says what a value of a spec is: its kind with shape and type.
 func holds(f space.Spec) string {
 	t := string(f.Kind)
+	if f.Features {
+		t = "embedding"
+	}
 	var sizes []string
 	for _, d := range f.Shape {
 		size := "any"
@@ -130,7 +133,8 @@ func (s *Subject) architecture() *Architecture {
 
 // unusual are the clues that say that something about the data, the outputs or the errors is out of the ordinary.
 var unusual = []ClueName{
-	ClueInputScale, ClueUnmoved, ClueConstant, ClueOffset, ClueBatchFinite, ClueCut, ClueHeavyTail, ClueOneElement,
+	ClueInputScale, ClueUnmoved, ClueConstant, ClueCollapsed, ClueOffset, ClueBatchFinite, ClueCut, ClueHeavyTail,
+	ClueOneElement,
 	ClueNarrowPeak,
 	ClueClasses, ClueSampleEffect, ClueExtreme,
 }

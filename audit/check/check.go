@@ -13,6 +13,7 @@ import (
 	"nero/audit/check/endtoend"
 	"nero/audit/check/engines"
 	"nero/audit/check/extremes"
+	"nero/audit/check/features"
 	"nero/audit/check/forces"
 	"nero/audit/check/forms"
 	"nero/audit/check/gradient"
@@ -46,7 +47,7 @@ func All() []*audit.Check {
 		preflight.Check, sweep.Check, controls.Check, precision.Check, lattice.Check, endtoend.Check,
 		convention.Check, irreps.Check, ports.Check, uses.Check, subgroup.Check, variance.Check, search.Check,
 		decision.Check,
-		contract.Check,
+		contract.Check, features.Check,
 		lint.Check, order.Check, neighbors.Check, moving.Check, warmup.Check, laws.Check, ends.Check,
 		company.Check, engines.Check, shifts.Check, smooth.Check, border.Check, extremes.Check, sizes.Check,
 		layers.Check, mend.Check, lie.Check,

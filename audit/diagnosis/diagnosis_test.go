@@ -63,7 +63,10 @@ var looks = map[string][]audit.ClueName{
 	},
 	"batch-leak": {audit.ClueBatchPosition, "!" + audit.ClueTrainingNorm, "!" + audit.ClueRepeats},
 	"collapsed":  {audit.ClueConstant},
-	"unmoved":    {audit.ClueUnmoved, audit.ClueGradient, audit.ClueForwardHolds, audit.ClueExtreme},
+
+	"collapsed-features": {audit.ClueCollapsed},
+
+	"unmoved": {audit.ClueUnmoved, audit.ClueGradient, audit.ClueForwardHolds, audit.ClueExtreme},
 	"rounding": {
 		audit.ClueSlopeRounding, "!" + audit.ClueSlopeViolation,
 		"!" + audit.ClueKernelAsymmetry, "!" + audit.ClueReducedPrecision,

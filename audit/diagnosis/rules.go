@@ -158,6 +158,16 @@ func Rules() []Rule {
 			Verify: "the scale s of the outputs is far above rounding",
 		},
 		{
+			ID: "collapsed-features", Quiet: true, Everywhere: true,
+			Cause: "the embedding has collapsed: its features hold next to nothing of the input, and that they stay " +
+				"says nothing",
+			Needs: []audit.ClueName{audit.ClueCollapsed},
+			Weigh: []Weight{{audit.ClueCollapsed, sure + strong, -sure}},
+			Fix: "train it anew with a loss that keeps inputs apart: negatives, a term for variance and covariance, " +
+				"or a stopped gradient; or name the output that is the embedding",
+			Verify: "the effective rank is well above 2",
+		},
+		{
 			ID: "unmoved", Quiet: true, Benign: true,
 			Cause: "the group leaves the inputs as they are: they are blank, or symmetric themselves, and no error " +
 				"can show",
