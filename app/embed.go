@@ -47,6 +47,9 @@ type EmbedOptions struct {
 	What []string
 	// Against is another release, an ONNX file; empty for what the study says, or else none.
 	Against string
+	// AgainstValue is the value of that release that is read, as Value is; empty for what the study says, or else for
+	// the name that is read of the models.
+	AgainstValue string
 	// Samples is how many are asked at most, on all sides together; 0 for 512.
 	Samples int
 	// Elements is how many elements are asked at most, the identity among them; 0 for 25.
@@ -114,6 +117,10 @@ func (o *EmbedOptions) check(a *App, s *job.Study) (*sheet.Form[*encoder.Report]
 			return nil, err
 		}
 	}
+	if o.AgainstValue != "" && o.Against == "" {
+		return nil, fmt.Errorf("%s: %s is a value of another release; name its file with %s, or leave the value out",
+			a.option("against-value"), o.AgainstValue, a.option("against"))
+	}
 	if o.Out == "" {
 		return nil, nil //nolint:nilnil // none is a good answer
 	}
@@ -134,11 +141,8 @@ func (a *App) Embed(ctx context.Context, s *job.Study, o EmbedOptions) (*EmbedRe
 	if e.Sequence.Views != "" {
 		return a.embedSequences(ctx, s, o)
 	}
-	if e.Chain {
-		return nil, s.Errorf("embedding.chain", "says which of given views belong together; add data: {views: "+
-			"FILE.csv}, or leave it out")
-	}
 	o.Value, o.Against = cmp.Or(o.Value, e.Value), cmp.Or(o.Against, e.Against)
+	o.AgainstValue = cmp.Or(o.AgainstValue, e.AgainstValue)
 	if len(o.What) == 0 {
 		o.What = e.What
 	}
@@ -346,7 +350,7 @@ func (f *features) model(ctx context.Context, m *eval.Model, other string) (*enc
 		Confidence: w.Study.Audit.Confidence, NoSplit: !slices.Contains(f.o.What, embedSplit),
 		NoGenerators: !slices.Contains(f.o.What, embedGenerators), Stage: step.stage,
 	}
-	r, err := f.open(m.Name)
+	r, err := f.open(m.Name, f.o.Value, f.app.option("value"))
 	if err != nil {
 		return nil, err
 	}
@@ -376,7 +380,7 @@ func (f *features) model(ctx context.Context, m *eval.Model, other string) (*enc
 		}
 	}
 	if other != "" {
-		o, err := f.open(other)
+		o, err := f.open(other, cmp.Or(f.o.AgainstValue, f.o.Value), f.app.option("against-value"))
 		if err != nil {
 			return nil, err
 		}
@@ -489,14 +493,13 @@ func (r *reader) close() {
 	}
 }
 
-// open finds the value that is read of a model.
-func (f *features) open(model string) (*reader, error) {
+// open finds the value that is read of a model, the output if there is no name. An option names it.
+func (f *features) open(model, value, option string) (*reader, error) {
 	r := &reader{model: model}
 	inside, err := f.w.Interior(model, f.w.EngineOf(model), f.o.Workers)
 	if errors.Is(err, workload.ErrNoGraph) {
-		if f.o.Value != "" {
-			return nil, fmt.Errorf("%s %s: %w: leave it out, and the answers are the features", f.app.option("value"),
-				f.o.Value, err)
+		if value != "" {
+			return nil, fmt.Errorf("%s %s: %w: leave it out, and the answers are the features", option, value, err)
 		}
 		for _, m := range f.w.Eval.Models {
 			if m.Name == model {
@@ -509,10 +512,10 @@ func (f *features) open(model string) (*reader, error) {
 		return nil, err
 	}
 	r.inside = inside
-	if r.value = inside.Output(); f.o.Value != "" {
-		if r.value, err = valueOf(inside, f.o.Value); err != nil {
+	if r.value = inside.Output(); value != "" {
+		if r.value, err = valueOf(inside, value); err != nil {
 			r.close()
-			return nil, fmt.Errorf("%s: %w", f.app.option("value"), err)
+			return nil, fmt.Errorf("%s: %s: %w", option, model, err)
 		}
 	}
 	return r, nil

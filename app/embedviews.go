@@ -95,6 +95,7 @@ func (a *App) featuresOnly(s *job.Study, o EmbedOptions, why string) error {
 		{len(o.What) > 0, a.option("what"), ""},
 		{len(e.What) > 0, "", "embedding.what"},
 		{o.Against != "", a.option("against"), ""},
+		{o.AgainstValue != "", a.option("against-value"), ""},
 		{e.Against != "", "", "embedding.against"},
 		{e.Anchors > 0, "", "embedding.anchors"},
 	} {
@@ -246,7 +247,7 @@ func (l *listing) picturesOf(ctx context.Context, f *features, model string, a *
 	step := begin(l.app.tell, TaskEmbed, model, "predictions")
 	defer step.end()
 	step.size(len(values))
-	r, err := f.open(model)
+	r, err := f.open(model, f.o.Value, f.app.option("value"))
 	if err != nil {
 		return nil, err
 	}

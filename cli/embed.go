@@ -34,6 +34,7 @@ func (a *App) embed() *cobra.Command {
 		Example: "  nero embed studies/digits/demo.yaml --group C4\n" +
 			"  nero embed study.yaml --value /pool/Flatten_output_0 -o embedding.json\n" +
 			"  nero embed study.yaml --only v1 --against v2.onnx -f markdown\n" +
+			"  nero embed v1.onnx --data photos --value pool --against v2.onnx --against-value neck\n" +
 			"  nero embed encoder.onnx --views views.csv --value /norm/Div_output_0",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -62,6 +63,8 @@ func (a *App) embed() *cobra.Command {
 		"output)")
 	f.StringSliceVar(&o.What, "what", nil, "parts to ask beside maps: split, generators (default: both)")
 	f.StringVar(&o.Against, "against", "", "another release, a model `file`: can it read the index of this one?")
+	f.StringVar(&o.AgainstValue, "against-value", "", "`name` of the value, or node, of that release (default: the "+
+		"same as --value)")
 	f.IntVar(&o.Samples, "samples", 0, "samples to ask at most, on all sides (default: 512)")
 	f.IntVar(&o.Elements, "elements", 0, "elements to ask at most, with the identity (default: 25)")
 	f.StringVarP(&o.Format, "format", "f", app.EmbedFormats()[0], "text, json, markdown, html")
@@ -69,7 +72,7 @@ func (a *App) embed() *cobra.Command {
 	f.StringArrayVar(&o.Only, "only", nil, "ask this `model` of the study alone, by its name; repeat for several")
 	f.IntVarP(&o.Workers, "workers", "w", workers(), "workers; their number changes no number")
 	ofResult.holds(f, "format", "out")
-	ofAudit.holds(f, "value", "what", "against", "samples", "elements", "only")
+	ofAudit.holds(f, "value", "what", "against", "against-value", "samples", "elements", "only")
 	ofEngine.holds(f, "workers")
 	inParts(c)
 	return c

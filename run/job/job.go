@@ -136,6 +136,8 @@ type Embedding struct {
 	What []string `json:"what,omitempty" yaml:"what,omitempty" jsonschema:"minItems=1,maxItems=2,uniqueItems,enum=split,enum=generators" study:"single"`
 	// a later release of the model, an ONNX file: can it read an index of this one's features? default none
 	Against string `json:"against,omitempty" yaml:"against,omitempty" jsonschema:"minLength=1"`
+	// value of the graph of that release, or node, that is read; default that of the same name as value
+	AgainstValue string `json:"against_value,omitempty" yaml:"against_value,omitempty" jsonschema:"minLength=1"`
 	// samples that others are compared with by cosines; default 300, or as many as there are
 	Anchors int `json:"anchors,omitempty" yaml:"anchors,omitempty" jsonschema:"minimum=2"`
 	// of given views only those next to each other are said to show one thing, in the order in which the list first

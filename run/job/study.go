@@ -187,6 +187,18 @@ func (s *Study) check(report func(path, message string)) {
 	s.checkData(report)
 	s.checkOutput(report)
 	s.checkOrbit(report)
+	s.checkEmbedding(report)
+}
+
+// checkEmbedding reports what says something of what is not there.
+func (s *Study) checkEmbedding(report func(path, message string)) {
+	if s.Embedding.Chain && s.Data.Views == "" {
+		report("embedding.chain", "says which of given views belong together; add data: {views: FILE.csv}, or leave "+
+			"it out")
+	}
+	if s.Embedding.AgainstValue != "" && s.Embedding.Against == "" {
+		report("embedding.against_value", "is a value of another release; add against: FILE.onnx, or leave it out")
+	}
 }
 
 // Given is the name of the group of views that are listed, which is none.

@@ -31,6 +31,26 @@ audit: {preset: production, confidence: 0.95}
 // few is the smallest study, for cases that add to it.
 const few = "version: 1\nmodels: [{name: a, onnx: a.onnx}]\ndata: {images: x}\ngroup: {name: C4}\n"
 
+// What a study says of features must be about something that it has, before anything is opened.
+func TestEmbeddingOfNothing(t *testing.T) {
+	for text, want := range map[string]string{
+		"{chain: true}": "study.yaml:5:20: embedding.chain: says which of given views belong together; add data: " +
+			"{views: FILE.csv}, or leave it out",
+		"{against_value: pool}": "study.yaml:5:28: embedding.against_value: is a value of another release; add " +
+			"against: FILE.onnx, or leave it out",
+		"{against_value: pool, against: b.onnx}": "",
+	} {
+		_, err := ParseStudy("study.yaml", []byte(few+"embedding: "+text+"\n"))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	views := "version: 1\nmodels: [{name: a, onnx: a.onnx}]\ndata: {views: v.csv}\nembedding: {chain: true}\n"
+	if _, err := ParseStudy("study.yaml", []byte(views)); err != nil {
+		t.Errorf("neighbors of given views: %v", err)
+	}
+}
+
 func TestParseStudy(t *testing.T) {
 	s, err := ParseStudy("study.yaml", []byte(good))
 	if err != nil {

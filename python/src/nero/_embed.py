@@ -55,6 +55,7 @@ def embed(
     group: Optional[str] = None,
     value: Optional[str] = None,
     against: Optional[PathLike] = None,
+    against_value: Optional[str] = None,
     what: Sequence[str] = (),
     only: Sequence[str] = (),
     samples: Optional[int] = None,
@@ -69,13 +70,14 @@ def embed(
     >>> nero.embed("study.yaml", group="C4").features[0].ratios  # doctest: +SKIP
     >>> nero.embed("study.yaml", only=["v1"], against="v2.onnx").features[0].index  # doctest: +SKIP
 
-    value names a value of the graph, or the node that makes it, in place of the output. what are the parts beside maps: split, generators.
+    value names a value of the graph, or the node that makes it, in place of the output, against_value one of the other release, by default that of the same name. what are the parts beside maps: split, generators.
     """
     args = ["embed", os.fspath(study)]
     said = {
         "group": group,
         "value": value,
         "against": against,
+        "against-value": against_value,
         "samples": samples,
         "elements": elements,
         "workers": workers,
