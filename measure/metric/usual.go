@@ -58,7 +58,7 @@ type choice struct {
 
 // Usual are the names of the metrics of a study that names none, for outputs of a spec: of records those of each field.
 // First come those of nero, in an order of their own, for a kind without any those that read any list of numbers; then
-// those that call themselves usual, see [Metric.Usual].
+// those that look at features, for an embedding; then those that call themselves usual, see [Metric.Usual].
 func (all List) Usual(out space.Spec, g Given) []string {
 	var names []string
 	if out.Kind == space.KindRecord {
@@ -77,6 +77,9 @@ func (all List) Usual(out space.Spec, g Given) []string {
 	}
 	if names == nil {
 		names = []string{Relative.Name, Absolute.Name}
+	}
+	if out.Features {
+		names = append(names, FeatureRatio.Name, FeatureCosine.Name)
 	}
 	for _, m := range all {
 		if m.Usual && m.Understands(out.Kind) && (g.Labeled || m.Ref != Target) && (g.Normalized || !m.Normalized) {

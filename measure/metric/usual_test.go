@@ -2,6 +2,7 @@ package metric_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"nero/data/space"
@@ -31,5 +32,18 @@ func TestUsual(t *testing.T) {
 				t.Errorf("%s as a field: %q, alone %q", k, of, names)
 			}
 		}
+	}
+}
+
+// Of a vector that is declared to be an embedding, what it is to other vectors is usual as well.
+func TestUsualOfFeatures(t *testing.T) {
+	vector := space.Spec{Kind: space.KindTensor, Shape: []int{64}}
+	if got := strings.Join(metric.List(metric.Builtin()).Usual(vector, metric.Given{}), " "); got != "relative absolute" {
+		t.Errorf("of a vector: %s", got)
+	}
+	vector.Features = true
+	got := strings.Join(metric.List(metric.Builtin()).Usual(vector, metric.Given{}), " ")
+	if got != "relative absolute feature_ratio feature_cosine" {
+		t.Errorf("of an embedding: %s", got)
 	}
 }

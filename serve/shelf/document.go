@@ -79,7 +79,7 @@ func task(s *job.Study) string {
 		return "detection"
 	case "field":
 		return "flow"
-	case "image", "tensor", "rows", "signal", "record", "frames":
+	case "image", "tensor", "embedding", "rows", "signal", "record", "frames":
 		return s.Output.Space
 	}
 	return "classification"
