@@ -56,11 +56,8 @@ func (r *Report) parts() []sheet.Part {
 					x.R2Inside.interval(), x.R2Outside.text(), x.R2Outside.interval()),
 			}})
 		}
-		if m.Given != nil {
-			all = append(all, m.Given.parts()...)
-		}
-		if m.Sequences != nil {
-			all = append(all, m.Sequences.part())
+		if q := m.asked(); q != nil {
+			all = append(all, q.parts()...)
 		}
 		if m.Against != nil {
 			all = append(all, m.Against.parts()...)
@@ -164,8 +161,8 @@ func (s *Split) part() sheet.Part {
 		Title: "Which directions hold the object, which its pose?",
 		Text: []string{fmt.Sprintf("Of %s, %s stay (%s), %s hold no object (%s), %s are the same for every object "+
 			"(%s).",
-			words.Plural(len(s.Mu), "direction", "directions"), figure0(s.Invariant), s.Invariant.whole(),
-			figure0(s.Moving), s.Moving.whole(), figure0(s.Pose), s.Pose.whole())},
+			words.Plural(len(s.Mu), "direction", "directions"), counted(s.Invariant), s.Invariant.whole(),
+			counted(s.Moving), s.Moving.whole(), counted(s.Pose), s.Pose.whole())},
 		Table: [][]string{{"part", "directions", "same object", "chance", "element R²", "interval"}},
 		Notes: []string{
 			"Stay: less than 5% of the variance lies within orbits. Hold no object: more than 95% does. Same object: " +
@@ -182,8 +179,8 @@ func (s *Split) part() sheet.Part {
 	return p
 }
 
-// figure0 is a count.
-func figure0(e Estimate) string { return strconv.Itoa(int(e.Value)) }
+// counted is a count.
+func counted(e Estimate) string { return strconv.Itoa(int(e.Value)) }
 
 // whole is an interval of counts.
 func (e Estimate) whole() string {

@@ -76,10 +76,10 @@ const (
 type Model struct {
 	Model  string `json:"model"`
 	Digest string `json:"sha256"`
-	// Value is the value of the graph that was read, Layer the node that makes it, Shape that of one sample.
+	// Value is the value of the graph that was read, Width how many numbers it has for a sample.
 	Value string `json:"value"`
 	Width int    `json:"width"`
-	// State and Sentence are the answer; Why is where features are not finite.
+	// State and Sentence are the answer; Why says where features are not finite, or why nothing can be told of them.
 	State    State  `json:"state" jsonschema:"enum=stay,enum=move,enum=lost,enum=undecided,enum=collapsed,enum=not finite"`
 	Sentence string `json:"sentence"`
 	Why      string `json:"why,omitempty"`

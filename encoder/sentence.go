@@ -1,12 +1,14 @@
 package encoder
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"nero/measure/embedding"
+	"nero/present/sheet"
 	"nero/present/words"
 )
 
@@ -29,81 +31,118 @@ func (m *Model) furthest() *Transformation {
 	return out
 }
 
-// conclude says in words what was found of a model.
-func (m *Model) conclude() {
-	far := m.furthest()
+// question is what is asked of features in place of what the elements of a group do.
+type question interface {
+	state() State
+	sentence(State) string
+	parts() []sheet.Part
+}
+
+// asked is the question that is asked of a model in place of that; nil for none.
+func (m *Model) asked() question {
 	switch {
-	case m.State != "":
 	case m.Given != nil:
-		m.State = m.Given.state()
+		return m.Given
 	case m.Sequences != nil:
-		m.State = m.Sequences.state()
-	case far == nil && len(m.Transformations) > 0:
+		return m.Sequences
+	}
+	return nil
+}
+
+// conclude says in one word and in a sentence what was found of a model.
+func (m *Model) conclude() {
+	if m.State == "" {
+		m.decide()
+	}
+	m.Sentence = m.Model + ": " + m.say()
+	if a := m.Against; a != nil && m.asked() == nil {
+		m.Sentence += " " + a.sentence()
+	}
+}
+
+// decide says what elements do together: they lose the object if one of them does, else move if one does, else it is
+// undecided if it is so of one.
+func (m *Model) decide() {
+	if q := m.asked(); q != nil {
+		m.State = q.state()
+		return
+	}
+	switch {
+	case len(m.Transformations) == 0:
+		m.State, m.Why = Undecided, "the identity is the only element"
+		return
+	case m.furthest() == nil:
 		m.State, m.Why = Undecided, "no element moves any of the samples, so that features which stay say nothing; "+
 			"give samples that are not symmetric themselves, or another group"
-	case far == nil:
-		m.State, m.Why = Undecided, "the identity is the only element"
-	default:
-		m.State = Stay
+		return
+	}
+	order := []State{Stay, Undecided, Move, Lost}
+	at := 0
+	for i := range m.Transformations {
+		if t := &m.Transformations[i]; !t.idle {
+			at = max(at, slices.Index(order, m.stateOf(t)))
+		}
+	}
+	m.State = order[at]
+}
+
+// decisive is the transformation that the sentence is about: the first that loses the object, else that which takes
+// features furthest; nil for none.
+func (m *Model) decisive() *Transformation {
+	if m.State == Lost {
 		for i := range m.Transformations {
-			t := &m.Transformations[i]
-			switch s := m.stateOf(t); {
-			case t.idle:
-			case s == Lost && m.State != Lost:
-				m.State, far = s, t
-			case s == Move && m.State != Lost, s == Undecided && m.State == Stay:
-				m.State = s
+			if t := &m.Transformations[i]; !t.idle && m.stateOf(t) == Lost {
+				return t
 			}
 		}
 	}
-	out := &strings.Builder{}
-	fmt.Fprintf(out, "%s: ", m.Model)
-	switch {
-	case m.State == Collapsed, m.State == NotFinite:
-	case m.Given != nil:
-		m.Sentence = out.String() + m.Given.sentence(m.State)
-		return
-	case m.Sequences != nil:
-		m.Sentence = out.String() + m.Sequences.sentence(m.State)
-		return
-	}
+	return m.furthest()
+}
+
+// say is the sentence about the state.
+func (m *Model) say() string {
 	switch m.State {
 	case NotFinite:
-		fmt.Fprintf(out, "not finite: %s.", m.Why)
+		return fmt.Sprintf("not finite: %s.", m.Why)
 	case Collapsed:
-		fmt.Fprintf(out, "collapsed: %s", m.Why)
-		if far != nil && float64(far.Ratio.Low) >= StaysBelow {
-			fmt.Fprintf(out, ", and what is left does not stay: %s takes it %s of the way to another object (%s).",
-				far.Element, words.Percent(float64(far.Ratio.Value)), far.Ratio.percent())
-			break
-		}
-		out.WriteString(", so that how far they go says nothing.")
+		return m.collapsed()
+	case Stay, Move, Lost, Undecided:
+	}
+	if q := m.asked(); q != nil {
+		return q.sentence(m.State)
+	}
+	far := m.decisive()
+	if far == nil {
+		return fmt.Sprintf("nothing can be told: %s.", m.Why)
+	}
+	way := fmt.Sprintf("%s of the way", words.Percent(float64(far.Ratio.Value)))
+	switch m.State { //nolint:exhaustive // the others are said above
 	case Stay:
-		fmt.Fprintf(out, "the features stay: no element takes them further than %s of the distance to another object.",
-			figure(float64(far.Ratio.High)))
+		return fmt.Sprintf("the features stay: no element takes them further than %s of the distance to another "+
+			"object.", figure(float64(far.Ratio.High)))
 	case Move:
-		fmt.Fprintf(out, "the features move: %s takes them %s of the way to another object (%s)", far.Element,
-			words.Percent(float64(far.Ratio.Value)), far.Ratio.percent())
+		out := fmt.Sprintf("the features move: %s takes them %s to another object (%s)", far.Element, way,
+			far.Ratio.percent())
 		if x := m.mapOf(far.Element); x != nil {
-			out.WriteString("; " + m.within() + x.explains())
+			out += "; " + m.within() + x.explains()
 		}
-		out.WriteString(".")
+		return out + "."
 	case Lost:
-		fmt.Fprintf(out, "the features lose the object: %s takes them as far as another object, %s of the way (%s), "+
-			"and %s%s.", far.Element, words.Percent(float64(far.Ratio.Value)), far.Ratio.percent(), m.within(),
-			m.mapOf(far.Element).explains())
-	case Undecided:
-		if far == nil {
-			fmt.Fprintf(out, "nothing can be told: %s.", m.Why)
-			break
-		}
-		fmt.Fprintf(out, "how far the features move is not decided: %s takes them %s of the way to another object "+
-			"(%s); give more samples.", far.Element, words.Percent(float64(far.Ratio.Value)), far.Ratio.percent())
+		return fmt.Sprintf("the features lose the object: %s takes them as far as another object, %s (%s), and %s%s.",
+			far.Element, way, far.Ratio.percent(), m.within(), m.mapOf(far.Element).explains())
 	}
-	if a := m.Against; a != nil {
-		out.WriteString(" " + a.sentence())
+	return fmt.Sprintf("how far the features move is not decided: %s takes them %s to another object (%s); give more "+
+		"samples.", far.Element, way, far.Ratio.percent())
+}
+
+// collapsed is the sentence about features that hold too little.
+func (m *Model) collapsed() string {
+	far := m.furthest()
+	if far == nil || !(float64(far.Ratio.Low) >= StaysBelow) {
+		return fmt.Sprintf("collapsed: %s, so that how far they go says nothing.", m.Why)
 	}
-	m.Sentence = out.String()
+	return fmt.Sprintf("collapsed: %s, and what is left does not stay: %s takes it %s of the way to another object (%s).",
+		m.Why, far.Element, words.Percent(float64(far.Ratio.Value)), far.Ratio.percent())
 }
 
 // explains says how well a linear map tells where features are after an element. An R² that is not above zero is no
@@ -230,14 +269,6 @@ func figure(x float64) string {
 // largest are the n transformations that take features furthest, the furthest first.
 func (m *Model) largest(n int) []Transformation {
 	all := slices.Clone(m.Transformations)
-	slices.SortStableFunc(all, func(a, b Transformation) int {
-		switch {
-		case a.Ratio.Value > b.Ratio.Value:
-			return -1
-		case a.Ratio.Value < b.Ratio.Value:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(all, func(a, b Transformation) int { return cmp.Compare(b.Ratio.Value, a.Ratio.Value) })
 	return all[:min(n, len(all))]
 }

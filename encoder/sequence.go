@@ -360,7 +360,7 @@ func (s *Sequences) sentence(state State) string {
 	return head + strings.Join(all, "; ") + "."
 }
 
-func (s *Sequences) part() sheet.Part {
+func (s *Sequences) parts() []sheet.Part {
 	p := sheet.Part{
 		Title: "What do order and route of views do?",
 		Table: [][]string{{
@@ -396,5 +396,5 @@ func (s *Sequences) part() sheet.Part {
 		p.Notes = append(p.Notes, fmt.Sprintf("Next view: MRR of the view after one more action (%s), by a linear map "+
 			"for each of them from the vector, among the single views of the sample.", words.List(s.Next)))
 	}
-	return p
+	return []sheet.Part{p}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,9 +50,10 @@ func Take(s *Subject) (*Model, error) {
 	}
 	t := &taker{Subject: s, opt: embedding.Options{Seed: s.Seed, Confidence: s.Confidence}}
 	t.out = &Model{Model: s.Model, Digest: s.Digest, Value: s.Value}
+	sides := map[split.Side]*embedding.Orbits{}
 	for _, side := range split.Sides() {
-		o := s.orbits(side)
-		err := o.Check()
+		sides[side] = s.orbits(side)
+		err := sides[side].Check()
 		if nf, ok := errors.AsType[*embedding.NotFiniteError](err); ok {
 			t.out.State = NotFinite
 			t.out.Why = fmt.Sprintf("feature %d of %s is %g at sample %s, %s", nf.Component, s.Value, nf.Value,
@@ -62,10 +64,8 @@ func Take(s *Subject) (*Model, error) {
 		if err != nil {
 			return nil, fmt.Errorf("side %s: %w", side, err)
 		}
-		*map[split.Side]**embedding.Orbits{
-			split.Fit: &t.fit, split.Choose: &t.choose, split.Confirm: &t.confirm,
-		}[side] = o
 	}
+	t.fit, t.choose, t.confirm = sides[split.Fit], sides[split.Choose], sides[split.Confirm]
 	if err := t.take(); err != nil {
 		return nil, err
 	}
@@ -517,19 +517,27 @@ func (t *taker) backward(out *Against, adapters []embedding.NamedMap, narrow nar
 	return nil
 }
 
+// adapters are what new features went through, in the order in which it was tried, with the worst that is said of each.
+func (a *Against) adapters() (names []string, state map[string]string) {
+	order := []string{embedding.Compatible, embedding.Undecided, embedding.Worse}
+	state = map[string]string{}
+	for _, r := range a.Backward {
+		was, known := state[r.Adapter]
+		if !known {
+			names = append(names, r.Adapter)
+		}
+		if !known || slices.Index(order, r.State) > slices.Index(order, was) {
+			state[r.Adapter] = r.State
+		}
+	}
+	return names, state
+}
+
 // index is what is said of the index: that the new release reads it as it is or through an adapter, or, of the best of
 // these, that it finds less or that it is not decided.
 func (a *Against) index() string {
-	by := map[string]string{}
-	for _, r := range a.Backward {
-		switch now := by[r.Adapter]; {
-		case now == "" || r.State == embedding.Worse:
-			by[r.Adapter] = r.State
-		case now == embedding.Compatible:
-			by[r.Adapter] = r.State
-		}
-	}
 	out := embedding.Worse
+	_, by := a.adapters()
 	for _, state := range by {
 		switch state {
 		case embedding.Compatible:
@@ -543,15 +551,9 @@ func (a *Against) index() string {
 
 // through is the first adapter by which the index can be read, "" for none.
 func (a *Against) through() string {
-	for _, name := range []string{"none", "isometry", "similarity", "affine"} {
-		n, fine := 0, true
-		for _, r := range a.Backward {
-			if r.Adapter == name {
-				n++
-				fine = fine && r.State == embedding.Compatible
-			}
-		}
-		if n > 0 && fine {
+	names, by := a.adapters()
+	for _, name := range names {
+		if by[name] == embedding.Compatible {
 			return name
 		}
 	}
