@@ -55,8 +55,9 @@ func (a *App) embedViews(ctx context.Context, s *job.Study, o EmbedOptions) (*Em
 		ask = l.texts
 	}
 	r := &encoder.Report{
-		Format: encoder.FormatNumber, Seed: s.Seed, Confidence: encoder.Number(cmp.Or(s.Audit.Confidence, job.PresetConfidence)),
-		Group: job.Given, Measure: "each two of an object are given to show one thing", Elements: set.Views,
+		Format: encoder.FormatNumber, Seed: s.Seed, Group: job.Given,
+		Confidence: encoder.Number(cmp.Or(s.Audit.Confidence, job.PresetConfidence)),
+		Measure:    "each two of an object are given to show one thing", Elements: set.Views,
 	}
 	if s.Embedding.Chain {
 		r.Measure = "those next to each other are given to show one thing"

@@ -141,8 +141,8 @@ func (m *Model) collapsed() string {
 	if far == nil || !(float64(far.Ratio.Low) >= StaysBelow) {
 		return fmt.Sprintf("collapsed: %s, so that how far they go says nothing.", m.Why)
 	}
-	return fmt.Sprintf("collapsed: %s, and what is left does not stay: %s takes it %s of the way to another object (%s).",
-		m.Why, far.Element, words.Percent(float64(far.Ratio.Value)), far.Ratio.percent())
+	return fmt.Sprintf("collapsed: %s, and what is left does not stay: %s takes it %s of the way to another object "+
+		"(%s).", m.Why, far.Element, words.Percent(float64(far.Ratio.Value)), far.Ratio.percent())
 }
 
 // explains says how well a linear map tells where features are after an element. An R² that is not above zero is no

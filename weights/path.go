@@ -134,14 +134,14 @@ func (a *Aligned) sentence(v Verdict) string {
 			words.Plural(moved, "unit", "units"), words.Figures(float64(a.After)), words.Figures(float64(a.Before)),
 			words.Figures(float64(a.Function.Error)))
 	case SameFunction:
-		return fmt.Sprintf("Same function, other weights: the answers are %s of their scale apart at the probes, and no "+
-			"symmetry that was tried takes the weights closer than %s.", words.Figures(float64(a.Function.Error)),
+		return fmt.Sprintf("Same function, other weights: the answers are %s of their scale apart at the probes, and "+
+			"no symmetry that was tried takes the weights closer than %s.", words.Figures(float64(a.Function.Error)),
 			words.Figures(float64(a.After)))
 	case Different:
 	}
 	return fmt.Sprintf("Different: the answers are %s of their scale apart at the probes, and the weights %s apart "+
-		"with their units paired, %s as stored.", words.Figures(float64(a.Function.Error)), words.Figures(float64(a.After)),
-		words.Figures(float64(a.Before)))
+		"with their units paired, %s as stored.", words.Figures(float64(a.Function.Error)),
+		words.Figures(float64(a.After)), words.Figures(float64(a.Before)))
 }
 
 // parts are what people read of it.

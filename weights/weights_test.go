@@ -606,8 +606,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// An output that is 0 at every probe has no scale: zeros of another sign are no error of it, anything else is an endless
-// one, and neither takes away what another output says.
+// An output that is 0 at every probe has no scale: zeros of another sign are no error of it, anything else is an
+// endless one, and neither takes away what another output says.
 func TestErrorOfZeros(t *testing.T) {
 	of := func(x, y float32) (all [][]tensor.Named) {
 		for _, v := range []float32{1, y} {
