@@ -115,7 +115,7 @@ func (m *Model) say() string {
 	if far == nil {
 		return fmt.Sprintf("nothing can be told: %s.", m.Why)
 	}
-	way := fmt.Sprintf("%s of the way", words.Percent(float64(far.Ratio.Value)))
+	way := words.Percent(float64(far.Ratio.Value)) + " of the way"
 	switch m.State { //nolint:exhaustive // the others are said above
 	case Stay:
 		return fmt.Sprintf("the features stay: no element takes them further than %s of the distance to another "+

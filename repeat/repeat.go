@@ -96,9 +96,9 @@ const gone = 10
 // ErrGone is that there is no server any more.
 var ErrGone = errors.New("the server has gone")
 
-// Schedule is the order of the questions: each round asks every view of every object once, in an order of its own that
+// schedule is the order of the questions: each round asks every view of every object once, in an order of its own that
 // the seed decides, so that repeats of one question are apart in time and neighbours differ.
-func (s *Subject) Schedule(times int, seed uint64) []Question {
+func (s *Subject) schedule(times int, seed uint64) []Question {
 	var round, all []Question
 	for i, t := range s.Things {
 		for v, has := range t.Has {
@@ -135,7 +135,7 @@ func (s *Subject) answer(ctx context.Context, q Question) (Answer, error) {
 
 // Collect asks all questions, so many at once.
 func (s *Subject) Collect(ctx context.Context, times, workers int, seed uint64) (Times, error) {
-	asked := s.Schedule(times, seed)
+	asked := s.schedule(times, seed)
 	out := make(Times, len(s.Things))
 	for i, t := range s.Things {
 		out[i] = make([][]Answer, len(s.Views))

@@ -82,7 +82,7 @@ func find(t *testing.T, m *Model, view string) *View {
 func TestScheduleAsksEachOnceARound(t *testing.T) {
 	s := subject(20, []string{"A", "B"}, false, nil)
 	s.Things[3].Has[1] = false
-	asked := s.Schedule(3, 9)
+	asked := s.schedule(3, 9)
 	if len(asked) != 3*39 {
 		t.Fatalf("%d questions", len(asked))
 	}
@@ -96,7 +96,7 @@ func TestScheduleAsksEachOnceARound(t *testing.T) {
 	if len(seen) != 3*39 || seen[Question{3, 1, 0}] != 0 {
 		t.Errorf("%d different questions", len(seen))
 	}
-	if !reflect.DeepEqual(asked, s.Schedule(3, 9)) || reflect.DeepEqual(asked, s.Schedule(3, 10)) {
+	if !reflect.DeepEqual(asked, s.schedule(3, 9)) || reflect.DeepEqual(asked, s.schedule(3, 10)) {
 		t.Error("the order is not that of the seed")
 	}
 	if reflect.DeepEqual(asked[0].Object, asked[39].Object) && reflect.DeepEqual(asked[1].Object, asked[40].Object) &&

@@ -101,20 +101,12 @@ type OnPath struct {
 	Loss Number `json:"loss"`
 }
 
-// OtherError says that two files are no two checkpoints of one architecture.
-type OtherError struct{ Why string }
-
-// Error says where they differ.
-func (e *OtherError) Error() string {
-	return e.Why + ": the two are of different architectures, whose weights cannot be compared; name two files that " +
-		"were exported in the same way"
-}
-
 // onto are the numbers of b under the names of a.
 func onto(a, b *Network) (Numbers, error) {
 	x, y := a.Model.Proto().GetGraph(), b.Model.Proto().GetGraph()
 	other := func(format string, args ...any) error {
-		return &OtherError{fmt.Sprintf("%s and %s: ", a.Name, b.Name) + fmt.Sprintf(format, args...)}
+		return fmt.Errorf("%s and %s: %s: the two are of different architectures, whose weights cannot be compared; "+
+			"name two files that were exported in the same way", a.Name, b.Name, fmt.Sprintf(format, args...))
 	}
 	if n, m := len(x.GetNode()), len(y.GetNode()); n != m {
 		return nil, other("%s and %s", words.Plural(n, "node", "nodes"), words.Plural(m, "node", "nodes"))

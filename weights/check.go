@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -35,9 +34,6 @@ func rounded(d tensor.DType, val []float64, shape []int) (tensor.Tensor, error) 
 	return decode.Rounded(d, val, shape...)
 }
 
-// ErrNothing marks models without weights to look at.
-var ErrNothing = errors.New("no stored weights to look at")
-
 // Network is a model with what is known of its units and what runs it.
 type Network struct {
 	// Name is that of the file, for messages.
@@ -66,8 +62,8 @@ func Open(name string, m *onnx.Model, shapes map[string][]int) (*Network, error)
 		return nil, err
 	}
 	if len(g.Stored()) == 0 {
-		return nil, fmt.Errorf("%s: %w: no operator reads a stored tensor of floating-point numbers; name a model "+
-			"with its weights in the file", name, ErrNothing)
+		return nil, fmt.Errorf("%s: no stored weights to look at: no operator reads a stored tensor of floating-point "+
+			"numbers; name a model with its weights in the file", name)
 	}
 	n, err := numbersOf(m, g)
 	if err != nil {

@@ -51,8 +51,8 @@ type Map struct {
 	Lambda float64
 }
 
-// Penalties are those that are tried where nobody names any.
-func Penalties() []float64 {
+// usualPenalties are those that are tried where nobody names any.
+func usualPenalties() []float64 {
 	var out []float64
 	for e := -8; e <= 3; e++ {
 		out = append(out, elementary.Pow(10, float64(e)))
@@ -78,7 +78,7 @@ func Learn(fit, choose Pairs, shift bool, penalties []float64) (*Map, error) {
 			e, e2)
 	}
 	if penalties == nil {
-		penalties = Penalties()
+		penalties = usualPenalties()
 	}
 	for _, l := range penalties {
 		if !(l >= 0) || math.IsInf(l, 1) {

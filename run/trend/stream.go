@@ -104,16 +104,6 @@ func (s *Stream) Clone() *Stream {
 // Evidence are the logarithms after each release.
 func (s *Stream) Evidence() []float64 { return s.evidence }
 
-// Alarmed is after which release, from 1, the evidence first reached 1/α; 0 for none.
-func (s *Stream) Alarmed(alpha float64) int {
-	for i, e := range s.evidence {
-		if e >= -elementary.Log(alpha) {
-			return i + 1
-		}
-	}
-	return 0
-}
-
 // Tally is the objects so far.
 func (s *Stream) Tally() aggregate.Tally { return s.all }
 
