@@ -107,7 +107,7 @@ func (r *Reader) list() (*listing, error) {
 		f := &file{name: filepath.ToSlash(name), at: at}
 		if err != nil {
 			out.skipped = append(out.skipped, Skipped{f.name, "it cannot be read: permission denied"})
-			return nil
+			return nil //nolint:nilerr // it is told among what was left out
 		}
 		if d.Type()&fs.ModeSymlink != 0 {
 			info, err := os.Stat(at)
