@@ -216,16 +216,16 @@ func (c *checker) try(ctx context.Context, e *Element, s *Symmetry) error {
 		s.State = Holds
 	default:
 		s.State = Refuted
-		s.Why = fmt.Sprintf("the answers move by %.2g of their scale, and rounding leaves at most %g", float64(got.Error),
-			mostError)
+		s.Why = fmt.Sprintf("the answers move by %.2g of their scale, and rounding leaves at most %g",
+			float64(got.Error), mostError)
 		rough, err := c.rough(ctx, s.Tensors)
 		if err != nil {
 			return err
 		}
 		if float64(got.Error) <= mostRough*rough {
 			s.State = Untested
-			s.Why = fmt.Sprintf("the answers move by %.2g s, and rounding the stored numbers otherwise moves them by "+
-				"%.2g s: they are too rough to show it", float64(got.Error), rough)
+			s.Why = fmt.Sprintf("the answers move by %.2g of their scale, and rounding the stored numbers otherwise "+
+				"moves them by %.2g: they are too rough to show it", float64(got.Error), rough)
 		}
 	}
 	return nil

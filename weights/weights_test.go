@@ -116,7 +116,6 @@ func TestRoughNumbersRefuteNothing(t *testing.T) {
 	}
 }
 
-
 // Numbers that are moved without those that go along change the answers: what is compared sees it.
 func TestHalfAMoveIsRefuted(t *testing.T) {
 	n, b := open(t, unitstest.MLP(1, "Relu"))
