@@ -14,8 +14,8 @@ func trim() {
 
 // apart lets C take blocks of a megabyte and more from the system one by one, so that each goes back when it is freed.
 // Left alone, glibc takes them from what it keeps as soon as such a block was freed once, and of a model of 47 MB more
-// than 100 MB stand below what is still in use. It holds for the process; a session that is not lean keeps what it takes in an
-// arena of its own and asks seldom.
+// than 100 MB stand below what is still in use. It holds for the process; a session that is not lean keeps what it
+// takes in an arena of its own and asks seldom.
 func apart() {
 	const megabyte = 1 << 20
 	mmapThreshold := -3 // M_MMAP_THRESHOLD
