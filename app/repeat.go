@@ -424,8 +424,9 @@ func thingsOf(s *job.Study, set *views.Set, read func(string) repeat.Answer) ([]
 			x.Label = label.Text
 		}
 		for _, name := range set.Views {
-			_, has := t.Views[name]
+			in, has := t.Views[name]
 			x.Has = append(x.Has, has)
+			x.Inputs = append(x.Inputs, in.File+"\x00"+in.Text)
 		}
 		all = append(all, x)
 	}

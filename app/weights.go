@@ -119,7 +119,7 @@ func (o *WeightsOptions) check(a *App, files []string) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	return writable(filepath.Dir(o.Out))
+	return a.reportFile(&job.Study{}, o.Out)
 }
 
 // Weights asks which stored numbers of a model may be moved without a change of what it computes, or, of two, whether

@@ -36,6 +36,9 @@ func (f *keyFlags) add(c *cobra.Command, keys []studyKey) {
 
 // lay lays the flags that are given over a study.
 func (f *keyFlags) lay(s *job.Study) error {
+	if f.set.Changed("data") && f.set.Changed("views") { // the one would be passed over without a word
+		return errors.New("--data and --views both say what is asked: leave one away")
+	}
 	for _, k := range f.all {
 		if f.set.Changed(k.name) {
 			if err := s.Change("--"+k.name, k.lay); err != nil {

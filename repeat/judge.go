@@ -299,6 +299,21 @@ func (b *book) alike(i int) float64 {
 	return sum / float64(pairs)
 }
 
+// asksTheSame tells whether a view has the input of the reference for every object that has both.
+func (b *book) asksTheSame(v int) bool {
+	both, ref := 0, b.o.Reference
+	for _, t := range b.Things {
+		if !t.Has[v] || !t.Has[ref] {
+			continue
+		}
+		both++
+		if t.Inputs == nil || t.Inputs[v] != t.Inputs[ref] {
+			return false
+		}
+	}
+	return both > 0
+}
+
 // view compares a view with the reference.
 func (b *book) view(v int) *View {
 	ref := b.o.Reference
@@ -370,7 +385,10 @@ func (b *book) view(v int) *View {
 		p := Number(s.P)
 		x.Excess, x.P = &effect, &p
 	}
+	x.vacuous = b.asksTheSame(v)
 	switch threshold := b.o.Threshold; {
+	case x.vacuous:
+		x.State = Open
 	case float64(effect.High) < threshold:
 		x.State = Same
 	case float64(effect.Low) > threshold:
@@ -708,6 +726,11 @@ func (b *book) verdict(m *Model) {
 			m.Reasons = append(m.Reasons, "the view "+v.Name+" is answered otherwise")
 		case Open:
 			open++
+			if v.vacuous {
+				m.Reasons = append(m.Reasons, "the view "+v.Name+" asks the same as "+b.Views[b.o.Reference]+
+					" of every object, so that nothing is shown of it")
+				break
+			}
 			m.Reasons = append(m.Reasons, "whether the view "+v.Name+" is answered alike is open")
 		}
 	}

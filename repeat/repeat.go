@@ -65,6 +65,8 @@ type Thing struct {
 	Environment string
 	// Has says which views there are of it.
 	Has []bool
+	// Inputs tell inputs of views apart: two views with the same text here are asked the same. Nil where nobody looked.
+	Inputs []string
 }
 
 // Subject is a model with what it is asked.

@@ -129,6 +129,27 @@ func TestOneAnswerToAll(t *testing.T) {
 	}
 }
 
+// A view that asks the same as the reference of every object passes nothing, whatever is answered; one that does so of
+// some objects is judged.
+func TestViewsThatAskTheSame(t *testing.T) {
+	for _, c := range []struct {
+		other string
+		want  document.Verdict
+		state string
+	}{{"text", document.NeedsAttention, Open}, {"another text", document.Passed, Same}} {
+		s := subject(120, []string{"A", "B"}, false, func(q Question) Answer { return said(label(q.Object)) })
+		for i, x := range s.Things {
+			if x.Inputs = []string{"text", "text"}; i == 7 {
+				x.Inputs[1] = c.other
+			}
+		}
+		m := judged(t, s, usual(2))
+		if v := find(t, m, "B"); m.Verdict != c.want || v.State != c.state {
+			t.Errorf("%s: %s, the view %s, %q", c.other, m.Verdict, v.State, m.Reasons)
+		}
+	}
+}
+
 // The sentence says of the contract what the verdict does: 70 objects without an error keep a rate of 0.05 where their
 // number was fixed, and a stream of them is not decided yet.
 func TestSentenceOfTheContract(t *testing.T) {

@@ -141,6 +141,8 @@ type View struct {
 	Accuracy *Estimate `json:"accuracy,omitempty"`
 	// the effect against the threshold: same, differs or open
 	State string `json:"state,omitempty" jsonschema:"enum=same,enum=differs,enum=open"`
+	// the view is asked with the very inputs of the reference
+	vacuous bool
 }
 
 // The states of a view.
