@@ -35,14 +35,15 @@ func TestUsual(t *testing.T) {
 	}
 }
 
-// Of a vector that is declared to be an embedding, what it is to other vectors is usual as well.
+// Of a vector that is declared to be an embedding, what it is beside other vectors is usual as well.
 func TestUsualOfFeatures(t *testing.T) {
 	vector := space.Spec{Kind: space.KindTensor, Shape: []int{64}}
-	if got := strings.Join(metric.List(metric.Builtin()).Usual(vector, metric.Given{}), " "); got != "relative absolute" {
+	all := metric.List(metric.Builtin())
+	if got := strings.Join(all.Usual(vector, metric.Given{}), " "); got != "relative absolute" {
 		t.Errorf("of a vector: %s", got)
 	}
 	vector.Features = true
-	got := strings.Join(metric.List(metric.Builtin()).Usual(vector, metric.Given{}), " ")
+	got := strings.Join(all.Usual(vector, metric.Given{}), " ")
 	if got != "relative absolute feature_ratio feature_cosine" {
 		t.Errorf("of an embedding: %s", got)
 	}

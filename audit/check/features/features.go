@@ -273,12 +273,12 @@ func (a *asker) invariance(r *Result, sw *sweep.Result, floor float64) error {
 		return nil // all that could be said of elements would be noise
 	case got.Vacuous:
 		r.Collapsed = true
-		a.collapsed(fmt.Sprintf("its features hold %s directions, and below %d that they stay says nothing",
+		a.collapsed(fmt.Sprintf("its features have the effective rank %s, and below %d that they stay says nothing",
 			audit.Figures(r.Rank.Value), embedding.Collapsed), rank)
 	default:
 		p.Clue(audit.Clue{
 			Name: audit.ClueCollapsed, Strength: 1, Location: "output", Evidence: []audit.Evidence{rank},
-			Text: fmt.Sprintf("the features hold %s directions", audit.Figures(r.Rank.Value)),
+			Text: fmt.Sprintf("the effective rank of the features is %s", audit.Figures(r.Rank.Value)),
 		})
 	}
 	for k, j := range a.use {

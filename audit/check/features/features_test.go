@@ -37,18 +37,18 @@ func sin(x float64) float64 { s, _ := elementary.Sincos(x); return s }
 
 // Encoders whose answer to a turn is known.
 var (
-	// features of the radius alone, of which no line holds all
+	// Features of the radius alone, of which no line holds all.
 	invariant = encoder(func(x, y float64, k int) float64 {
 		return sin(float64(k+1)*elementary.Hypot(x, y) + float64(k))
 	})
-	// the radius, and nothing else
+	// The radius, and nothing else.
 	collapsed = encoder(func(x, y float64, k int) float64 { return float64(k+1) * elementary.Hypot(x, y) })
 	constant  = encoder(func(_, _ float64, k int) float64 { return float64(k) })
-	// three vectors that turn with the input, of lengths that depend on the radius
+	// Three vectors that turn with the input, of lengths that depend on the radius.
 	turning = encoder(func(x, y float64, k int) float64 {
 		return []float64{x, y}[k%2] * sin(1+float64(k/2)*elementary.Hypot(x, y))
 	})
-	// waves in six directions, fast enough that a turned input is another one to them
+	// Waves in six directions, fast enough that a turned input is another one to them.
 	neither = encoder(func(x, y float64, k int) float64 {
 		s, c := elementary.Sincos(float64(k))
 		return sin(float64(9*s*x) + float64(9*c*y) + float64(k*k))
@@ -59,10 +59,14 @@ var (
 func subject(t audittest.TB, name string, p audit.Predictor, moves bool) *audit.Subject {
 	g := catalog.SO2()
 	in := audittest.Plane(t, g)
+	plane, ok := g.(group.Planar)
+	if !ok {
+		t.Fatalf("%s does not act on the plane", g.Name())
+	}
 	var out action.Action = action.Trivial{G: g}
 	if moves {
 		rep, err := action.Given(g, "plane", 2, func(e group.Element) []float64 {
-			a, _ := g.(group.Planar).Affine(e)
+			a, _ := plane.Affine(e)
 			return []float64{a[0][0], a[0][1], a[1][0], a[1][1]}
 		})
 		if err != nil {
