@@ -84,8 +84,8 @@ func studentised(resamples int, confidence float64, draw func() (deviation, se f
 	return [2]float64{low.x[k-1], -high.x[k-1]}
 }
 
-// least are the k smallest of the numbers that were added, in order. Where few are asked for, almost all others are seen
-// to be larger at once; sorting all of them takes as long as drawing them.
+// least are the k smallest of the numbers that were added, in order. Where few are asked for, almost all others are
+// seen to be larger at once; sorting all of them takes as long as drawing them.
 type least struct {
 	k int
 	x []float64

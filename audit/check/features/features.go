@@ -278,7 +278,7 @@ func (a *asker) invariance(r *Result, sw *sweep.Result, floor float64) error {
 	default:
 		p.Clue(audit.Clue{
 			Name: audit.ClueCollapsed, Strength: 1, Location: "output", Evidence: []audit.Evidence{rank},
-			Text: fmt.Sprintf("the effective rank of the features is %s", audit.Figures(r.Rank.Value)),
+			Text: "the effective rank of the features is " + audit.Figures(r.Rank.Value),
 		})
 	}
 	for k, j := range a.use {
