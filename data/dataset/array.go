@@ -410,8 +410,8 @@ func widen(dst []float64, b []byte, step int, d tensor.DType) {
 		for i := range dst {
 			dst[i] = math.Float64frombits(le.Uint64(b[i*step:]))
 		}
-	case tensor.Undefined:
-		panic("dataset: undefined element type")
+	case tensor.Undefined, tensor.String:
+		panic("dataset: no element type of numbers")
 	}
 }
 

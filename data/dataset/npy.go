@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"nero/data/space"
 	"nero/data/tensor"
 )
 
@@ -18,6 +21,39 @@ var npyFormat = &Format{
 	Sniff:   Sniff{Head: startsNpy},
 	Options: []Option{WithLayout, WithLabels},
 	Open:    reads(opener.openFile),
+}
+
+// ReadArray reads the array of numbers of a file, npy or IDX, plain or gzip.
+func ReadArray(fsys fs.FS, name string) (*space.Tensor, error) {
+	if fsys == nil {
+		fsys = disk{}
+	}
+	a, err := newOpener(fsys).open(name)
+	if err != nil {
+		return nil, err
+	}
+	b, err := a.piece(0, a.count)
+	if err != nil {
+		return nil, inFile(name, err)
+	}
+	t := &space.Tensor{Shape: slices.Clone(a.shape), Val: make([]float64, a.count)}
+	widen(t.Val, b, 1, a.dtype)
+	if i := slices.IndexFunc(t.Val, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }); i >= 0 {
+		return nil, inFile(name, fmt.Errorf("number %d is %v: %w", i, t.Val[i], ErrNotFinite))
+	}
+	return t, nil
+}
+
+// ArrayShape is the shape of the array of a file, which is not read further where it is long.
+func ArrayShape(fsys fs.FS, name string) ([]int, error) {
+	if fsys == nil {
+		fsys = disk{}
+	}
+	a, err := newOpener(fsys).open(name)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(a.shape), nil
 }
 
 // The npy format is numpy's own (numpy.lib.format): magic, version, length of the header, a Python dictionary,

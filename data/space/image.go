@@ -116,6 +116,9 @@ func (m *Image) Bytes() int {
 	return n
 }
 
+// Listed are the pictures of the same object.
+func (m *Image) Listed() []Value { return listed(m.Views) }
+
 // Pictures is the image alone.
 func (m *Image) Pictures() []*Image { return []*Image{m} }
 

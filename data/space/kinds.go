@@ -24,7 +24,7 @@ type Info struct {
 func Kinds() []*Info {
 	return []*Info{
 		&scoresKind, &imageKind, &tensorKind, &fieldKind, &rowsKind, &pairsKind, &signalKind, &framesKind,
-		&volumeKind, &maskKind, &boxesKind, &linksKind, &recordKind,
+		&volumeKind, &maskKind, &boxesKind, &linksKind, &textKind, &recordKind,
 	}
 }
 

@@ -70,6 +70,7 @@ var draws = map[Kind]func(t *rapid.T) Value{
 		n, w := side(t), side(t)
 		return &Pairs{N: n, W: w, Val: drawFloats(t, n*n*w)}
 	},
+	KindText: func(t *rapid.T) Value { return &Text{Content: rapid.StringN(1, -1, 20).Draw(t, "text")} },
 	KindSignal: func(t *rapid.T) Value {
 		c, n := side(t), side(t)
 		return &Signal{C: c, T: n, Rate: 16, Val: drawFloats(t, c*n)}
@@ -208,7 +209,7 @@ func TestLikeIsRoomOfTheSameForm(t *testing.T) {
 func TestWithOwnNumbersIsTheValue(t *testing.T) {
 	everyKind(t, func(t *rapid.T, i *Info, v Value) {
 		w, err := v.With(slices.Clone(v.Numbers()))
-		if i.Kind == KindMask || i.Kind == KindBoxes {
+		if i.Kind == KindMask || i.Kind == KindBoxes || i.Kind == KindText {
 			if !errors.Is(err, errors.ErrUnsupported) {
 				t.Fatalf("labels were exchanged: %v, %v", w, err)
 			}
@@ -292,6 +293,7 @@ func TestStyleForgetsLengths(t *testing.T) {
 		{NewSignal(1, 9, 2), "signal 1x9", "signal 1x*"},
 		{&Links{Nodes: 3, From: []int32{1}, To: []int32{2}}, "links 1 of 3 nodes", "links"},
 		{NewFrames(2, 1, 4, 5), "frames 2x1x4x5", "frames *x1x4x5"},
+		{&Text{Content: "how long?"}, "text", "text"},
 		{&Frames{}, "frames frames[0 0 0 0]", "frames frames[0 0 0 0]"},
 		{
 			&Record{Names: []string{"a"}, Values: []Value{NewRows(2, 3)}}, "record {a: rows 2x3}",

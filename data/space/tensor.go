@@ -28,6 +28,9 @@ func newTensor(d []int) Value {
 type Tensor struct {
 	Shape []int
 	Val   []float64
+	// Views are arrays of the same object that somebody has listed, by the number of the view, this one among them; nil
+	// for an array alone. Whoever changes numbers leaves them out.
+	Views []*Tensor
 }
 
 // Kind is [KindTensor].
@@ -44,7 +47,7 @@ func (t *Tensor) Form() string { return fmt.Sprintf("tensor %v", t.Shape) }
 
 // Clone is a copy.
 func (t *Tensor) Clone() Value {
-	return &Tensor{Shape: slices.Clone(t.Shape), Val: slices.Clone(t.Val)}
+	return &Tensor{Shape: slices.Clone(t.Shape), Val: slices.Clone(t.Val), Views: t.Views}
 }
 
 // Like is zeros of the same shape.
@@ -64,7 +67,16 @@ func (t *Tensor) With(x []float64) (Value, error) {
 }
 
 // Bytes is 8 for each number.
-func (t *Tensor) Bytes() int { return 8 * len(t.Val) }
+func (t *Tensor) Bytes() int {
+	n := 8 * len(t.Val)
+	for _, v := range t.Views {
+		n += 8 * len(v.Val)
+	}
+	return n
+}
+
+// Listed are the arrays of the same object.
+func (t *Tensor) Listed() []Value { return listed(t.Views) }
 
 // Grid is the shape of a feature map (C, H, W), zeros for tensors of other ranks.
 func (t *Tensor) Grid() (c, h, w int) {

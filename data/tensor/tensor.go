@@ -15,7 +15,7 @@ import (
 // DType is an ONNX element type; the numbers are those of TensorProto.DataType.
 type DType int32
 
-// Element types that engines exchange. Strings and complex numbers are not among them.
+// Element types that engines exchange. Complex numbers are not among them.
 const (
 	Undefined DType = 0
 	Float32   DType = 1
@@ -25,12 +25,14 @@ const (
 	Int16     DType = 5
 	Int32     DType = 6
 	Int64     DType = 7
-	Bool      DType = 9
-	Float16   DType = 10
-	Float64   DType = 11
-	Uint32    DType = 12
-	Uint64    DType = 13
-	BFloat16  DType = 16
+	// String is texts, or bytes, of any length, see [OfStrings]. It has no size, and whatever computes refuses it.
+	String   DType = 8
+	Bool     DType = 9
+	Float16  DType = 10
+	Float64  DType = 11
+	Uint32   DType = 12
+	Uint64   DType = 13
+	BFloat16 DType = 16
 )
 
 var dtypes = [...]struct {
@@ -46,6 +48,9 @@ var dtypes = [...]struct {
 func (d DType) String() string {
 	if d.Size() > 0 {
 		return dtypes[d].name
+	}
+	if d == String {
+		return "string"
 	}
 	return fmt.Sprintf("type %d", int32(d))
 }
@@ -63,7 +68,7 @@ type Tensor struct {
 	DType DType
 	// every length >= 0; empty for a scalar, which has one element
 	Shape []int
-	// little-endian, row-major, Count(Shape)*DType.Size() bytes
+	// little-endian, row-major, Count(Shape)*DType.Size() bytes; of strings each with its length before it, in 4 bytes
 	Raw []byte
 }
 
@@ -143,6 +148,10 @@ func (t Tensor) Len() int { return Count(t.Shape) }
 
 // Check says whether type, shape and bytes agree.
 func (t Tensor) Check() error {
+	if t.DType == String {
+		_, err := t.Strings()
+		return err
+	}
 	if t.DType.Size() == 0 {
 		return fmt.Errorf("element %s is not supported", t.DType)
 	}
@@ -158,6 +167,9 @@ func (t Tensor) Check() error {
 
 // Clone copies the elements into fresh, aligned memory.
 func (t Tensor) Clone() Tensor {
+	if t.DType == String {
+		return Tensor{DType: String, Shape: append([]int{}, t.Shape...), Raw: append([]byte(nil), t.Raw...)}
+	}
 	o := New(t.DType, t.Shape...)
 	copy(o.Raw, t.Raw)
 	return o
@@ -186,6 +198,9 @@ func (t Tensor) Float32s() ([]float32, error) {
 
 // Float64s widens the elements of any type into dst, which is grown as needed and returned. 64-bit integers may round.
 func (t Tensor) Float64s(dst []float64) ([]float64, error) {
+	if t.DType == String {
+		return nil, fmt.Errorf("%w: %s", ErrDType, t.DType)
+	}
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
@@ -225,7 +240,7 @@ func (t Tensor) Float64s(dst []float64) ([]float64, error) {
 			dst[i] = Half(le.Uint16(b))
 		case BFloat16:
 			dst[i] = float64(math.Float32frombits(uint32(le.Uint16(b)) << 16))
-		case Float32, Undefined:
+		case Float32, Undefined, String:
 			return nil, fmt.Errorf("%w: %s", ErrDType, t.DType)
 		}
 	}
@@ -251,4 +266,41 @@ func Half(h uint16) float64 {
 		v = -v
 	}
 	return v
+}
+
+// OfStrings makes a tensor of strings, which are copied. It panics if the shape does not have as many elements.
+func OfStrings(x []string, shape ...int) Tensor {
+	if Count(shape) != len(x) {
+		panic("tensor: shape and length differ")
+	}
+	t := Tensor{DType: String, Shape: append([]int{}, shape...)}
+	for _, s := range x {
+		t.Raw = binary.LittleEndian.AppendUint32(t.Raw, uint32(len(s)))
+		t.Raw = append(t.Raw, s...)
+	}
+	return t
+}
+
+// Strings are the elements of a tensor of strings.
+func (t Tensor) Strings() ([]string, error) {
+	if t.DType != String {
+		return nil, fmt.Errorf("%w: %s, want string", ErrDType, t.DType)
+	}
+	const head = 4
+	n, err := CheckedCount(t.Shape, len(t.Raw)/head) // none is shorter than its length
+	if err != nil {
+		return nil, err
+	}
+	out, rest := make([]string, n), t.Raw
+	for i := range out {
+		if len(rest) < head || uint64(binary.LittleEndian.Uint32(rest)) > uint64(len(rest)-head) {
+			return nil, fmt.Errorf("string %d of %d is cut off", i, n)
+		}
+		size := int(binary.LittleEndian.Uint32(rest))
+		out[i], rest = string(rest[head:head+size]), rest[head+size:]
+	}
+	if len(rest) > 0 {
+		return nil, fmt.Errorf("%d bytes behind %d strings", len(rest), n)
+	}
+	return out, nil
 }

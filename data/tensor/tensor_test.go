@@ -34,7 +34,8 @@ func TestDTypes(t *testing.T) {
 		{Uint64, 13, "uint64", 8},
 		{BFloat16, 16, "bfloat16", 2},
 		{Undefined, 0, "type 0", 0},
-		{8, 8, "type 8", 0}, // strings
+		{String, 8, "string", 0},
+		{14, 14, "type 14", 0}, // complex64
 	} {
 		if int32(c.d) != c.number || c.d.String() != c.name || c.d.Size() != c.size {
 			t.Errorf("%d is %q of %d bytes, want %d, %q, %d", int32(c.d), c.d, c.d.Size(), c.number, c.name, c.size)
@@ -109,7 +110,11 @@ func TestCheck(t *testing.T) {
 		{New(Float64), ""},
 		{New(Float64, 0, 3), ""},
 		{Tensor{}, "type 0 is not supported"},
-		{Tensor{DType: 8, Shape: []int{1}, Raw: make([]byte, 1)}, "not supported"},
+		{Tensor{DType: 14, Shape: []int{1}, Raw: make([]byte, 1)}, "not supported"},
+		{OfStrings([]string{"", "ü", "\xff"}, 3, 1), ""},
+		{Tensor{DType: String, Shape: []int{1}, Raw: make([]byte, 1)}, "shape [1] has more than 0 elements"},
+		{Tensor{DType: String, Shape: []int{1}, Raw: []byte{2, 0, 0, 0, 'a'}}, "string 0 of 1 is cut off"},
+		{Tensor{DType: String, Shape: []int{1}, Raw: []byte{0, 0, 0, 0, 'a'}}, "1 bytes behind 1 strings"},
 		{Tensor{DType: Int16, Shape: []int{2}, Raw: make([]byte, 3)}, "3 bytes for int16[2], want 4"},
 		{Tensor{DType: Int16, Shape: []int{-2}}, "negative length -2"},
 		{Tensor{DType: Float64, Shape: []int{math.MaxInt / 8, 2}}, "more than"},
@@ -118,6 +123,28 @@ func TestCheck(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s%v: %v, want %q", c.x.DType, c.x.Shape, err, c.want)
 		}
+	}
+}
+
+// What is put into a tensor of strings comes out again, and no copy shares it.
+func TestStrings(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOf(rapid.String()).Draw(t, "words")
+		x := OfStrings(words, len(words))
+		y := x.Clone()
+		for i := range x.Raw {
+			x.Raw[i] = 0xff
+		}
+		got, err := y.Strings()
+		if err != nil || !slices.Equal(got, words) {
+			t.Fatalf("%q, %v", got, err)
+		}
+	})
+	if _, err := New(Uint8, 1).Strings(); !errors.Is(err, ErrDType) {
+		t.Errorf("numbers are read as strings: %v", err)
+	}
+	if _, err := OfStrings([]string{"1"}, 1).Float64s(nil); !errors.Is(err, ErrDType) {
+		t.Errorf("strings are read as numbers: %v", err)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"nero/symmetry/group"
 )
 
-// Views exchanges a picture for another one of the same object that somebody has listed. Nothing is computed, so every
+// Views exchanges a value for another one of the same object that somebody has listed. Nothing is computed, so every
 // element is exact.
 type Views struct{ g group.Group }
 
@@ -27,21 +27,21 @@ func (v *Views) Group() group.Group { return v.g }
 // Exact is true: no view is made of another one.
 func (v *Views) Exact(group.Element) bool { return true }
 
-// Apply is a view of the object. A picture of which no views are known stays itself at the first.
+// Apply is a view of the object. A value of which no views are known stays itself at the first.
 func (v *Views) Apply(g group.Element, x space.Value) (space.Value, error) {
-	m, ok := x.(*space.Image)
+	l, ok := x.(space.Listed)
 	if !ok {
-		return nil, fmt.Errorf("%w: %s is no picture", errors.ErrUnsupported, x.Form())
+		return nil, fmt.Errorf("%w: of %s no views are listed", errors.ErrUnsupported, x.Form())
 	}
 	if len(g) != 1 || !(g[0] >= 0) || g[0] != float64(int(g[0])) {
 		return nil, fmt.Errorf("%v is no view of %s", []float64(g), v.g.Name())
 	}
-	k := int(g[0])
+	k, views := int(g[0]), l.Listed()
 	switch {
-	case k < len(m.Views):
-		return m.Views[k].Clone(), nil
+	case k < len(views):
+		return views[k].Clone(), nil
 	case k == 0:
-		return m.Clone(), nil
+		return x.Clone(), nil
 	}
-	return nil, fmt.Errorf("%w: nobody has listed views of this picture", errors.ErrUnsupported)
+	return nil, fmt.Errorf("%w: nobody has listed views of this %s", errors.ErrUnsupported, x.Kind())
 }

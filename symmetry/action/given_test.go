@@ -43,6 +43,17 @@ func TestViews(t *testing.T) {
 	if _, err := a.Apply(group.Element{1}, alone); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("a picture alone at the second: %v", err)
 	}
+	words := &space.Text{Content: "a", Views: []*space.Text{{Content: "a"}, {Content: "b"}}}
+	if y, err := a.Apply(group.Element{1}, words); err != nil || y.(*space.Text).Content != "b" {
+		t.Errorf("a text in other words: %v, %v", y, err)
+	}
+	numbers := &space.Tensor{Shape: []int{1}, Views: []*space.Tensor{{Shape: []int{1}, Val: []float64{2}}}, Val: []float64{2}}
+	if y, err := a.Apply(group.Element{0}, numbers); err != nil || y.Numbers()[0] != 2 {
+		t.Errorf("an array: %v, %v", y, err)
+	}
+	if _, err := a.Apply(group.Element{1}, numbers); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("a second view of one: %v", err)
+	}
 	if _, err := a.Apply(group.Element{0}, &space.Scores{}); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("scores: %v", err)
 	}

@@ -13,7 +13,10 @@ import (
 	"nero/model/engine/remote/oippb"
 )
 
-// dtypes are the element types of the protocol that hold numbers. BYTES does not.
+// wordy is the element type of the protocol that holds texts and bytes, and no numbers.
+const wordy = "BYTES"
+
+// dtypes are the element types of the protocol that hold numbers.
 var dtypes = map[string]tensor.DType{
 	"BOOL": tensor.Bool, "UINT8": tensor.Uint8, "UINT16": tensor.Uint16, "UINT32": tensor.Uint32,
 	"UINT64": tensor.Uint64,
@@ -21,18 +24,32 @@ var dtypes = map[string]tensor.DType{
 	"FP16": tensor.Float16, "BF16": tensor.BFloat16, "FP32": tensor.Float32, "FP64": tensor.Float64,
 }
 
-// datatypes are the names of the types, sorted.
+// datatypes are the names of those types, sorted.
 func datatypes() []string { return slices.Sorted(maps.Keys(dtypes)) }
 
-// dtypeOf is the element type of a name of the protocol, in capitals or not; tensor.Undefined for one that holds no
-// numbers.
-func dtypeOf(datatype string) tensor.DType { return dtypes[strings.ToUpper(datatype)] }
+// dtypeOf is the element type of a name of the protocol, in capitals or not; tensor.Undefined for one that it does not
+// have.
+func dtypeOf(datatype string) tensor.DType {
+	if strings.EqualFold(datatype, wordy) {
+		return tensor.String
+	}
+	return dtypes[strings.ToUpper(datatype)]
+}
+
+// wordless tells whether an output holds no numbers.
+func wordless(datatype string) bool {
+	d := dtypeOf(datatype)
+	return d == tensor.Undefined || d == tensor.String
+}
 
 // DType is the element type of a name of the protocol; [tensor.Undefined] for one that holds no numbers.
-func DType(datatype string) tensor.DType { return dtypeOf(datatype) }
+func DType(datatype string) tensor.DType { return dtypes[strings.ToUpper(datatype)] }
 
 // Datatype is what the protocol calls an element type; "" for one that it does not have.
 func Datatype(d tensor.DType) string {
+	if d == tensor.String {
+		return wordy
+	}
 	for name, t := range dtypes {
 		if t == d {
 			return name
@@ -59,10 +76,19 @@ func shaped(name, datatype string, dims []int64, limit int) (d tensor.DType, sha
 		}
 		shape[i] = int(x)
 	}
-	if n, err = tensor.CheckedCount(shape, limit/d.Size()); err != nil {
+	if n, err = tensor.CheckedCount(shape, limit/atLeast(d)); err != nil {
 		return d, nil, 0, failed("the output %s came in shape %v: %v", quote(name), dims, err)
 	}
 	return d, shape, n, nil
+}
+
+// atLeast is how many bytes an element takes at least.
+func atLeast(d tensor.DType) int {
+	if d == tensor.String {
+		const length = 4 // stands before each
+		return length
+	}
+	return d.Size()
 }
 
 // fill makes a tensor of n elements, of which set writes each.
@@ -117,6 +143,16 @@ func typed(d tensor.DType, shape []int, n int, c *oippb.InferTensorContents) (te
 	var have int
 	var set func(b []byte, i int) error
 	switch d { //nolint:exhaustive // the others have no list
+	case tensor.String:
+		v := c.GetBytesContents()
+		if len(v) != n {
+			return tensor.Tensor{}, halfOf(len(v), shape, n)
+		}
+		words := make([]string, n)
+		for i, b := range v {
+			words[i] = string(b)
+		}
+		return tensor.OfStrings(words, shape...), nil
 	case tensor.Bool:
 		v := c.GetBoolContents()
 		have, set = len(v), func(b []byte, i int) error {
@@ -147,14 +183,24 @@ func typed(d tensor.DType, shape []int, n int, c *oippb.InferTensorContents) (te
 		return tensor.Tensor{}, fmt.Errorf("%s cannot come as typed contents; expected raw ones", d)
 	}
 	if have != n {
-		return tensor.Tensor{}, fmt.Errorf("%d elements came for shape %v, which has %d: half an answer", have, shape,
-			n)
+		return tensor.Tensor{}, halfOf(have, shape, n)
 	}
 	return fill(d, shape, n, set)
 }
 
+func halfOf(have int, shape []int, n int) error {
+	return fmt.Errorf("%d elements came for shape %v, which has %d: half an answer", have, shape, n)
+}
+
 // raw makes a tensor from bytes, which are not kept.
 func raw(d tensor.DType, shape []int, n int, b []byte) (tensor.Tensor, error) {
+	if d == tensor.String {
+		t := tensor.Tensor{DType: d, Shape: shape, Raw: b}
+		if err := t.Check(); err != nil {
+			return tensor.Tensor{}, fmt.Errorf("it came as %q: %w: half an answer", wordy, err)
+		}
+		return t.Clone(), nil
+	}
 	if len(b) != n*d.Size() {
 		return tensor.Tensor{}, fmt.Errorf("%d bytes came for %s in shape %v, which needs %d: half an answer", len(b),
 			d, shape, n*d.Size())

@@ -33,8 +33,12 @@ func FuzzTextAnswer(f *testing.F) {
 	f.Add(true, []byte(`{"outputs": [{"name": "o", "datatype": "FP64", "shape": [0], "data": []}]}`))
 	f.Fuzz(func(t *testing.T, numbers bool, body []byte) {
 		kind := map[bool]string{false: "BYTES", true: "FP64"}[numbers]
-		m := &Text{m: &Model{}, out: portMeta{Name: "o", Datatype: kind}}
-		if said, err := m.read(body); err == nil && (said.Numbers != nil) != numbers {
+		m := &Text{m: &Model{c: Config{MaxMessage: 1 << 20}}, out: portMeta{Name: "o", Datatype: kind}}
+		got, err := m.m.c.answer(body, nil, []string{"o"})
+		if err != nil {
+			return
+		}
+		if said, err := m.read(got); err == nil && (said.Numbers != nil) != numbers {
 			t.Fatalf("%+v", said)
 		}
 	})

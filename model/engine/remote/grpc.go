@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"net"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -137,7 +139,9 @@ func (g *viaGRPC) explain(ctx context.Context, err error) error {
 	case codes.Unimplemented:
 		return failed("%s: the server does not speak the Open Inference Protocol v2 over gRPC at this port", text)
 	case codes.ResourceExhausted:
-		return failed("%s; lower batch, or raise the message limit on the server", text)
+		return &coded{
+			failed("%s; lower batch or concurrency, or raise the limit on the server", text), http.StatusTooManyRequests,
+		}
 	default:
 		return failed("the server answers %s: %s", s.Code(), text)
 	}
@@ -162,8 +166,20 @@ func (g *viaGRPC) describe(ctx context.Context) (*description, error) {
 	}, nil
 }
 
-func (g *viaGRPC) infer(ctx context.Context, in []tensor.Named, outputs []string, n need) (*answer, error) {
+func (g *viaGRPC) infer(ctx context.Context, in []tensor.Named, outputs []string, with parameters, n need) (*answer,
+	error,
+) {
 	req := &oippb.ModelInferRequest{ModelName: g.at.Model, ModelVersion: g.c.Version}
+	for name, v := range with {
+		p, err := parameterOf(v)
+		if err != nil {
+			return nil, failed("the parameter %s: %v", quote(name), err)
+		}
+		if req.Parameters == nil {
+			req.Parameters = map[string]*oippb.InferParameter{}
+		}
+		req.Parameters[name] = p
+	}
 	size := 0
 	for _, t := range in {
 		shape := make([]int64, len(t.Shape))
@@ -188,6 +204,26 @@ func (g *viaGRPC) infer(ctx context.Context, in []tensor.Named, outputs []string
 	return readGRPC(&r, outputs, g.c.MaxMessage)
 }
 
+// parameterOf is a parameter as the protocol has it.
+func parameterOf(v any) (*oippb.InferParameter, error) {
+	switch x := v.(type) {
+	case string:
+		return &oippb.InferParameter{ParameterChoice: &oippb.InferParameter_StringParam{StringParam: x}}, nil
+	case bool:
+		return &oippb.InferParameter{ParameterChoice: &oippb.InferParameter_BoolParam{BoolParam: x}}, nil
+	case int:
+		return parameterOf(int64(x))
+	case int64:
+		return &oippb.InferParameter{ParameterChoice: &oippb.InferParameter_Int64Param{Int64Param: x}}, nil
+	case uint64:
+		if x > math.MaxInt64 {
+			return nil, fmt.Errorf("%d is larger than %d, the largest that gRPC carries", x, int64(math.MaxInt64))
+		}
+		return parameterOf(int64(x))
+	}
+	return nil, fmt.Errorf("%v is no text, no whole number, and neither true nor false", v)
+}
+
 // readGRPC takes an answer apart; limit bounds the bytes of a tensor.
 func readGRPC(r *oippb.ModelInferResponse, outputs []string, limit int) (*answer, error) {
 	raws := r.GetRawOutputContents()
@@ -197,7 +233,7 @@ func readGRPC(r *oippb.ModelInferResponse, outputs []string, limit int) (*answer
 	}
 	a := &answer{version: r.GetModelVersion()}
 	for i, o := range r.GetOutputs() {
-		if dtypeOf(o.GetDatatype()) == tensor.Undefined && !asked(outputs, o.GetName()) {
+		if wordless(o.GetDatatype()) && !asked(outputs, o.GetName()) {
 			continue
 		}
 		d, shape, n, err := shaped(o.GetName(), o.GetDatatype(), o.GetShape(), limit)

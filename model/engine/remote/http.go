@@ -300,12 +300,16 @@ func (h *viaHTTP) describe(ctx context.Context) (*description, error) {
 		nil
 }
 
-// infer sends binary tensors unless the server has refused them and then taken the same as JSON.
-func (h *viaHTTP) infer(ctx context.Context, in []tensor.Named, outputs []string, n need) (*answer, error) {
-	if h.asJSON.Load() {
-		return h.post(ctx, in, outputs, n, false)
+// infer sends binary tensors unless the server has refused them and then taken the same as JSON. Texts go as JSON, which
+// whoever reads them understands.
+func (h *viaHTTP) infer(ctx context.Context, in []tensor.Named, outputs []string, with parameters, n need) (*answer,
+	error,
+) {
+	words := slices.ContainsFunc(in, func(t tensor.Named) bool { return t.DType == tensor.String })
+	if words || h.asJSON.Load() {
+		return h.post(ctx, in, outputs, with, n, false)
 	}
-	a, err := h.post(ctx, in, outputs, n, true)
+	a, err := h.post(ctx, in, outputs, with, n, true)
 	var refused *refusal
 	if err == nil {
 		h.known.Store(true)
@@ -315,7 +319,7 @@ func (h *viaHTTP) infer(ctx context.Context, in []tensor.Named, outputs []string
 		return nil, err
 	}
 	h.client.CloseIdleConnections() // a server that stumbled may be about to cut its connection
-	a, second := h.post(ctx, in, outputs, n, false)
+	a, second := h.post(ctx, in, outputs, with, n, false)
 	f, _ := errors.AsType[*fault](second)
 	switch {
 	case second == nil:
@@ -334,16 +338,16 @@ type refusal struct{ error }
 
 func (r *refusal) Unwrap() error { return r.error }
 
-func (h *viaHTTP) post(ctx context.Context, in []tensor.Named, outputs []string, n need, binary bool) (*answer,
-	error,
-) {
-	head, raws, err := h.c.request(asking{}, in, outputs, binary)
+func (h *viaHTTP) post(ctx context.Context, in []tensor.Named, outputs []string, with parameters, n need,
+	binary bool,
+) (*answer, error) {
+	head, raws, err := h.c.request(asking{}, in, outputs, with, binary)
 	if err != nil {
 		return nil, err
 	}
 	body := append([][]byte{head}, raws...)
 	header := http.Header{"Content-Type": {"application/json"}}
-	if binary {
+	if binary || len(raws) > 0 {
 		header = http.Header{"Content-Type": {"application/octet-stream"}, headerLength: {strconv.Itoa(len(head))}}
 	}
 	got, err := h.exchange(ctx, http.MethodPost, h.base+"/infer", header, n, body...)
@@ -351,7 +355,7 @@ func (h *viaHTTP) post(ctx context.Context, in []tensor.Named, outputs []string,
 		return nil, err
 	}
 	if got.code != http.StatusOK {
-		err := h.status(got)
+		var err error = &coded{h.status(got), got.code}
 		switch got.code {
 		case http.StatusBadRequest, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
 			http.StatusInternalServerError, http.StatusNotImplemented:

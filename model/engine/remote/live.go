@@ -61,8 +61,10 @@ func (v *viaLive) describe(ctx context.Context) (*description, error) {
 	return introduced(f, nothing)
 }
 
-func (v *viaLive) infer(ctx context.Context, in []tensor.Named, outputs []string, n need) (*answer, error) {
-	head, raws, err := v.c.request(asking{"infer", v.name}, in, outputs, true)
+func (v *viaLive) infer(ctx context.Context, in []tensor.Named, outputs []string, with parameters, n need) (*answer,
+	error,
+) {
+	head, raws, err := v.c.request(asking{"infer", v.name}, in, outputs, with, true)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,9 @@ package remote
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
+	"unicode/utf8"
 
 	"nero/data/tensor"
 )
@@ -12,9 +15,13 @@ type asking struct {
 	Model  string `json:"model,omitempty"`
 }
 
-// request is the JSON of a request, and the binary tensors behind it. What is asked comes first.
-func (c Config) request(what asking, in []tensor.Named, outputs []string, binary bool) (head []byte, raws [][]byte,
-	err error,
+// parameters go along with a request by name: texts, whole numbers, true and false.
+type parameters map[string]any
+
+// request is the JSON of a request with its parameters, and the binary tensors behind it: all of them, or those alone
+// that JSON cannot hold. What is asked comes first.
+func (c Config) request(what asking, in []tensor.Named, outputs []string, with parameters, binary bool) (head []byte,
+	raws [][]byte, err error,
 ) {
 	type object map[string]any
 	type request struct {
@@ -31,7 +38,7 @@ func (c Config) request(what asking, in []tensor.Named, outputs []string, binary
 			shape = []int{}
 		}
 		x := object{"name": t.Name, "datatype": Datatype(t.DType), "shape": shape}
-		if binary {
+		if binary || t.DType == tensor.String && !written(t.Tensor) {
 			x["parameters"] = object{"binary_data_size": len(t.Raw)}
 			raws = append(raws, t.Raw)
 		} else {
@@ -50,14 +57,26 @@ func (c Config) request(what asking, in []tensor.Named, outputs []string, binary
 		}
 		r.Outputs = append(r.Outputs, x)
 	}
+	if len(with) > 0 {
+		r.Parameters = object(maps.Clone(with))
+	}
 	if binary {
-		r.Parameters = object{"binary_data_output": true}
+		if r.Parameters == nil {
+			r.Parameters = object{}
+		}
+		r.Parameters["binary_data_output"] = true
 	}
 	head, err = json.Marshal(r)
 	if err != nil {
 		return nil, nil, failed("%s", c.clip(err.Error()))
 	}
 	return head, raws, nil
+}
+
+// written tells whether all strings are texts in UTF-8; others are bytes, which JSON does not hold.
+func written(t tensor.Tensor) bool {
+	words, err := t.Strings()
+	return err == nil && !slices.ContainsFunc(words, func(s string) bool { return !utf8.ValidString(s) })
 }
 
 // answer takes an answer apart: JSON, then the binary tensors in the order of the outputs that have one.
@@ -80,7 +99,7 @@ func (c Config) answer(body, rest []byte, outputs []string) (*answer, error) {
 			}
 			b, rest = rest[:*size], rest[*size:]
 		}
-		if dtypeOf(o.Datatype) == tensor.Undefined && !asked(outputs, o.Name) {
+		if wordless(o.Datatype) && !asked(outputs, o.Name) {
 			continue
 		}
 		d, shape, n, err := shaped(o.Name, o.Datatype, o.Shape, c.MaxMessage)

@@ -40,6 +40,7 @@ func (m *Model) need(in []tensor.Named, limit int) need {
 	samples := m.batch(in)
 	all.open = len(m.meta.Outputs) > len(m.sig.Outputs)
 	for _, p := range m.sig.Outputs {
+		all.open = all.open || p.DType == tensor.String // nobody knows how long a text is
 		shape := make([]int, len(p.Shape))
 		for i, d := range p.Shape {
 			shape[i] = d.Size

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 
@@ -18,6 +19,12 @@ func writeJSON(t tensor.Tensor) (json.RawMessage, error) {
 	switch t.DType { //nolint:exhaustive // the others can
 	case tensor.Float16, tensor.BFloat16:
 		return nil, fmt.Errorf("%s cannot travel as JSON; use gRPC", t.DType)
+	case tensor.String:
+		words, err := t.Strings()
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(words)
 	}
 	n, size := t.Len(), t.DType.Size()
 	out := make([]byte, 0, 2+8*n)
@@ -99,8 +106,11 @@ func readJSON(d tensor.DType, shape []int, n int, data json.RawMessage) (tensor.
 	if len(data) == 0 {
 		return tensor.Tensor{}, errors.New("it has neither data nor binary_data_size: half an answer")
 	}
-	if d == tensor.Float16 || d == tensor.BFloat16 {
+	switch d { //nolint:exhaustive // the others come
+	case tensor.Float16, tensor.BFloat16:
 		return tensor.Tensor{}, fmt.Errorf("%s cannot come as JSON; expected binary_data_size", d)
+	case tensor.String:
+		return readWords(shape, n, data)
 	}
 	t := tensor.New(d, shape...)
 	at, size := 0, d.Size()
@@ -130,6 +140,37 @@ func readJSON(d tensor.DType, shape []int, n int, data json.RawMessage) (tensor.
 		return t, fmt.Errorf("%d elements came for shape %v, which has %d: half an answer", at, shape, n)
 	}
 	return t, nil
+}
+
+// readWords reads a list of texts, flat or nested.
+func readWords(shape []int, n int, data json.RawMessage) (tensor.Tensor, error) {
+	var words []string
+	d := json.NewDecoder(bytes.NewReader(data))
+	for {
+		t, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return tensor.Tensor{}, err
+		}
+		switch x := t.(type) {
+		case string:
+			if words = append(words, x); len(words) > n {
+				return tensor.Tensor{}, fmt.Errorf("more than the %d elements that shape %v has", n, shape)
+			}
+		case json.Delim:
+			if x == '{' {
+				return tensor.Tensor{}, fmt.Errorf("element %d is no text", len(words))
+			}
+		default:
+			return tensor.Tensor{}, fmt.Errorf("element %d is no text", len(words))
+		}
+	}
+	if len(words) != n {
+		return tensor.Tensor{}, halfOf(len(words), shape, n)
+	}
+	return tensor.OfStrings(words, shape...), nil
 }
 
 // putWord writes a number that is written in JSON.

@@ -142,8 +142,8 @@ func (v *viaProgram) call(ctx context.Context, p *child.Program, limit time.Dura
 	case <-within.Done():
 	}
 	if err = within.Err(); errors.Is(err, context.DeadlineExceeded) {
-		err = failed("no answer within %v; raise timeout or --time-limit, lower batch, or look for a loop without end "+
-			"in the program%s", limit, p.Last())
+		err = &overdue{fmt.Sprintf("no answer within %v; raise timeout or --time-limit, lower batch, or look for a "+
+			"loop without end in the program%s", limit, p.Last())}
 	}
 	p.Kill(err)
 	return frame.Frame{}, err
@@ -152,8 +152,10 @@ func (v *viaProgram) call(ctx context.Context, p *child.Program, limit time.Dura
 func (v *viaProgram) describe(context.Context) (*description, error) { return v.meta, nil }
 
 // infer asks the program that has been idle longest.
-func (v *viaProgram) infer(ctx context.Context, in []tensor.Named, outputs []string, _ need) (*answer, error) {
-	head, raws, err := v.c.request(asking{Method: "infer"}, in, outputs, true)
+func (v *viaProgram) infer(ctx context.Context, in []tensor.Named, outputs []string, with parameters, _ need) (*answer,
+	error,
+) {
+	head, raws, err := v.c.request(asking{Method: "infer"}, in, outputs, with, true)
 	if err != nil {
 		return nil, err
 	}
@@ -244,6 +246,9 @@ func (w *worker) kill(why error) {
 		w.p.Kill(why)
 	}
 }
+
+// atOnce is how many calls may be under way.
+func (v *viaProgram) atOnce() int { return cap(v.free) }
 
 // digest is that of the program's file and arguments.
 func (v *viaProgram) digest() (string, error) { return v.what.Digest() }

@@ -107,6 +107,9 @@ func be(args []string) {
 				send(f.Call+7, `{}`)
 			case "secretive":
 				time.Sleep(time.Hour)
+			case "reads":
+				send(f.Call, `{"name":"d","inputs":[{"name":"x","datatype":"BYTES","shape":[-1]}],`+
+					`"outputs":[{"name":"y","datatype":"BYTES","shape":[-1]}]}`)
 			default:
 				if how == "tells" {
 					send(0, `{"event":"note","text":"runs on one core"}`)
@@ -128,6 +131,15 @@ func be(args []string) {
 				for !there(sign) {
 					time.Sleep(time.Millisecond)
 				}
+			}
+			if how == "reads" { // each text once more, with what else was asked
+				var with struct{ Parameters map[string]any }
+				_ = json.Unmarshal(f.JSON, &with) // it was above
+				text := fmt.Sprintf("%s %v", f.Raw[4:], with.Parameters["seed"])
+				raw := append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...)
+				send(f.Call, fmt.Sprintf(`{"outputs":[{"name":"y","datatype":"BYTES","shape":[1],"parameters":`+
+					`{"binary_data_size":%d}}]}`, len(raw)), raw)
+				continue
 			}
 			answer(send, how, f.Call, q.Inputs[0].Shape[0], f.Raw)
 		}

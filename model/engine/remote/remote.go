@@ -59,7 +59,7 @@ type Model struct {
 type transport interface {
 	describe(ctx context.Context) (*description, error)
 	// n is what the answer can need.
-	infer(ctx context.Context, in []tensor.Named, outputs []string, n need) (*answer, error)
+	infer(ctx context.Context, in []tensor.Named, outputs []string, with parameters, n need) (*answer, error)
 	close() error
 }
 
@@ -187,21 +187,22 @@ func (m *Model) sign(meta description) error {
 			return fmt.Errorf("its metadata: input %s: %w", m.c.quote(p.Name), err)
 		}
 		if port.DType == tensor.Undefined {
-			return fmt.Errorf("its input %s is of type %s, which holds no numbers that can be sent; expected one of %s",
-				m.c.quote(p.Name), m.c.quote(p.Datatype), strings.Join(datatypes(), ", "))
+			return fmt.Errorf("its input %s is of type %s, which holds nothing that can be sent; expected %s, or one "+
+				"of %s", m.c.quote(p.Name), m.c.quote(p.Datatype), wordy, strings.Join(datatypes(), ", "))
 		}
-		if _, err := tensor.CheckedCount(least(port), m.c.MaxMessage/port.DType.Size()); err != nil {
+		if _, err := tensor.CheckedCount(least(port), m.c.MaxMessage/atLeast(port.DType)); err != nil {
 			return fmt.Errorf("its input %s of shape %s is longer than the %d bytes that are sent at once; serve it "+
 				"with a smaller or a free batch axis", m.c.quote(p.Name), port.ShapeString(), m.c.MaxMessage)
 		}
 		m.sig.Inputs, m.in = append(m.sig.Inputs, port), append(m.in, port.Name)
 	}
+	numbers := slices.ContainsFunc(meta.Outputs, func(p portMeta) bool { return !wordless(p.Datatype) })
 	for _, p := range meta.Outputs {
 		port, err := portOf(p)
 		if err != nil {
 			return fmt.Errorf("its metadata: output %s: %w", m.c.quote(p.Name), err)
 		}
-		if port.DType == tensor.Undefined {
+		if port.DType == tensor.Undefined || port.DType == tensor.String && numbers {
 			m.notes = append(m.notes,
 				fmt.Sprintf("the output %s is of type %s, which holds no numbers, and is not asked for",
 					m.c.quote(p.Name), m.c.quote(p.Datatype)))
@@ -210,7 +211,7 @@ func (m *Model) sign(meta description) error {
 		m.sig.Outputs, m.out = append(m.sig.Outputs, port), append(m.out, port.Name)
 	}
 	if len(m.out) == 0 {
-		return fmt.Errorf("its metadata lists no outputs of numbers; declare name, datatype and shape of its outputs "+
+		return fmt.Errorf("its metadata lists no outputs of numbers or texts; declare name, datatype and shape of its outputs "+
 			"%s", m.words.declare)
 	}
 	for _, names := range [][]string{m.in, m.out} {
@@ -285,7 +286,8 @@ func (m *Model) Notes() []string {
 // Inputs are the names of the inputs, in the order of the metadata.
 func (m *Model) Inputs() []string { return slices.Clone(m.in) }
 
-// Outputs are the names of the outputs, in the order of the metadata. Outputs that hold no numbers are left out.
+// Outputs are the names of the outputs, in the order of the metadata. Outputs of texts are left out where there are
+// others of numbers.
 func (m *Model) Outputs() []string { return slices.Clone(m.out) }
 
 // Run sends one batch and returns what the model answers, held against the metadata. The context's end is returned as
@@ -309,7 +311,7 @@ func (m *Model) Run(ctx context.Context, in []tensor.Named) ([]tensor.Named, err
 	var got *answer
 	n := m.need(in, m.c.MaxMessage)
 	err := m.retry(ctx, func(ctx context.Context) (err error) {
-		got, err = m.wire.infer(ctx, in, m.out, n)
+		got, err = m.wire.infer(ctx, in, m.out, nil, n)
 		return err
 	})
 	if err != nil {

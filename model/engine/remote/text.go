@@ -2,30 +2,20 @@ package remote
 
 import (
 	"context"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"nero/data/tensor"
 )
 
-// wordy is the element type of the protocol that holds texts and bytes, and no numbers.
-const wordy = "BYTES"
-
-// Text is a model behind an endpoint that reads one text, or bytes, and answers a text or numbers. It is asked one
-// input
-// at a time. Nothing of it is held against a fingerprint: it may answer otherwise each time.
+// Text is a model behind an endpoint, or a program, that reads one text, or bytes, and answers a text or numbers. It is
+// asked one input at a time. Nothing of it is held against a fingerprint: it may answer otherwise each time.
 type Text struct {
 	m     *Model
-	wire  *viaHTTP
 	in    portMeta
 	out   portMeta
 	shape []int
@@ -39,12 +29,12 @@ type Said struct {
 	Numbers []float64
 }
 
-// ConnectText opens the model behind an endpoint as [Connect] does. The output names which one is read; it may be empty
-// where the model has one.
+// ConnectText opens the model behind an endpoint, or a program, as [Connect] does. The output names which one is read;
+// it may be empty where the model has one.
 func ConnectText(ctx context.Context, c Config, output string) (*Text, error) {
-	if c.Command != nil || !strings.HasPrefix(strings.ToLower(c.URL), "http") {
-		return nil, errors.New("texts and bytes are asked of an endpoint over HTTP: write http://HOST:PORT/MODEL or " +
-			"https://")
+	if strings.HasPrefix(strings.ToLower(c.URL), liveScheme+"://") {
+		return nil, errors.New("texts and bytes are asked of endpoints and programs, and functions of Python read " +
+			"arrays: write http://HOST:PORT/MODEL, grpc://HOST:PORT/MODEL or exec:COMMAND")
 	}
 	m, err := reach(ctx, c.withDefaults())
 	if err != nil {
@@ -53,11 +43,7 @@ func ConnectText(ctx context.Context, c Config, output string) (*Text, error) {
 		}
 		return nil, err
 	}
-	wire, ok := m.wire.(*viaHTTP)
-	if !ok {
-		panic("remote: HTTP that is spoken otherwise") // the scheme says so
-	}
-	t := &Text{m: m, wire: wire}
+	t := &Text{m: m}
 	var meta *description
 	err = m.retry(ctx, func(ctx context.Context) (err error) {
 		meta, err = m.wire.describe(ctx)
@@ -128,12 +114,23 @@ func (t *Text) Place() string { return t.m.Place() }
 func (t *Text) Close() error { return t.m.Close() }
 
 // Concurrency is how many questions may be under way at once.
-func (t *Text) Concurrency() int { return t.m.c.Concurrency }
+func (t *Text) Concurrency() int {
+	if p, ok := t.m.wire.(interface{ atOnce() int }); ok {
+		return p.atOnce()
+	}
+	return t.m.c.Concurrency
+}
 
-// Ask asks about one input. The parameters go along with the request; they hold what JSON can.
-func (t *Text) Ask(ctx context.Context, input []byte, parameters map[string]any) (Said, error) {
+// Identity says which program this is, see [Model.Identity].
+func (t *Text) Identity() (digest string, err error) { return t.m.Identity() }
+
+// Ask asks about one input. The parameters go along with the request: texts, whole numbers, true and false.
+func (t *Text) Ask(ctx context.Context, input []byte, with map[string]any) (Said, error) {
 	if err := ctx.Err(); err != nil {
 		return Said{}, err
+	}
+	if uint64(len(input)) > uint64(min(t.m.c.MaxMessage, math.MaxInt32)) {
+		return Said{}, t.m.wrap(tooLong(len(input), min(t.m.c.MaxMessage, math.MaxInt32)))
 	}
 	select {
 	case t.m.slots <- struct{}{}:
@@ -141,109 +138,48 @@ func (t *Text) Ask(ctx context.Context, input []byte, parameters map[string]any)
 	case <-ctx.Done():
 		return Said{}, ctx.Err()
 	}
-	head, raw, err := t.request(input, parameters)
-	if err != nil {
-		return Said{}, t.m.wrap(err)
-	}
+	in := []tensor.Named{{Name: t.in.Name, Tensor: tensor.OfStrings([]string{string(input)}, t.shape...)}}
 	var said Said
-	err = t.m.retry(ctx, func(ctx context.Context) (err error) {
-		said, err = t.post(ctx, head, raw)
+	err := t.m.retry(ctx, func(ctx context.Context) error {
+		// no answer is longer than what may stand beside numbers
+		got, err := t.m.wire.infer(ctx, in, []string{t.out.Name}, with, need{})
+		if err == nil {
+			said, err = t.read(got)
+		}
 		return err
 	})
 	return said, t.m.wrap(err)
 }
 
-// request is the JSON of a request, and behind it bytes that are no text and that JSON therefore cannot hold.
-func (t *Text) request(input []byte, parameters map[string]any) (head, raw []byte, err error) {
-	type object map[string]any
-	in := object{"name": t.in.Name, "datatype": wordy, "shape": t.shape}
-	if utf8.Valid(input) {
-		in["data"] = []string{string(input)}
-	} else {
-		raw = append(binary.LittleEndian.AppendUint32(nil, uint32(min(len(input), math.MaxUint32))), input...)
-		in["parameters"] = object{"binary_data_size": len(raw)}
-	}
-	r := object{"inputs": []object{in}, "outputs": []object{{"name": t.out.Name}}}
-	if len(parameters) > 0 {
-		r["parameters"] = maps.Clone(parameters)
-	}
-	head, err = json.Marshal(r)
-	return head, raw, err
-}
-
-// post asks once.
-func (t *Text) post(ctx context.Context, head, raw []byte) (Said, error) {
-	header, body := http.Header{"Content-Type": {"application/json"}}, [][]byte{head}
-	if raw != nil {
-		header = http.Header{"Content-Type": {"application/octet-stream"}, headerLength: {strconv.Itoa(len(head))}}
-		body = append(body, raw)
-	}
-	got, err := t.wire.exchange(ctx, http.MethodPost, t.wire.base+"/infer", header, need{}, body...)
-	if err != nil {
-		return Said{}, err
-	}
-	if got.code != http.StatusOK {
-		return Said{}, &coded{t.wire.status(got), got.code}
-	}
-	if got.header.Get(headerLength) != "" {
-		return Said{}, failed("the answer holds binary tensors, and JSON was asked for; declare its outputs %s",
-			t.m.words.declare)
-	}
-	return t.read(got.body)
-}
-
 // read takes an answer apart.
-func (t *Text) read(body []byte) (Said, error) {
-	var r struct {
-		Outputs few[answeredInJSON] `json:"outputs"`
-	}
-	if err := json.Unmarshal(strictJSON(body), &r); err != nil {
-		return Said{}, failed("the answer is not what the protocol says (%s): %s", t.m.c.clip(err.Error()),
-			t.m.c.quote(start(body)))
-	}
-	i := slices.IndexFunc(r.Outputs, func(o answeredInJSON) bool { return o.Name == t.out.Name })
+func (t *Text) read(got *answer) (Said, error) {
+	i := slices.IndexFunc(got.out, func(o tensor.Named) bool { return o.Name == t.out.Name })
 	if i < 0 {
 		return Said{}, failed("the answer lacks the output %s that the metadata promises", t.m.c.quote(t.out.Name))
 	}
-	o := r.Outputs[i]
-	if !strings.EqualFold(o.Datatype, t.out.Datatype) {
+	o := got.out[i]
+	if o.DType != dtypeOf(t.out.Datatype) {
 		return Said{}, failed("the output %s came as %s, the metadata says %s", t.m.c.quote(o.Name),
-			t.m.c.quote(o.Datatype), t.m.c.quote(t.out.Datatype))
+			t.m.c.quote(Datatype(o.DType)), t.m.c.quote(t.out.Datatype))
 	}
-	if t.Wordy() {
-		return t.text(o)
-	}
-	d, shape, n, err := shaped(o.Name, o.Datatype, o.Shape, beside) // no answer is longer
-	if err != nil {
-		return Said{}, err
-	}
-	x, err := readJSON(d, shape, n, o.Data)
-	if err != nil {
-		return Said{}, failed("the output %s: %v", t.m.c.quote(o.Name), err)
-	}
-	numbers, err := x.Float64s([]float64{})
-	if err != nil {
-		return Said{}, failed("the output %s: %v", t.m.c.quote(o.Name), err)
-	}
-	return Said{Numbers: numbers}, nil
-}
-
-// text is the one text of an output, in as many brackets as its shape has axes, or flat.
-func (t *Text) text(o answeredInJSON) (Said, error) {
-	data := o.Data
-	for range mostAxes {
-		var one []json.RawMessage
-		if json.Unmarshal(data, &one) != nil || len(one) != 1 {
-			break
+	if !t.Wordy() {
+		numbers, err := o.Float64s([]float64{})
+		if err != nil {
+			return Said{}, failed("the output %s: %v", t.m.c.quote(o.Name), err)
 		}
-		data = one[0]
+		return Said{Numbers: numbers}, nil
 	}
-	var said *string
-	if err := json.Unmarshal(data, &said); err != nil || said == nil {
-		return Said{}, failed("the output %s is %s; want one text, as an array of one string", t.m.c.quote(o.Name),
-			t.m.c.quote(start(o.Data)))
+	words, err := o.Strings()
+	switch {
+	case err != nil:
+		return Said{}, failed("the output %s: %v", t.m.c.quote(o.Name), err)
+	case len(words) != 1:
+		return Said{}, failed("the output %s has %d texts; want one text", t.m.c.quote(o.Name), len(words))
+	case !utf8.ValidString(words[0]):
+		return Said{}, failed("the output %s is no text in UTF-8: %s; want one text", t.m.c.quote(o.Name),
+			t.m.c.quote(words[0]))
 	}
-	return Said{Text: *said}, nil
+	return Said{Text: words[0]}, nil
 }
 
 // coded is an error with the code that the server answered.
@@ -262,7 +198,7 @@ type overdue struct{ text string }
 // Error says how long it was waited.
 func (o *overdue) Error() string { return o.text }
 
-// Code is what a server answered in place of an answer, as HTTP counts: 429 where it was asked too often. It is 0 where
+// Code is what a server answered in place of an answer, as HTTP counts, also where it speaks gRPC: 429 where it was asked too often. It is 0 where
 // it did not answer by the protocol.
 func (e *Error) Code() int {
 	if c, ok := errors.AsType[*coded](e.err); ok {

@@ -11,8 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"nero/data/tensor"
 	"nero/model/engine/remote"
 	"nero/model/engine/remote/remotetest"
+	"nero/model/onnx"
 )
 
 // reachText connects to a server, without waiting between tries.
@@ -66,6 +68,96 @@ func TestTextsGoThereAndBack(t *testing.T) {
 	if err != nil || len(got.Numbers) != 3 || !slices.Equal(got.Numbers[:2], []float64{1.5, -2}) ||
 		got.Numbers[2] == got.Numbers[2] || m.Wordy() {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// parrot reads texts and says them again, each with an exclamation mark, or how long they are.
+type parrot struct{ numbers bool }
+
+func (e parrot) Describe(context.Context, string) (onnx.Signature, string, error) {
+	free := []onnx.Dim{{Size: -1}}
+	port := func(name string, d tensor.DType) []onnx.Port {
+		return []onnx.Port{{Name: name, Kind: "tensor", DType: d, Ranked: true, Shape: free}}
+	}
+	s := onnx.Signature{Inputs: port("x", tensor.String), Outputs: port("y", tensor.String)}
+	if e.numbers {
+		s.Outputs = port("y", tensor.Float32)
+	}
+	return s, "test", nil
+}
+
+func (e parrot) Infer(_ context.Context, _ string, in []tensor.Named) ([]tensor.Named, error) {
+	words, err := in[0].Strings()
+	if err != nil {
+		return nil, err
+	}
+	if !e.numbers {
+		for i := range words {
+			words[i] += "!"
+		}
+		return []tensor.Named{{Name: "y", Tensor: tensor.OfStrings(words, len(words))}}, nil
+	}
+	long := make([]float32, len(words))
+	for i, w := range words {
+		long[i] = float32(len(w))
+	}
+	return []tensor.Named{{Name: "y", Tensor: tensor.FromFloat32(long, len(long))}}, nil
+}
+
+// Texts go over gRPC, too, and a whole batch of them where they are an input like others.
+func TestTextsOverGRPC(t *testing.T) {
+	for _, typed := range []bool{false, true} {
+		for _, numbers := range []bool{false, true} {
+			s, err := remotetest.Start(parrot{numbers}, remotetest.Options{Typed: typed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.Close() })
+			m, err := remote.ConnectText(t.Context(), remote.Config{URL: s.URL("grpc", "m")}, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer m.Close() //nolint:errcheck // nothing is lost
+			for _, in := range []string{"", "ünï", "\xff bytes"} {
+				if !numbers && in == "\xff bytes" {
+					continue // what comes back is to be text
+				}
+				got, err := m.Ask(t.Context(), []byte(in), map[string]any{"seed": 7, "bust": "x", "on": true})
+				if err != nil || !numbers && got.Text != in+"!" ||
+					numbers && !slices.Equal(got.Numbers, []float64{float64(len(in))}) {
+					t.Errorf("%q: %+v, %v", in, got, err)
+				}
+			}
+			_, err = m.Ask(t.Context(), []byte("x"), map[string]any{"temperature": 0.5})
+			if err == nil || !strings.Contains(err.Error(), "0.5 is no text, no whole number") {
+				t.Errorf("a parameter that gRPC does not carry: %v", err)
+			}
+			all, err := remote.Connect(t.Context(), remote.Config{URL: s.URL("grpc", "m")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer all.Close() //nolint:errcheck // nothing is lost
+			out, err := all.Run(t.Context(), []tensor.Named{{Name: "x", Tensor: tensor.OfStrings([]string{"a", "bcd"}, 2)}})
+			if err != nil || len(out) != 1 || out[0].Len() != 2 {
+				t.Errorf("a batch: %v, %v", out, err)
+			}
+		}
+	}
+}
+
+// Texts go to programs, with what else is asked.
+func TestTextsToPrograms(t *testing.T) {
+	m, err := remote.ConnectText(t.Context(), program("reads"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close() //nolint:errcheck // nothing is lost
+	got, err := m.Ask(t.Context(), []byte("ünï"), map[string]any{"seed": 7})
+	if err != nil || got.Text != "ünï 7" || m.Concurrency() != 1 {
+		t.Errorf("%+v, %v, %d at once", got, err, m.Concurrency())
+	}
+	if d, err := m.Identity(); err != nil || len(d) != 64 {
+		t.Errorf("%q, %v", d, err)
 	}
 }
 
@@ -129,11 +221,9 @@ func TestModelsThatReadNoTexts(t *testing.T) {
 			t.Errorf("%v; want %s", err, c.want)
 		}
 	}
-	for _, url := range []string{"grpc://127.0.0.1:1/m", "live://m"} {
-		if _, err := remote.ConnectText(t.Context(), remote.Config{URL: url}, ""); err == nil ||
-			!strings.Contains(err.Error(), "write http://HOST:PORT/MODEL") {
-			t.Errorf("%s: %v", url, err)
-		}
+	if _, err := remote.ConnectText(t.Context(), remote.Config{URL: "live://m"}, ""); err == nil ||
+		!strings.Contains(err.Error(), "write http://HOST:PORT/MODEL") {
+		t.Errorf("a function of Python: %v", err)
 	}
 }
 
@@ -159,8 +249,9 @@ func TestAnswersThatAreNoTexts(t *testing.T) {
 		{`{"outputs": []}`, `the answer lacks the output "o"`},
 		{`{"outputs": [{"name": "o", "datatype": "FP32", "shape": [1], "data": [1]}]}`, `came as "FP32", the metadata says "BYTES"`},
 		{`{"outputs": [{"name": "o", "datatype": "BYTES", "shape": [2], "data": ["a", "b"]}]}`, "want one text"},
-		{`{"outputs": [{"name": "o", "datatype": "BYTES", "shape": [1], "data": [null]}]}`, "want one text"},
-		{`{"outputs": [{"name": "o", "datatype": "BYTES", "shape": [1]}]}`, "want one text"},
+		{`{"outputs": [{"name": "o", "datatype": "BYTES", "shape": [1], "data": [null]}]}`, "element 0 is no text"},
+		{`{"outputs": [{"name": "o", "datatype": "BYTES", "shape": [1]}]}`, "it has neither data nor binary_data_size"},
+		{`{"outputs": [{"name": "o", "datatype": "BYTES", "shape": [2], "data": ["a"]}]}`, "1 elements came for shape [2]"},
 	} {
 		answer = c.answer
 		if _, err := m.Ask(t.Context(), nil, nil); err == nil || !strings.Contains(err.Error(), c.want) ||

@@ -192,6 +192,13 @@ func (s *Server) modelInfer(ctx context.Context, l *listener, r *oippb.ModelInfe
 func contents(t tensor.Tensor) (*oippb.InferTensorContents, error) {
 	le, c := binary.LittleEndian, &oippb.InferTensorContents{}
 	size := t.DType.Size()
+	if t.DType == tensor.String {
+		words, err := t.Strings()
+		for _, w := range words {
+			c.BytesContents = append(c.BytesContents, []byte(w))
+		}
+		return c, err
+	}
 	for b := t.Raw; len(b) >= size; b = b[size:] {
 		switch t.DType { //nolint:exhaustive // the others have no list
 		case tensor.Bool:
