@@ -132,7 +132,9 @@ func (a *App) Repeat(ctx context.Context, s *job.Study, o RepeatOptions) (*Repea
 	case s.Data.Views == "" && texts:
 		err = s.Errorf("input.space", "bytes are those of given views; add data: {views: FILE.csv}")
 	case s.Data.Views == "":
-		w, err = a.askElements(ctx, s, o)
+		moved := *s
+		moved.Repeat.Reference = "" // an element, which is chosen below
+		w, err = a.askElements(ctx, &moved, o)
 	default:
 		w, err = a.askViews(ctx, s, o, rules, texts)
 	}
@@ -340,9 +342,16 @@ func (a *App) askViews(ctx context.Context, s *job.Study, o RepeatOptions, rules
 			return nil, s.Errorf("repeat.normalise", "rules are for texts, and %s answers numbers; leave it out",
 				m.Name)
 		}
+		digest := "" // of a server nobody knows which model it runs
+		if len(m.Program) > 0 {
+			if digest, err = t.Identity(); err != nil {
+				_ = w.close() // likewise
+				return nil, err
+			}
+		}
 		q := &textual{a: a, of: t, set: set, dir: dir, rules: rules, said: s.Repeat}
 		w.models = append(w.models, &witness{
-			name: m.Name, place: t.Place(), drawing: true, atOnce: t.Concurrency(), ask: q.ask,
+			name: m.Name, place: t.Place(), digest: digest, drawing: true, atOnce: t.Concurrency(), ask: q.ask,
 		})
 	}
 	return w, nil
@@ -489,16 +498,20 @@ func outcomeOf(err *remote.Error) *repeat.Outcome {
 	return repeat.Refused
 }
 
-// openPictures opens models and the files of given views as a folder of pictures, and says where in it each file
-// stands.
+// openPictures opens models and the files of given views as a folder of pictures, or as a list of arrays, and says
+// where in it each file stands.
 func (a *App) openPictures(ctx context.Context, s *job.Study, e Engine, set *views.Set, dir string) (
 	w *workload.Workload, at map[string]int, err error,
 ) {
-	folder := *s
-	folder.Data.Views, folder.Data.Images, folder.Data.Labels = "", dir, job.Nothing
-	folder.Data.Limit = 0 // those of the list are chosen
-	folder.Group = job.Group{Name: "Trivial"}
-	if w, err = a.openAudit(ctx, &folder, e); err != nil {
+	folder, how := *s, a.options(e)
+	how.Audit = true
+	folder.Repeat = job.Repeat{} // is asked here
+	folder.Data.Limit = 0        // those of the list are chosen
+	if how.Apart = set.Arrays(); !how.Apart {
+		folder.Data.Views, folder.Data.Images, folder.Data.Labels = "", dir, job.Nothing
+		folder.Group = job.Group{Name: "Trivial"}
+	}
+	if w, err = a.open(ctx, &folder, how); err != nil {
 		return nil, nil, err
 	}
 	at = map[string]int{}
@@ -509,9 +522,10 @@ func (a *App) openPictures(ctx context.Context, s *job.Study, e Engine, set *vie
 		for name, in := range t.Views {
 			if _, ok := at[in.File]; !ok {
 				_ = w.Close() // the error says more
-				return nil, nil, fmt.Errorf("%s:%d: the view %s of %s, %s, is no picture; want files such as PNG or "+
-					"JPEG, or input: {space: bytes} for an endpoint that reads files as they are", s.Data.Views,
-					in.Line, strconv.Quote(name), strconv.Quote(t.Name), in.File)
+				return nil, nil, fmt.Errorf("%s:%d: the view %s of %s, %s, is not one of the inputs that are read; want "+
+					"pictures such as PNG or JPEG, or arrays (.npy) of all of them, or input: {space: bytes} for an "+
+					"endpoint that reads files as they are", s.Data.Views, in.Line, strconv.Quote(name),
+					strconv.Quote(t.Name), in.File)
 			}
 		}
 	}

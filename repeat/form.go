@@ -185,12 +185,16 @@ func (r *Repeats) part(of *Report, m *Model) sheet.Part {
 	p := sheet.Part{Title: "The same again, " + strconv.Itoa(of.Times) + " times"}
 	p.Table = [][]string{{"of repeats", "interval"}}
 	add := func(name, value string) { p.Table = append(p.Table, []string{name, value}) }
+	if r.Spread != nil {
+		if m.Scale != nil && float64(*m.Scale) > 0 {
+			unit := r.Spread.times(float64(*m.Scale))
+			add("deviation in the unit of the answer", unit.text(words.Figures))
+		}
+		add("deviation over the centred scale", r.Spread.text(words.Figures))
+	}
 	add("agreement of two answers", r.Agreement.text(words.Percent))
 	add("entropy, bits", r.Entropy.text(words.Figures))
 	add("objects all of whose answers are equal", r.Full.text(words.Percent))
-	if r.Spread != nil {
-		add("deviation over the centred scale", r.Spread.text(words.Figures))
-	}
 	if c := r.Correct; c != nil {
 		add("accuracy of one answer", c.One.text(words.Percent))
 		add("accuracy of the most frequent", c.Mode.text(words.Percent))
@@ -226,7 +230,11 @@ func (r *Repeats) part(of *Report, m *Model) sheet.Part {
 // strip is the ranked strip of views: there is no order among them but how much they differ.
 func (m *Model) strip(r *Report) sheet.Part {
 	p := sheet.Part{Title: "Views, by how much they are answered otherwise than " + r.Reference}
-	if o := m.OverViews; o != nil {
+	switch o := m.OverViews; {
+	case m.Apart != nil:
+		p.Text = append(p.Text, "Two answers to different views of one object are "+m.Apart.text(words.Figures)+
+			" apart, over the centred scale.")
+	case o != nil:
 		p.Text = append(p.Text, "Two answers to different views of one object are equal in "+o.text(words.Percent)+".")
 	}
 	say := m.size()

@@ -150,6 +150,7 @@ func Judge(s *Subject, all Times, o Options) *Model {
 	m.Repeats = b.repeats()
 	if len(s.Views) > 1 {
 		m.OverViews, m.Given = b.views()
+		m.Apart = b.far()
 	}
 	if o.Contract != nil {
 		m.Contract = b.contract()
@@ -283,6 +284,41 @@ func (b *book) views() (*Estimate, []*View) {
 		return cmp.Compare(of(y), of(x))
 	})
 	return &over, all
+}
+
+// far is how far two answers to different views of an object are apart, pairs of views weighing alike; nil for labels,
+// and where no object has answers to two views.
+func (b *book) far() *Estimate {
+	if !b.numbers {
+		return nil
+	}
+	var all []float64 // of each object
+	for _, row := range b.of {
+		sum, pairs := 0.0, 0
+		for v, x := range row {
+			for _, y := range row[:v] {
+				n := len(x.classes) * len(y.classes)
+				if n == 0 {
+					continue
+				}
+				between := 0.0
+				for i := range x.classes {
+					for j := range y.classes {
+						between += b.apart(x, i, y, j)
+					}
+				}
+				sum, pairs = sum+between/float64(n), pairs+1
+			}
+		}
+		if pairs > 0 {
+			all = append(all, sum/float64(pairs))
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	e := b.mean(all, "apart", b.o.Confidence)
+	return &e
 }
 
 // alike is the share of pairs of answers to different views of an object that are equal, pairs of views weighing alike;
@@ -774,20 +810,35 @@ func (b *book) verdict(m *Model) {
 	}
 }
 
-// sentence is the answer.
+// size says an estimate over the centred scale in the unit of the answer, and as a share of that scale.
+func (b *book) size(e *Estimate) string {
+	unit := e.times(b.scale)
+	text := unit.text(words.Figures)
+	if !(b.scale > 0) {
+		return text + " in its unit"
+	}
+	return fmt.Sprintf("%s in its unit, %s of the centred scale %s", text, words.Percent(float64(e.Value)),
+		words.Figures(b.scale))
+}
+
+// sentence is the answer: of labels how often two are equal, of numbers how far they are apart.
 func (b *book) sentence(m *Model) string {
 	var parts []string
 	if r := m.Repeats; r != nil && r.Objects > 0 {
-		parts = append(parts, fmt.Sprintf("asked %d times, two answers to the same are equal in %s (%s to %s)",
-			b.o.Times, words.Percent(float64(r.Agreement.Value)), words.Percent(float64(r.Agreement.Low)),
-			words.Percent(float64(r.Agreement.High))))
+		same := "two answers to the same are equal in " + r.Agreement.text(words.Percent)
+		if r.Spread != nil && r.Spread.N > 0 {
+			same = "answers to the same deviate by " + b.size(r.Spread)
+		}
+		parts = append(parts, fmt.Sprintf("asked %d times, %s", b.o.Times, same))
 		if c := r.Correct; c != nil && c.ConsistentWrong+c.VaryingWrong > 0 {
 			parts = append(parts, words.Percent(float64(c.Errors.Value))+" of errors are consistent errors")
 		}
 	}
-	if o := m.OverViews; o != nil && o.N > 0 {
-		parts = append(parts, fmt.Sprintf("two answers to different views of one object are equal in %s (%s to %s)",
-			words.Percent(float64(o.Value)), words.Percent(float64(o.Low)), words.Percent(float64(o.High))))
+	switch o := m.OverViews; {
+	case m.Apart != nil:
+		parts = append(parts, "two answers to different views of one object are "+b.size(m.Apart)+" apart")
+	case o != nil && o.N > 0:
+		parts = append(parts, "two answers to different views of one object are equal in "+o.text(words.Percent))
 	}
 	if c := m.Contract; c != nil {
 		parts = append(parts, "the contract is "+c.state())

@@ -314,6 +314,15 @@ func TestNumbersHaveDistances(t *testing.T) {
 		find(t, m, "B").State != Same || len(m.Repeats.Digits) != 15 {
 		t.Errorf("%+v %+v", m.Repeats, find(t, m, "B"))
 	}
+	// of numbers the spread comes first, in their unit: nothing is said of how often they are equal
+	for _, want := range []string{
+		"answers to the same deviate by 0.1 (0.1 to 0.1) in its unit, 1.7% of the centred scale 5.7",
+		"two answers to different views of one object are 0.0889 (0.0889 to 0.0889) in its unit",
+	} {
+		if !strings.Contains(m.Sentence, want) || strings.Contains(m.Sentence, "equal") {
+			t.Errorf("%q lacks %q", m.Sentence, want)
+		}
+	}
 	if m = judged(t, subject(80, []string{"A", "B"}, false, number(1)), usual(3)); find(t, m, "B").State != Differs {
 		t.Errorf("%+v", find(t, m, "B"))
 	}

@@ -25,6 +25,12 @@ func of(s agreement.Share) Estimate {
 	return Estimate{Number(s.Value), Number(s.Low), Number(s.High), s.N}
 }
 
+// times is an estimate in another unit.
+func (e Estimate) times(unit float64) Estimate {
+	by := func(x Number) Number { return Number(float64(x) * unit) }
+	return Estimate{by(e.Value), by(e.Low), by(e.High), e.N}
+}
+
 // Report is what was found, repeat.json.
 type Report struct {
 	Format int `json:"format" jsonschema:"enum=1"`
@@ -69,6 +75,8 @@ type Model struct {
 	Repeats *Repeats `json:"repeats,omitempty"`
 	// share of pairs of answers to different views of one object that are equal
 	OverViews *Estimate `json:"over_views,omitempty"`
+	// of numbers: mean distance of two answers to different views of one object, over the centred scale
+	Apart *Estimate `json:"apart,omitempty"`
 	// ranked by how much they differ from the reference, most first
 	Given    []*View   `json:"views,omitempty"`
 	Contract *Contract `json:"contract,omitempty"`

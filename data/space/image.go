@@ -119,6 +119,12 @@ func (m *Image) Bytes() int {
 // Listed are the pictures of the same object.
 func (m *Image) Listed() []Value { return listed(m.Views) }
 
+func (m *Image) among(views []Value) Value {
+	first := *m
+	first.Views = only[*Image](views)
+	return &first
+}
+
 // Pictures is the image alone.
 func (m *Image) Pictures() []*Image { return []*Image{m} }
 

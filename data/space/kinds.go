@@ -15,6 +15,8 @@ type Info struct {
 	Gridded bool
 	// Sequence says that values run along time: they are a [Sequence].
 	Sequence bool
+	// Words says that values are texts, or bytes, which go to models that read such and to no others.
+	Words bool
 	// Zero is a value of zeros, by what [Value].Dims of it shall be; boxes are an empty set, links have no nodes. Nil
 	// for records, of which the dims do not say what the fields are.
 	Zero func(dims []int) Value

@@ -78,6 +78,12 @@ func (t *Tensor) Bytes() int {
 // Listed are the arrays of the same object.
 func (t *Tensor) Listed() []Value { return listed(t.Views) }
 
+func (t *Tensor) among(views []Value) Value {
+	first := *t
+	first.Views = only[*Tensor](views)
+	return &first
+}
+
 // Grid is the shape of a feature map (C, H, W), zeros for tensors of other ranks.
 func (t *Tensor) Grid() (c, h, w int) {
 	if len(t.Shape) != 3 {

@@ -17,99 +17,365 @@ import (
 	"nero/data/space"
 )
 
-// Format is pictures of the same objects as samples: one of each object, which has its other views with it. The file of
-// a [dataset.Spec] is the list.
-var Format = &dataset.Format{
-	Name: "views", Doc: "A list of objects with several pictures each.",
-	Options: []dataset.Option{dataset.WithShape, dataset.WithOrient, dataset.WithClasses},
-	Open:    open,
+// Format is inputs of the same objects as samples: one of each object, which has its other views with it. The file of a
+// [dataset.Spec] is the list. Views are pictures, arrays (.npy) or texts.
+func Format(o Options) *dataset.Format {
+	return &dataset.Format{
+		Name: FormatName, Doc: "A list of objects with several views each: pictures, arrays or texts.",
+		Options: []dataset.Option{dataset.WithShape, dataset.WithOrient, dataset.WithClasses},
+		Open:    func(fsys fs.FS, spec dataset.Spec) (dataset.Dataset, error) { return open(fsys, spec, o) },
+	}
+}
+
+// Options say how a list is read.
+type Options struct {
+	// Bytes says that files are handed on as they are.
+	Bytes bool
+	// Apart makes an object of each file, with one view, and calls it by the path of the file.
+	Apart bool
+	// First are names of views that come before the others, in their order. Names that the list does not have are
+	// passed over.
+	First []string
+}
+
+// FormatName is what the format is called.
+const FormatName = "views"
+
+// content is a way in which views are given.
+type content struct {
+	// "a text", "pictures"
+	one, many string
+	// takes tells whether a view is given in this way.
+	takes func(Input) bool
+	// open reads what is to be known of all views.
+	open func(d *seen, fsys fs.FS, spec dataset.Spec) (reader, error)
+}
+
+// contents are all ways; the first that takes a view has it.
+func contents() []*content {
+	return []*content{
+		{"a text", "texts", func(in Input) bool { return in.File == "" }, openTexts},
+		{
+			"an array", "arrays",
+			func(in Input) bool { return strings.EqualFold(path.Ext(in.File), ".npy") }, openArrays,
+		},
+		{"a picture", "pictures", func(Input) bool { return true }, openPictures},
+	}
+}
+
+// contentOf is the way in which a view is given.
+func contentOf(in Input) *content {
+	for _, c := range contents() {
+		if c.takes(in) {
+			return c
+		}
+	}
+	return nil // the last one takes all
+}
+
+// Texts tells whether some views are texts, and Arrays whether some are arrays.
+func (s *Set) Texts() bool { return s.some(func(in Input) bool { return in.File == "" }) }
+
+// Arrays tells whether some views are arrays.
+func (s *Set) Arrays() bool {
+	return s.some(func(in Input) bool { return contentOf(in).many == "arrays" })
+}
+
+func (s *Set) some(is func(Input) bool) bool {
+	for _, o := range s.Objects {
+		for _, in := range o.Views {
+			if is(in) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reader reads views.
+type reader interface {
+	// view is one of a sample.
+	view(object, view int) (space.Value, error)
+	files() []string
+	info() dataset.Info
 }
 
 // seen is a data set of objects.
 type seen struct {
-	of dataset.Dataset
+	of reader
 	// the list
 	file string
 	set  *Set
-	// of each object that has all views, and of each view, which sample of the files it is
+	// objects that have all views
 	objects []*Object
-	at      [][]int
 	labels  []int
-	info    dataset.Info
+	// of the list
+	classes, notes []string
 }
 
-// open reads a list and the pictures that it names. Objects that lack a view are left out: an orbit has no gaps.
-func open(fsys fs.FS, spec dataset.Spec) (dataset.Dataset, error) {
+// open reads a list and what it names. Objects that lack a view are left out: an orbit has no gaps.
+func open(fsys fs.FS, spec dataset.Spec, o Options) (dataset.Dataset, error) {
 	set, err := load(fsys, spec.Images)
 	if err != nil {
 		return nil, err
 	}
+	if o.Apart {
+		set = set.apart()
+	}
+	slices.SortStableFunc(set.Views, func(a, b string) int { return cmp.Compare(rank(o.First, a), rank(o.First, b)) })
 	d := &seen{file: spec.Images, set: set}
-	for _, o := range set.Objects {
-		if len(o.Views) == len(set.Views) {
-			d.objects = append(d.objects, o)
-		}
-		for name, in := range o.Views {
-			if in.File == "" {
-				return nil, fmt.Errorf("%s:%d: the view %s of %s is a text, and pictures are read here; texts are "+
-					"asked about with nero repeat", spec.Images, in.Line, strconv.Quote(name), strconv.Quote(o.Name))
-			}
+	for _, x := range set.Objects {
+		if len(x.Views) == len(set.Views) {
+			d.objects = append(d.objects, x)
 		}
 	}
 	if len(d.objects) == 0 {
 		return nil, fmt.Errorf("%s: no object has all of the views %s, and views are compared within objects; name "+
 			"views alike for all objects", spec.Images, strings.Join(set.Views, ", "))
 	}
+	if o.Bytes {
+		d.of, err = openTexts(d, fsys, spec)
+	} else {
+		var way *content
+		if way, err = d.alike(); err == nil {
+			d.of, err = way.open(d, fsys, spec)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, d.numbered(spec)
+}
+
+// apart is a set in which each file is an object of its own.
+func (s *Set) apart() *Set {
+	const view = "file"
+	out, there := &Set{Views: []string{view}}, map[string]bool{}
+	for _, o := range s.Objects {
+		for _, name := range s.Views {
+			if in, ok := o.Views[name]; ok && in.File != "" && !there[in.File] {
+				there[in.File] = true
+				out.Objects = append(out.Objects, &Object{Name: in.File, Views: map[string]Input{view: in}})
+			}
+		}
+	}
+	return out
+}
+
+// rank is where a name stands in a list; those that do not stand there come last.
+func rank(list []string, name string) int {
+	if i := slices.Index(list, name); i >= 0 {
+		return i
+	}
+	return len(list)
+}
+
+// alike is the one way in which all views are given.
+func (d *seen) alike() (*content, error) {
+	var way *content
+	for _, o := range d.set.Objects {
+		for _, name := range d.set.Views {
+			in, ok := o.Views[name]
+			if !ok {
+				continue
+			}
+			switch c := contentOf(in); {
+			case way == nil:
+				way = c
+			case way.one != c.one:
+				return nil, fmt.Errorf("%s:%d: the view %s of %s is %s, and those before are %s; a list holds one "+
+					"kind of views, so make a list of each", d.file, in.Line, strconv.Quote(name),
+					strconv.Quote(o.Name), c.one, way.many)
+			}
+		}
+	}
+	return way, nil
+}
+
+// gone says that the file of a view is not there.
+func (d *seen) gone(o *Object, view, what, why string) error {
+	in := o.Views[view]
+	return fmt.Errorf("%s:%d: the view %s of %s: there is no %s %s; the paths of views count from the folder of the "+
+		"list%s", d.file, in.Line, strconv.Quote(view), strconv.Quote(o.Name), what, strconv.Quote(in.File), why)
+}
+
+// place is the path of the file of a view.
+func (d *seen) place(in Input) string {
+	return filepath.Join(filepath.Dir(d.file), filepath.FromSlash(in.File))
+}
+
+// pictures are files that are read as those of a folder are.
+type pictures struct {
+	of dataset.Dataset
+	// which sample of the folder a view is
+	at [][]int
+}
+
+func openPictures(d *seen, fsys fs.FS, spec dataset.Spec) (reader, error) {
 	dir := filepath.Dir(spec.Images)
 	files := spec
 	files.Format, files.Images, files.Labels, files.Classes = "folder", dir, "", nil
-	if d.of, err = dataset.Builtin().OpenFS(d.listed(fsys, dir), files); err != nil {
+	p := &pictures{}
+	var err error
+	if p.of, err = dataset.Builtin().OpenFS(d.listed(fsys, dir), files); err != nil {
 		return nil, err
 	}
 	known := map[string]int{}
-	for i, id := range d.of.IDs() {
+	for i, id := range p.of.IDs() {
 		known[id] = i
 	}
 	for _, o := range d.objects {
-		row := make([]int, len(set.Views))
-		for v, name := range set.Views {
-			in := o.Views[name]
+		row := make([]int, len(d.set.Views))
+		for v, name := range d.set.Views {
 			var ok bool
-			if row[v], ok = known[in.File]; !ok {
-				return nil, fmt.Errorf("%s:%d: the view %s of %s: there is no picture %s; the paths of views count "+
-					"from the folder of the list, and pictures are files such as PNG or JPEG", spec.Images, in.Line,
-					strconv.Quote(name), strconv.Quote(o.Name), strconv.Quote(in.File))
+			if row[v], ok = known[o.Views[name].File]; !ok {
+				return nil, d.gone(o, name, "picture", ", and pictures are files such as PNG or JPEG")
 			}
 		}
-		d.at = append(d.at, row)
+		p.at = append(p.at, row)
 	}
-	return d, d.classes(spec)
+	return p, nil
+}
+
+func (p *pictures) view(object, view int) (space.Value, error) {
+	s, err := p.of.Sample(p.at[object][view])
+	if err != nil {
+		return nil, err
+	}
+	m := space.View(s.Value)
+	if m == nil {
+		return nil, fmt.Errorf("%s is %s, want a picture", s.ID, s.Value.Form())
+	}
+	return m, nil
+}
+
+func (p *pictures) files() []string    { return p.of.Files() }
+func (p *pictures) info() dataset.Info { return p.of.Info() }
+
+// arrays are files of numpy, one for each view, all of one shape.
+type arrays struct {
+	d     *seen
+	fsys  fs.FS
+	shape []int
+}
+
+func openArrays(d *seen, fsys fs.FS, _ dataset.Spec) (reader, error) {
+	a := &arrays{d: d, fsys: fsys}
+	first := ""
+	for _, o := range d.objects {
+		for _, name := range d.set.Views {
+			in := o.Views[name]
+			shape, err := dataset.ArrayShape(fsys, d.place(in))
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil, d.gone(o, name, "array", "")
+			case err != nil:
+				return nil, fmt.Errorf("%s:%d: the view %s of %s: %w", d.file, in.Line, strconv.Quote(name),
+					strconv.Quote(o.Name), err)
+			case first == "":
+				a.shape, first = shape, fmt.Sprintf("%s of %s", strconv.Quote(name), strconv.Quote(o.Name))
+			case !slices.Equal(shape, a.shape):
+				return nil, fmt.Errorf("%s:%d: the view %s of %s is an array of shape %v, and %s has %v; views have "+
+					"one "+
+					"shape, that of one sample as the model reads it, without the axis of the batch", d.file, in.Line,
+					strconv.Quote(name), strconv.Quote(o.Name), shape, first, a.shape)
+			}
+		}
+	}
+	return a, nil
+}
+
+func (a *arrays) view(object, view int) (space.Value, error) {
+	return dataset.ReadArray(a.fsys, a.d.place(a.d.objects[object].Views[a.d.set.Views[view]]))
+}
+
+func (a *arrays) files() []string { return a.d.named() }
+
+func (a *arrays) info() dataset.Info {
+	return dataset.Info{Space: space.SpecOf("array", &space.Tensor{Shape: slices.Clone(a.shape)})}
+}
+
+// texts are in the list, or are what files hold.
+type texts struct {
+	d    *seen
+	fsys fs.FS
+}
+
+// mostOfFile is the longest file of a view that is handed on as it is.
+const mostOfFile = 64 << 20
+
+func openTexts(d *seen, fsys fs.FS, _ dataset.Spec) (reader, error) {
+	for _, o := range d.objects {
+		for _, name := range d.set.Views {
+			if in := o.Views[name]; in.File != "" {
+				if i, err := fs.Stat(fsys, d.place(in)); err != nil || i.IsDir() {
+					return nil, d.gone(o, name, "file", "")
+				}
+			}
+		}
+	}
+	return &texts{d, fsys}, nil
+}
+
+func (t *texts) view(object, view int) (space.Value, error) {
+	in := t.d.objects[object].Views[t.d.set.Views[view]]
+	if in.File == "" {
+		return &space.Text{Content: in.Text}, nil
+	}
+	b, err := read(t.fsys, t.d.place(in), mostOfFile)
+	return &space.Text{Content: string(b)}, err
+}
+
+func (t *texts) files() []string { return t.d.named() }
+
+func (*texts) info() dataset.Info {
+	return dataset.Info{Space: space.SpecOf("text", &space.Text{})}
+}
+
+// named are the files that a list names, in order and each once.
+func (d *seen) named() []string {
+	var all []string
+	there := map[string]bool{}
+	for _, o := range d.objects {
+		for _, name := range d.set.Views {
+			if in := o.Views[name]; in.File != "" && !there[in.File] {
+				there[in.File] = true
+				all = append(all, d.place(in))
+			}
+		}
+	}
+	return all
 }
 
 // load reads a list.
 func load(fsys fs.FS, name string) (*Set, error) {
+	b, err := read(fsys, name, MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	return Read(name, b)
+}
+
+// read reads a file of at most so many bytes.
+func read(fsys fs.FS, name string, most int) ([]byte, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // nothing was written
-	b, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
-	switch {
-	case err != nil:
-		return nil, err
-	case len(b) > MaxBytes:
-		return nil, fmt.Errorf("%s: more than %d bytes; want a list of at most that", name, MaxBytes)
+	b, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
+	if err == nil && len(b) > most {
+		err = fmt.Errorf("%s: more than %d bytes; want a file of at most that", name, most)
 	}
-	return Read(name, b)
+	return b, err
 }
 
-// classes numbers the labels, in the order of the classes of the spec, else as they are where they are numbers, else by
+// numbered numbers the labels, in the order of the classes of the spec, else as they are where they are numbers, else
+// by
 // the alphabet, as labels of folders are.
-func (d *seen) classes(spec dataset.Spec) error {
-	d.info = d.of.Info()
-	d.info.Classes, d.info.Notes = nil, nil // of folders and files that nobody asked about
+func (d *seen) numbered(spec dataset.Spec) error {
 	if n := len(d.set.Objects) - len(d.objects); n > 0 {
-		d.info.Notes = append(d.info.Notes, fmt.Sprintf("%d of %d objects lack a view and are left out", n,
+		d.notes = append(d.notes, fmt.Sprintf("%d of %d objects lack a view and are left out", n,
 			len(d.set.Objects)))
 	}
 	var names []string
@@ -127,19 +393,19 @@ func (d *seen) classes(spec dataset.Spec) error {
 	}
 	number := func(label string) int { k, _ := strconv.Atoi(label); return k } // all are
 	if len(spec.Classes) > 0 || !numbers {
-		d.info.Classes = spec.Classes
+		d.classes = spec.Classes
 		if len(spec.Classes) == 0 {
 			slices.Sort(names)
-			d.info.Classes = slices.Compact(names)
+			d.classes = slices.Compact(names)
 		}
-		number = func(label string) int { return slices.Index(d.info.Classes, label) }
+		number = func(label string) int { return slices.Index(d.classes, label) }
 	}
 	for _, o := range d.objects {
 		k := -1
 		if o.Labelled {
 			if k = number(o.Label); k < 0 {
 				return fmt.Errorf("%s: the label %s of %s is none of the classes %s; write it as data.classes has it",
-					d.file, strconv.Quote(o.Label), strconv.Quote(o.Name), strings.Join(d.info.Classes, ", "))
+					d.file, strconv.Quote(o.Label), strconv.Quote(o.Name), strings.Join(d.classes, ", "))
 			}
 		}
 		d.labels = append(d.labels, k)
@@ -174,31 +440,24 @@ func (d *seen) Sample(i int) (dataset.Sample, error) {
 	if e := d.objects[i].Environment; e != "" {
 		out.Tags = []string{e}
 	}
-	var all []*space.Image
-	for v, k := range d.at[i] {
-		s, err := d.of.Sample(k)
-		if err != nil {
+	all := make([]space.Value, len(d.set.Views))
+	for v := range all {
+		var err error
+		if all[v], err = d.of.view(i, v); err != nil {
 			return out, fmt.Errorf("view %s: %w", d.set.Views[v], err)
 		}
-		m := space.View(s.Value)
-		if m == nil {
-			return out, fmt.Errorf("view %s: %s is %s, want a picture", d.set.Views[v], s.ID, s.Value.Form())
-		}
-		all = append(all, m)
 	}
-	first := *all[0]
-	first.Views = all
-	out.Value = &first
+	out.Value = space.Among(all)
 	return out, nil
 }
 
-// Files are the list and the pictures that it names.
-func (d *seen) Files() []string { return append([]string{d.file}, d.of.Files()...) }
+// Files are the list and what it names.
+func (d *seen) Files() []string { return append([]string{d.file}, d.of.files()...) }
 
-// Info is that of the pictures.
+// Info is that of the views, with what the list says.
 func (d *seen) Info() dataset.Info {
-	i := d.of.Info()
-	i.Notes, i.Classes = slices.Clone(d.info.Notes), slices.Clone(d.info.Classes)
+	i := d.of.info()
+	i.Notes, i.Classes = slices.Clone(d.notes), slices.Clone(d.classes)
 	return i
 }
 
@@ -212,7 +471,7 @@ func Views(d dataset.Dataset) []string {
 
 // listed is a file system in which only those files of a folder are there that a list names.
 func (d *seen) listed(fsys fs.FS, dir string) fs.FS {
-	o := &only{FS: fsys, keep: map[string]bool{}}
+	o := &listed{FS: fsys, keep: map[string]bool{}}
 	for _, t := range d.objects {
 		for _, in := range t.Views {
 			for p := in.File; p != "." && p != "/"; p = path.Dir(p) {
@@ -223,13 +482,13 @@ func (d *seen) listed(fsys fs.FS, dir string) fs.FS {
 	return o
 }
 
-type only struct {
+type listed struct {
 	fs.FS
 	keep map[string]bool
 }
 
 // ReadDir leaves out what is not listed.
-func (o *only) ReadDir(name string) ([]fs.DirEntry, error) {
+func (o *listed) ReadDir(name string) ([]fs.DirEntry, error) {
 	all, err := fs.ReadDir(o.FS, name)
 	return slices.DeleteFunc(all, func(e fs.DirEntry) bool {
 		return !o.keep[filepath.Join(filepath.FromSlash(name), e.Name())]
@@ -237,7 +496,7 @@ func (o *only) ReadDir(name string) ([]fs.DirEntry, error) {
 }
 
 // Stat is that of the whole.
-func (o *only) Stat(name string) (fs.FileInfo, error) { return fs.Stat(o.FS, name) }
+func (o *listed) Stat(name string) (fs.FileInfo, error) { return fs.Stat(o.FS, name) }
 
 // Missing is the first file of a list that is not there, with its line; nil where all are.
 func (s *Set) Missing(list string) error {

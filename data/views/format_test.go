@@ -1,8 +1,12 @@
 package views
 
 import (
+	"encoding/binary"
+	"errors"
+	"fmt"
 	"image"
 	"image/png"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,9 +46,9 @@ func write(tb testing.TB, list string, heights map[string]int) string {
 }
 
 // opened opens a list as a study does.
-func opened(file string, spec dataset.Spec) (dataset.Dataset, error) {
-	spec.Format, spec.Images = Format.Name, file
-	return dataset.Formats{Format}.Open(spec)
+func opened(file string, spec dataset.Spec, o ...Options) (dataset.Dataset, error) {
+	spec.Format, spec.Images = FormatName, file
+	return dataset.Formats{Format(append(o, Options{})[0])}.Open(spec)
 }
 
 const twice = `object,view,file,label
@@ -104,16 +108,32 @@ func TestFormatRefuses(t *testing.T) {
 		classes []string
 		want    string
 	}{
-		"lost":    {strings.Replace(twice, "p/d.png", "p/e.png", 1), whole, nil, `:4: the view "right" of "two": there is no picture "p/e.png"`},
-		"a text":  {"object,view,value\n1,a,x\n1,b,y\n", whole, nil, `is a text, and pictures are read here; texts are asked about with nero repeat`},
-		"no pair": {"object,view,file\n1,a,p/a.png\n2,b,p/b.png\n", whole, nil, "no object has all of the views a, b"},
+		"lost": {strings.Replace(twice, "p/d.png", "p/e.png", 1), whole, nil, `:4: the view "right" of "two": there is no picture "p/e.png"`},
+		"a text": {
+			`{"object": "1", "views": {"a": {"file": "p/a.png"}, "b": "x"}}`, whole, nil,
+			`:1: the view "b" of "1" is a text, and those before are pictures; a list holds one kind of views`,
+		},
+		"an array": {
+			"object,view,file\n1,a,p/a.png\n1,b,p/b.npy\n", whole, nil,
+			`:3: the view "b" of "1" is an array, and those before are pictures`,
+		},
+		"no array": {"object,view,file\n1,a,p/a.npy\n1,b,p/b.npy\n", whole, nil, `:2: the view "a" of "1": there is no array "p/a.npy"`},
+		"no pair":  {"object,view,file\n1,a,p/a.png\n2,b,p/b.png\n", whole, nil, "no object has all of the views a, b"},
 		"sizes": {
 			twice, map[string]int{"p/a.png": 3, "p/b.png": 3, "p/c.png": 5, "p/d.png": 3}, nil, "resize",
 		},
 		"classes": {twice, whole, []string{"cat", "dog"}, `the label "ant" of "two" is none of the classes cat, dog`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := opened(write(t, c.list, c.pixels), dataset.Spec{Classes: c.classes})
+			list := write(t, c.list, c.pixels)
+			if strings.HasPrefix(c.list, "{") {
+				lines := filepath.Join(filepath.Dir(list), "views.jsonl")
+				if err := os.Rename(list, lines); err != nil {
+					t.Fatal(err)
+				}
+				list = lines
+			}
+			_, err := opened(list, dataset.Spec{Classes: c.classes})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
@@ -121,5 +141,93 @@ func TestFormatRefuses(t *testing.T) {
 	}
 	if _, err := opened(filepath.Join(t.TempDir(), "none.csv"), dataset.Spec{}); err == nil {
 		t.Error("a list that is not there is read")
+	}
+}
+
+// npy writes an array of float32.
+func npy(tb testing.TB, at string, shape string, x ...float32) {
+	tb.Helper()
+	head := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': %s, }", shape)
+	head += strings.Repeat(" ", 63-(len(head)+10)%64) + "\n"
+	b := append([]byte("\x93NUMPY\x01\x00"), byte(len(head)), byte(len(head)>>8))
+	b = append(b, head...)
+	for _, v := range x {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
+	if err := os.WriteFile(at, b, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Views may be arrays, all of one shape, and the reference comes first.
+func TestArrays(t *testing.T) {
+	list := write(t, "object,view,file\n1,a,1a.npy\n1,b,1b.npy\n2,a,2a.npy\n2,b,2b.npy\n", nil)
+	dir := filepath.Dir(list)
+	for i, name := range []string{"1a", "1b", "2a", "2b"} {
+		npy(t, filepath.Join(dir, name+".npy"), "(2,)", float32(i), 0.5)
+	}
+	for _, first := range []string{"", "b", "none"} {
+		d, err := opened(list, dataset.Spec{}, Options{First: []string{first}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []float64{2, 3}
+		if first == "b" {
+			want = []float64{3, 2}
+		}
+		s, err := d.Sample(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, ok := s.Value.(*space.Tensor)
+		if !ok || x.Val[0] != want[0] || x.Views[0].Val[0] != want[0] || x.Views[1].Val[0] != want[1] ||
+			x.Views[1].Val[1] != 0.5 || !slices.Equal(d.Info().Space.Shape, []int{2}) || len(d.Files()) != 5 {
+			t.Errorf("%q first: %+v, %v, %+v", first, s.Value, d.Files(), d.Info())
+		}
+	}
+	npy(t, filepath.Join(dir, "2a.npy"), "(1, 2)", 1, 2)
+	want := `views.csv:4: the view "a" of "2" is an array of shape [1 2], and "a" of "1" has [2]; views have one shape`
+	if _, err := opened(list, dataset.Spec{}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	npy(t, filepath.Join(dir, "2a.npy"), "(2,)", 1, float32(math.NaN()))
+	d, err := opened(list, dataset.Spec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Sample(1); !errors.Is(err, dataset.ErrNotFinite) {
+		t.Errorf("a number that is none: %v", err)
+	}
+}
+
+// Views may be texts, and files may be handed on as they are.
+func TestTexts(t *testing.T) {
+	d, err := opened(write(t, "object,view,value,label\n1,a,Who?,x\n1,b,\"Who, then?\",x\n", nil), dataset.Spec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := d.Sample(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, ok := s.Value.(*space.Text)
+	if !ok || x.Content != "Who?" || len(x.Views) != 2 || x.Views[1].Content != "Who, then?" || s.Label != 0 ||
+		len(d.Files()) != 1 || d.Info().Space.Kind != space.KindText {
+		t.Errorf("%+v %v", s, d.Files())
+	}
+	list := write(t, "object,view,file\n1,a,p/a.png\n1,b,p/b.png\n", map[string]int{"p/a.png": 3, "p/b.png": 5})
+	if d, err = opened(list, dataset.Spec{}, Options{Bytes: true}); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = d.Sample(0); err != nil {
+		t.Fatal(err)
+	}
+	if x, ok = s.Value.(*space.Text); !ok || !strings.HasPrefix(x.Views[1].Content, "\x89PNG") || len(d.Files()) != 3 {
+		t.Errorf("%T %v", s.Value, d.Files())
+	}
+	list = write(t, "object,view,file\n1,a,p/a.png\n1,b,p/b.png\n", map[string]int{"p/a.png": 3})
+	if _, err = opened(list, dataset.Spec{}, Options{Bytes: true}); err == nil ||
+		!strings.Contains(err.Error(), `:3: the view "b" of "1": there is no file "p/b.png"`) {
+		t.Errorf("a file that is not there: %v", err)
 	}
 }

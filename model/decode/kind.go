@@ -33,7 +33,7 @@ type kind struct {
 func kinds() []*kind {
 	return []*kind{
 		&scoresKind, &imageKind, &maskKind, &tensorKind, &boxesKind, &fieldKind, &framesKind, &rowsKind, &linksKind,
-		&pairsKind, &signalKind, &volumeKind, &embeddingKind,
+		&pairsKind, &signalKind, &volumeKind, &embeddingKind, &textKind,
 	}
 }
 
@@ -85,6 +85,8 @@ type fed struct {
 	nodes int
 	// whole says that one list holds all of a batch.
 	whole bool
+	// words says that it is texts, which inputs of texts take and no others.
+	words bool
 	// floats says that inputs of integers do not take it.
 	floats bool
 	// check refuses a value whose numbers contradict each other; nil for none.

@@ -65,6 +65,8 @@ type OutputField struct {
 	// have nodes, or an axis of free length for them, else per sample.
 	Per  string
 	Unit string
+	// Words are what the classes are called where an output holds texts, which are made scores by them.
+	Words []string
 	// Set and Of are as in [space.Spec].
 	Set, Of int
 	// of signals: numbers per second of a channel; 0 if not known
@@ -439,7 +441,7 @@ func (c *record) readFeeds(sig onnx.Signature, spec RecordSpec, fields []InputFi
 			return sides[1].err
 		}
 		return sides[0].err
-	case sides[0].err != nil, sides[1].err == nil && sides[1].cost < sides[0].cost:
+	case sides[0].err != nil, sides[1].err == nil && (sides[1].cost < sides[0].cost || single(sig, sides[1].feeds)):
 		take = 1
 	}
 	c.feeds, c.batched = sides[take].feeds, take == 0
@@ -484,13 +486,17 @@ func readFeed(x onnx.Port, in InputField, spec RecordSpec, batched bool) (*feed,
 		f.dtype = tensor.Float32
 		f.notes = append(f.notes, fmt.Sprintf("input %q: the file does not say its element type; float32 is fed",
 			x.Name))
-	} else if x.DType.Size() == 0 {
+	} else if x.DType.Size() == 0 && x.DType != tensor.String {
 		return nil, 0, fmt.Errorf("input %s: values of this type cannot be fed", x)
 	}
 	if in.Pad < 0 {
 		return nil, 0, fmt.Errorf("input.fields: pad of %q is %d; want a number of rows", cmpName(in), in.Pad)
 	}
 	if f.constant() {
+		if x.DType == tensor.String {
+			return nil, 0, fmt.Errorf("input.fields: the value of %q is numbers, and input %s reads texts", cmpName(in),
+				x)
+		}
 		return f, 0, f.readConstant(batched)
 	}
 	var err error
@@ -499,6 +505,9 @@ func readFeed(x onnx.Port, in InputField, spec RecordSpec, batched bool) (*feed,
 	}
 	f.Kind = f.spec.Kind
 	f.k = kindFor(f.Kind, spec.Kinds)
+	if err := wordy(x, f.k, batched); err != nil {
+		return nil, 0, err
+	}
 	switch k := f.k.fed; {
 	case in.Pad > 0 && (k == nil || k.nodes == 0):
 		return nil, 0, fmt.Errorf("input.fields: %q is %s, which is not padded; pad belongs to rows and pairs",
@@ -748,7 +757,7 @@ func fitsType(v []float64, d tensor.DType) (int, error) {
 		lo, hi = 0, 1<<53
 	case tensor.Int64:
 		lo, hi = -(1 << 53), 1<<53
-	case tensor.Undefined, tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16:
+	case tensor.Undefined, tensor.String, tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16:
 		return 0, nil
 	}
 	for i, x := range v {

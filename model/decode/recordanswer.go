@@ -63,6 +63,9 @@ func (c *record) readAnswer(sig onnx.Signature, o OutputField, total int, kinds 
 		a.Kind = rowsKind.of
 	}
 	a.k = kindFor(a.Kind, kinds)
+	if a.batched = c.batched; a.wordy() {
+		return a, a.readWords()
+	}
 	if err := numbers(a.x); err != nil {
 		return nil, err
 	}
@@ -71,7 +74,6 @@ func (c *record) readAnswer(sig onnx.Signature, o OutputField, total int, kinds 
 	default:
 		return nil, fmt.Errorf("output.fields: per %q of %q is not known; say node, edge or sample", a.Per, a.name)
 	}
-	a.batched = c.batched
 	switch {
 	case a.k.decoded != nil:
 		p := port{axes: axes{n: 0}}
@@ -154,6 +156,9 @@ func (a *answer) settle(c *record, s []int) {
 
 // spec describes the field.
 func (a *answer) spec() space.Spec {
+	if a.wordy() {
+		return space.Spec{Name: a.name, Kind: a.Kind, Type: probabilities, Shape: []int{len(a.Words) + 1}}
+	}
 	if a.d != nil {
 		s := a.d.spec()
 		s.Name, s.Unit = a.name, a.Unit
@@ -247,6 +252,9 @@ func (a *answer) decode(out []tensor.Named, n, rows int, batch []space.Value) ([
 		return nil, fmt.Errorf("the model returned no output %q", a.x.Name)
 	}
 	t := out[at]
+	if a.wordy() {
+		return a.said(t, n, rows)
+	}
 	if n < 1 || n > rows {
 		return nil, fmt.Errorf("%d predictions out of a batch of %d", n, rows)
 	}
@@ -310,6 +318,9 @@ func (a *answer) count(sample space.Value, have int) (int, error) {
 
 // raw is the transpose of decode for the number of rows that a model returns.
 func (a *answer) raw(values []space.Value) (tensor.Named, error) {
+	if a.wordy() {
+		return tensor.Named{}, fmt.Errorf("output %q: %w: %w", a.x.Name, errWords, ErrNotLinear)
+	}
 	if a.d != nil {
 		return a.d.raw(values)
 	}

@@ -318,6 +318,9 @@ func (f *feed) encode(batch []space.Value, rows int, batched bool, d tensor.DTyp
 	if f.img != nil {
 		return f.pixels(f.img, batch, rows, buf)
 	}
+	if f.k.fed.words {
+		return f.words(batch, rows, batched)
+	}
 	var shape []int
 	var first extent
 	one := 0

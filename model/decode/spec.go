@@ -353,6 +353,8 @@ func readInput(x onnx.Port, in InputSpec, frames int) (port, error) {
 	}
 	switch x.DType {
 	case tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16, tensor.Uint8:
+	case tensor.String:
+		return port{}, wordy(x, &imageKind, true)
 	case tensor.Undefined:
 		p.dtype = tensor.Float32
 		p.notes = append(p.notes, fmt.Sprintf("input %q: the file does not say its element type; float32 is fed",

@@ -298,7 +298,7 @@ type Data struct {
 	// path of the image file, or of the folder
 	Images string `json:"images,omitempty" yaml:"images,omitempty" jsonschema:"minLength=1" study:"short"`
 	// in place of images: path of given views of the same objects, CSV with columns object, view and value or file, or
-	// JSON lines; nero repeat asks about them
+	// JSON lines; views are texts, pictures or arrays (.npy)
 	Views string `json:"views,omitempty" yaml:"views,omitempty" jsonschema:"minLength=1"`
 	// path of the labels: IDX, npy, or CSV with columns file,label
 	Labels string `json:"labels,omitempty" yaml:"labels,omitempty" jsonschema:"minLength=1"`
@@ -507,8 +507,9 @@ type Phantoms struct {
 // Input says how an image becomes the array that the models read: (v/scale - mean[c]) / std[c].
 type Input struct {
 	// image, frames for pairs and stacks of pictures, rows for points, signal, volume, or record for several fields;
-	// bytes hands given views to an endpoint as they are; default that of the data
-	Space string `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=image,enum=frames,enum=rows,enum=signal,enum=volume,enum=record,enum=bytes" more:"kind"`
+	// tensor for arrays and text for texts of given views; bytes hands given views to an endpoint as they are; default
+	// that of the data
+	Space string `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=image,enum=frames,enum=rows,enum=signal,enum=volume,enum=tensor,enum=text,enum=record,enum=bytes" more:"kind"`
 	// order of the axes; default follows the model's shape
 	Layout string `json:"layout,omitempty" yaml:"layout,omitempty" jsonschema:"enum=NCHW,enum=NHWC"`
 	// order of the channels; default as in the file

@@ -189,7 +189,7 @@ func changes(beyond bool) []change {
 		},
 		{
 			"space", "{space: image,", "{space: cloud,",
-			`study.yaml:9:16: input.space: "cloud" is not one of image, frames, rows, signal, volume, record, bytes; choose one of them`,
+			`study.yaml:9:16: input.space: "cloud" is not one of image, frames, rows, signal, volume, tensor, text, record, bytes; choose one of them`,
 		},
 		{
 			"channels", "{space: image,", "{channels: gray,",

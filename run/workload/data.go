@@ -24,18 +24,18 @@ func Formats() dataset.Formats {
 // OpenData opens the data of a study: its samples as they are before anything moves, with pieces, zoom and rendering.
 // The formats are nil for [Formats].
 func OpenData(s *job.Study, formats dataset.Formats) (dataset.Dataset, error) {
-	known, spec := known(s, formats)
+	known, spec := known(s, Options{Formats: formats})
 	return known.Open(spec)
 }
 
 // known are the formats of a study's data, and the data as they want it.
-func known(s *job.Study, formats dataset.Formats) (dataset.Formats, dataset.Spec) {
-	if formats == nil {
-		formats = Formats()
-	}
+func known(s *job.Study, o Options) (dataset.Formats, dataset.Spec) {
+	formats := o.formats()
 	spec := dataSpec(s)
 	if s.Data.Views != "" {
-		formats = append(slices.Clip(formats), views.Format)
+		formats = append(slices.Clip(formats), views.Format(views.Options{
+			Bytes: s.Input.Space == inputBytes, First: inOrder(s), Apart: o.Apart,
+		}))
 	}
 	if f := formats.Find(spec.Format); f != nil && f.Numbered {
 		spec.Classes = nil // names for numbers: the workload gives them
@@ -44,9 +44,9 @@ func known(s *job.Study, formats dataset.Formats) (dataset.Formats, dataset.Spec
 }
 
 // reading opens the data of a study. What the heads of photos say is kept for the job.
-func (w *Workload) reading(formats dataset.Formats) (dataset.Dataset, error) {
+func (w *Workload) reading(o Options) (dataset.Dataset, error) {
 	fsys := new(dataset.Held)
-	formats, spec := known(w.Study, formats)
+	formats, spec := known(w.Study, o)
 	ds, err := formats.OpenFS(fsys, spec)
 	if err == nil {
 		w.heads = fsys.Heads
@@ -57,8 +57,8 @@ func (w *Workload) reading(formats dataset.Formats) (dataset.Dataset, error) {
 // trusting opens the data of a study whose job is known. Its files are held against the digests of the job when they
 // are read, and the heads of photos are believed until then; files that opening has read are left to
 // [Workload.digests].
-func (w *Workload) trusting(formats dataset.Formats, j *job.Job) (dataset.Dataset, error) {
-	fsys := new(dataset.Held)
+func (w *Workload) trusting(o Options) (dataset.Dataset, error) {
+	fsys, j := new(dataset.Held), o.Job
 	if len(j.Heads) == len(j.Files) && j.Heads != nil {
 		names, heads := make([]string, len(j.Files)), make([]dataset.Head, len(j.Files))
 		for i, f := range j.Files {
@@ -66,7 +66,7 @@ func (w *Workload) trusting(formats dataset.Formats, j *job.Job) (dataset.Datase
 		}
 		fsys.Know(names, heads)
 	}
-	formats, spec := known(w.Study, formats)
+	formats, spec := known(w.Study, o)
 	spec.Trusted = true // or the job would not be there
 	ds, err := formats.OpenFS(fsys, spec)
 	if err != nil {
@@ -163,7 +163,7 @@ func dataSpec(s *job.Study) dataset.Spec {
 		Cut:         dataset.Cut{Classes: d.Cut.Classes, Outside: d.Cut.Outside, PerPhoto: d.Cut.PerPhoto},
 	}
 	if d.Views != "" {
-		spec.Format, spec.Images = views.Format.Name, d.Views
+		spec.Format, spec.Images = views.FormatName, d.Views
 	}
 	out := space.Kind(s.OutputSpace()).Info()
 	spec.Masks, spec.Pixels = dataset.Masks(d.Masks), out != nil && out.Labelled

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"nero/data/dataset"
@@ -214,7 +215,7 @@ func (w *Workload) openFields(natural space.Spec, o Options) (*input, error) {
 	}
 	if want := string(spec.Kind); s.Input.Space == "" {
 		s.Input.Space = want
-	} else if s.Input.Space != want {
+	} else if s.Input.Space != want && (s.Input.Space != inputBytes || !w.wordy(spec.Kind)) {
 		return nil, s.Errorf("input.space", "%s, but the samples are of space %s; leave it out", s.Input.Space, want)
 	}
 	answer(s)
@@ -224,7 +225,7 @@ func (w *Workload) openFields(natural space.Spec, o Options) (*input, error) {
 	w.borderGiven = s.Group.Border != ""
 	w.Scored = w.scored()
 	job.Defaults(s)
-	act, err := o.Rules.For(w.group, spec, w.options())
+	act, err := w.moved(o, spec)
 	if err != nil {
 		return nil, s.Errorf("group", "%v", err)
 	}
@@ -557,7 +558,7 @@ func (w *Workload) recordSpec(sig onnx.Signature, in space.Spec, audit bool) (de
 	if isScores(space.Kind(s.Output.Space)) {
 		spec.Outputs = []decode.OutputField{{
 			Port: s.Output.Name, Kind: space.Kind(s.Output.Space),
-			Decode: w.decodeSpec(space.Spec{}, audit).Decode,
+			Decode: w.decodeSpec(space.Spec{}, audit).Decode, Words: w.words(),
 		}}
 		return spec, nil
 	}
@@ -578,6 +579,29 @@ func (w *Workload) recordSpec(sig onnx.Signature, in space.Spec, audit bool) (de
 		}}
 	}
 	return spec, nil
+}
+
+// wordy tells whether values of a kind are texts, or bytes.
+func (w *Workload) wordy(k space.Kind) bool {
+	i := w.kinds.Info(k)
+	return i != nil && i.Words
+}
+
+// words are what answers that are texts may be: the names of the classes, else the numbers that the labels are.
+func (w *Workload) words() []string {
+	if len(w.Classes) > 0 {
+		return w.Classes
+	}
+	const most = 1000
+	labels := w.Data.Labels()
+	if len(labels) == 0 || slices.Max(labels) < 0 || slices.Max(labels) >= most {
+		return nil
+	}
+	var names []string
+	for k := range slices.Max(labels) + 1 {
+		names = append(names, strconv.Itoa(k))
+	}
+	return names
 }
 
 // rate is how many numbers a second an output signal has, 0 if that is not known.

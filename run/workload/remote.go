@@ -90,21 +90,28 @@ func (w *Workload) reach(ctx context.Context, m job.Model, o Options) (elsewhere
 
 // startProgram starts the program that is a model, if it may run.
 func startProgram(ctx context.Context, m job.Model, o Options) (*remote.Model, error) {
-	if o.Program == nil {
-		return nil, fmt.Errorf("the model is a program, %s, and no program is run here", process.Line(m.Program))
-	}
-	if err := o.Program(m); err != nil {
+	if err := o.mayRun(m); err != nil {
 		return nil, err
 	}
 	return startAllowed(ctx, m, o)
 }
 
+// mayRun says why a program is not run, nil if it may be.
+func (o Options) mayRun(m job.Model) error {
+	if o.Program == nil {
+		return fmt.Errorf("the model is a program, %s, and no program is run here", process.Line(m.Program))
+	}
+	return o.Program(m)
+}
+
 // startAllowed starts a program of which somebody said that it may run.
 func startAllowed(ctx context.Context, m job.Model, o Options) (*remote.Model, error) {
-	c := remote.Config{
-		Command: m.Program, Dir: m.Dir, Workers: m.Workers, Timeout: o.limit(m),
-	}
-	return remote.Connect(ctx, c)
+	return remote.Connect(ctx, o.programOf(m))
+}
+
+// programOf is how a program is started.
+func (o Options) programOf(m job.Model) remote.Config {
+	return remote.Config{Command: m.Program, Dir: m.Dir, Workers: m.Workers, Timeout: o.limit(m)}
 }
 
 // connect connects to the model behind an endpoint.
@@ -116,13 +123,20 @@ func connect(ctx context.Context, m job.Model, o Options) (*remote.Model, error)
 	return remote.Connect(ctx, c)
 }
 
-// ConnectText connects to a model behind an endpoint that reads texts or bytes. The output is the one that is read; it
+// ConnectText connects to a model behind an endpoint, or in a program, that reads texts or bytes. The output is the one
+// that is read; it
 // may be empty where the model has one.
 func ConnectText(ctx context.Context, m job.Model, output string, o Options) (*remote.Text, error) {
-	if m.Endpoint == "" {
-		return nil, fmt.Errorf("%s is no endpoint, and texts and bytes are asked of an endpoint over HTTP; serve it, "+
-			"and "+
-			"write endpoint: http://HOST:PORT/MODEL", m.Text())
+	switch {
+	case len(m.Program) > 0:
+		if err := o.mayRun(m); err != nil {
+			return nil, err
+		}
+		return remote.ConnectText(ctx, o.programOf(m), output)
+	case m.Endpoint == "":
+		return nil, fmt.Errorf("%s is no endpoint and no program, and those are asked about texts and bytes; serve "+
+			"it, "+
+			"and write endpoint: http://HOST:PORT/MODEL or grpc://HOST:PORT/MODEL", m.Text())
 	}
 	c, err := way(m, o)
 	if err != nil {

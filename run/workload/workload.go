@@ -99,6 +99,8 @@ type Options struct {
 	// Hashing is told that so many files of the data get their digests, where they are many. It returns whom to tell of
 	// every further ones, from several goroutines at once, and of the end; nil for nobody.
 	Hashing func(total int) (done func(n int), ended func())
+	// Apart reads given views one by one: each file is a sample of its own, called by its path.
+	Apart bool
 	// Audit opens the models for an audit: scores stay as the model returns them and metrics are not looked at.
 	Audit bool
 }
@@ -247,29 +249,53 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 	return w, nil
 }
 
-// viewed says of given views what follows from their being a list: there is no group, and answers do not move. Views
-// that are no pictures are refused: nothing here feeds them to a model.
+// inputBytes is the space of inputs that are files, handed to endpoints as they are.
+const inputBytes = "bytes"
+
+// viewed says of given views what follows from their being a list: there is no group, and answers do not move. A
+// reference of samples that a group moves is refused: that is the identity.
 func viewed(s *job.Study) error {
 	if s.Data.Views == "" {
+		if s.Repeat.Reference != "" {
+			return s.Errorf("repeat.reference", "%q is read by nero repeat alone where a group moves samples: here "+
+				"the "+
+				"identity is what others are compared with; leave it out, or name given views with data.views, of "+
+				"which "+
+				"one may be the reference", s.Repeat.Reference)
+		}
+		if s.Input.Space == inputBytes {
+			return s.Errorf("input.space", "bytes are those of given views; add data: {views: FILE.csv}")
+		}
 		return nil
-	}
-	if s.Input.Space == "bytes" {
-		return s.Errorf("input.space", "bytes of given views are handed to endpoints by nero repeat alone; leave it "+
-			"out if the files are pictures")
 	}
 	s.Group.Name, s.Output.Action = job.Given, "invariant"
 	return nil
 }
 
+// givenViews is the definition of a group that is a list of views.
+type givenViews struct {
+	Name  string   `yaml:"name"`
+	Views []string `yaml:"views"`
+}
+
+// inOrder are the views that come before others: those of a definition that is there already, else the reference.
+func inOrder(s *job.Study) []string {
+	var d givenViews
+	if s.Group.Definition != "" && yaml.Unmarshal([]byte(s.Group.Definition), &d) == nil {
+		return d.Views
+	}
+	return []string{s.Repeat.Reference}
+}
+
 // given makes a group's definition of the names of views, so that a run knows them without the list.
 func (w *Workload) given(names []string) error {
+	if r := w.Study.Repeat.Reference; names != nil && r != "" && !slices.Contains(names, r) {
+		return w.Study.Errorf("repeat.reference", "%q is no view; there are %s", r, strings.Join(names, ", "))
+	}
 	if names == nil || w.Study.Group.Definition != "" {
 		return nil
 	}
-	b, err := yaml.Marshal(struct {
-		Name  string   `yaml:"name"`
-		Views []string `yaml:"views"`
-	}{job.Given, names})
+	b, err := yaml.Marshal(givenViews{job.Given, names})
 	w.Study.Group.Definition = string(b)
 	return err
 }
@@ -306,6 +332,9 @@ func unreached(g group.Group) string {
 
 // answerable says what classes there are, if the models' file tells, and refuses labels that they do not know.
 func (w *Workload) answerable() error {
+	if names := decode.AnswerNames(w.Eval.Models[0].Codec); names != nil {
+		w.Classes = names
+	}
 	switch out := w.Eval.Models[0].Codec.Out(); {
 	case isScores(out.Kind) && len(out.Shape) == 1 && out.Shape[0] > 0:
 		return w.classes(out.Shape[0])
@@ -404,7 +433,7 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 	return w, &input{sample: spec, seen: seen, act: act}, nil
 }
 
-// moved is how pictures are moved: by a rule, or, where views are listed, not at all.
+// moved is how samples are moved: by a rule, or, where views are listed, not at all.
 func (w *Workload) moved(o Options, spec space.Spec) (action.Action, error) {
 	if group.IsLawless(w.group) {
 		return action.NewViews(w.group)
@@ -505,9 +534,9 @@ func (w *Workload) openData(o Options) error {
 	var ds dataset.Dataset
 	var err error
 	if o.Job != nil {
-		ds, err = w.trusting(o.Formats, o.Job)
+		ds, err = w.trusting(o)
 	} else {
-		ds, err = w.reading(o.Formats)
+		ds, err = w.reading(o)
 	}
 	if err != nil {
 		return w.Study.Errorf("data", "%v", w.fitting(err))

@@ -47,7 +47,8 @@ func TestViews(t *testing.T) {
 	if y, err := a.Apply(group.Element{1}, words); err != nil || y.(*space.Text).Content != "b" {
 		t.Errorf("a text in other words: %v, %v", y, err)
 	}
-	numbers := &space.Tensor{Shape: []int{1}, Views: []*space.Tensor{{Shape: []int{1}, Val: []float64{2}}}, Val: []float64{2}}
+	numbers := &space.Tensor{Shape: []int{1}, Views: []*space.Tensor{{Shape: []int{1}, Val: []float64{2}}},
+		Val: []float64{2}}
 	if y, err := a.Apply(group.Element{0}, numbers); err != nil || y.Numbers()[0] != 2 {
 		t.Errorf("an array: %v, %v", y, err)
 	}

@@ -71,8 +71,12 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	if p.Subject.Reference == nil {
 		_, err := p.Refer(ctx, nil)
 		p.Clue(castClue(casts))
-		return nil, fmt.Errorf("%w; one-ulp changes and repeats stand in: rounding floor %.2g, repeat floor %.2g", err,
-			c.Floors.Rounding, c.Floors.Repeat)
+		instead := "one-ulp changes and repeats stand in"
+		if s, e := p.Sample(0); e == nil && said(s.Value) { // words do not change by a little
+			instead = "the precision of the outputs and repeats stand in"
+		}
+		return nil, fmt.Errorf("%w; %s: rounding floor %.2g, repeat floor %.2g", err, instead, c.Floors.Rounding,
+			c.Floors.Repeat)
 	}
 	if sw.Mask && !sw.Boxes {
 		return nil, fmt.Errorf("%w: masks have labels and no numbers that could round", audit.ErrNotApplicable)
@@ -338,4 +342,10 @@ func castClue(casts []cast) audit.Clue {
 		}
 	}
 	return c
+}
+
+// said tells whether an input is a text.
+func said(v space.Value) bool {
+	_, ok := space.Content(v)
+	return ok
 }

@@ -66,7 +66,7 @@ func Replay(ctx context.Context, s *audit.Subject, policy audit.Policy, index in
 ) (*Replayed, error) {
 	r := &Replayed{Index: index, Sample: outside, Resampling: math.NaN()}
 	c := &audit.Check{
-		Name: "replay", Doc: "One sample at one element, measured again.",
+		Name: "replay", Doc: "One sample at one element, measured again.", Views: true,
 		Run: func(ctx context.Context, p *audit.Pass) (any, error) { return nil, r.run(ctx, p, g) },
 	}
 	quiet := *s

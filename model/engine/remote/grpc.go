@@ -140,7 +140,8 @@ func (g *viaGRPC) explain(ctx context.Context, err error) error {
 		return failed("%s: the server does not speak the Open Inference Protocol v2 over gRPC at this port", text)
 	case codes.ResourceExhausted:
 		return &coded{
-			failed("%s; lower batch or concurrency, or raise the limit on the server", text), http.StatusTooManyRequests,
+			failed("%s; lower batch or concurrency, or raise the limit on the server", text),
+			http.StatusTooManyRequests,
 		}
 	default:
 		return failed("the server answers %s: %s", s.Code(), text)

@@ -300,7 +300,8 @@ func (h *viaHTTP) describe(ctx context.Context) (*description, error) {
 		nil
 }
 
-// infer sends binary tensors unless the server has refused them and then taken the same as JSON. Texts go as JSON, which
+// infer sends binary tensors unless the server has refused them and then taken the same as JSON. Texts go as JSON,
+// which
 // whoever reads them understands.
 func (h *viaHTTP) infer(ctx context.Context, in []tensor.Named, outputs []string, with parameters, n need) (*answer,
 	error,

@@ -211,8 +211,8 @@ func (m *Model) sign(meta description) error {
 		m.sig.Outputs, m.out = append(m.sig.Outputs, port), append(m.out, port.Name)
 	}
 	if len(m.out) == 0 {
-		return fmt.Errorf("its metadata lists no outputs of numbers or texts; declare name, datatype and shape of its outputs "+
-			"%s", m.words.declare)
+		return fmt.Errorf("its metadata lists no outputs of numbers or texts; declare name, datatype and shape of "+
+			"its outputs %s", m.words.declare)
 	}
 	for _, names := range [][]string{m.in, m.out} {
 		for i, n := range names {

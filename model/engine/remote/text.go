@@ -198,7 +198,8 @@ type overdue struct{ text string }
 // Error says how long it was waited.
 func (o *overdue) Error() string { return o.text }
 
-// Code is what a server answered in place of an answer, as HTTP counts, also where it speaks gRPC: 429 where it was asked too often. It is 0 where
+// Code is what a server answered in place of an answer, as HTTP counts, also where it speaks gRPC: 429 where it was
+// asked too often. It is 0 where
 // it did not answer by the protocol.
 func (e *Error) Code() int {
 	if c, ok := errors.AsType[*coded](e.err); ok {

@@ -137,7 +137,8 @@ func TestTextsOverGRPC(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer all.Close() //nolint:errcheck // nothing is lost
-			out, err := all.Run(t.Context(), []tensor.Named{{Name: "x", Tensor: tensor.OfStrings([]string{"a", "bcd"}, 2)}})
+			out, err := all.Run(t.Context(), []tensor.Named{{Name: "x", Tensor: tensor.OfStrings([]string{"a", "bcd"},
+				2)}})
 			if err != nil || len(out) != 1 || out[0].Len() != 2 {
 				t.Errorf("a batch: %v, %v", out, err)
 			}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"hash/fnv"
 	"io"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -61,42 +60,50 @@ func (t *Texts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(m) // whoever asked has gone
 		return
 	}
-	input, parameters, err := asked(r)
+	inputs, parameters, err := asked(r)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	t.mu.Lock()
-	if t.asked == nil {
-		t.asked = map[string]int{}
-	}
-	before := t.asked[input]
-	t.asked[input]++
-	t.mu.Unlock()
-	text, code := t.Answer(input, before, parameters)
-	if code != 0 && code != http.StatusOK {
-		w.WriteHeader(code)
-		_ = json.NewEncoder(w).Encode(map[string]string{"error": text}) // likewise
-		return
-	}
-	out := map[string]any{"name": "answer", "datatype": "BYTES", "shape": []int{1, 1}, "data": []string{text}}
-	if t.Numbers {
-		words := strings.Fields(text)
-		out["datatype"], out["shape"] = "FP64", []int{1, len(words)}
-		data := make([]json.RawMessage, len(words))
-		for i, s := range words {
-			data[i] = json.RawMessage(s)
+	var all []string
+	for _, input := range inputs {
+		text, code := t.Answer(input, t.count(input), parameters)
+		if code != 0 && code != http.StatusOK {
+			w.WriteHeader(code)
+			_ = json.NewEncoder(w).Encode(map[string]string{"error": text}) // likewise
+			return
 		}
-		out["data"] = data
+		all = append(all, text)
+	}
+	out := map[string]any{"name": "answer", "datatype": "BYTES", "shape": []int{len(all), 1}, "data": all}
+	if t.Numbers {
+		var data []json.RawMessage
+		for _, text := range all {
+			for _, s := range strings.Fields(text) {
+				data = append(data, json.RawMessage(s))
+			}
+		}
+		out["datatype"], out["shape"], out["data"] = "FP64", []int{len(all), len(data) / len(all)}, data
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{"outputs": []any{out}}) // likewise
 }
 
-// asked takes a request apart: the one input, as text of the JSON or as bytes behind it.
-func asked(r *http.Request) (input string, parameters map[string]any, err error) {
+// count is how often an input was asked before.
+func (t *Texts) count(input string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.asked == nil {
+		t.asked = map[string]int{}
+	}
+	t.asked[input]++
+	return t.asked[input] - 1
+}
+
+// asked takes a request apart: the batch of the one input, as texts of the JSON or as bytes behind it.
+func asked(r *http.Request) (inputs []string, parameters map[string]any, err error) {
 	b, err := io.ReadAll(r.Body)
 	if err != nil {
-		return "", nil, err
+		return nil, nil, err
 	}
 	head, rest := b, []byte(nil)
 	if n, err := strconv.Atoi(r.Header.Get("Inference-Header-Content-Length")); err == nil && n <= len(b) {
@@ -109,13 +116,21 @@ func asked(r *http.Request) (input string, parameters map[string]any, err error)
 		Parameters map[string]any `json:"parameters"`
 	}
 	if err := json.Unmarshal(head, &q); err != nil {
-		return "", nil, err
+		return nil, nil, err
 	}
-	if len(rest) >= 4 && uint64(binary.LittleEndian.Uint32(rest)) == uint64(len(rest)-4) && len(rest) < math.MaxInt32 {
-		return string(rest[4:]), q.Parameters, nil
+	if len(q.Inputs) != 1 {
+		return nil, nil, io.ErrUnexpectedEOF
 	}
-	if len(q.Inputs) != 1 || len(q.Inputs[0].Data) != 1 {
-		return "", nil, io.ErrUnexpectedEOF
+	inputs = q.Inputs[0].Data
+	for len(rest) >= 4 {
+		n := uint64(binary.LittleEndian.Uint32(rest))
+		if n > uint64(len(rest)-4) {
+			return nil, nil, io.ErrUnexpectedEOF
+		}
+		inputs, rest = append(inputs, string(rest[4:4+n])), rest[4+n:]
 	}
-	return q.Inputs[0].Data[0], q.Parameters, nil
+	if len(inputs) == 0 || len(rest) > 0 {
+		return nil, nil, io.ErrUnexpectedEOF
+	}
+	return inputs, q.Parameters, nil
 }
