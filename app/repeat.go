@@ -522,9 +522,9 @@ func (a *App) openPictures(ctx context.Context, s *job.Study, e Engine, set *vie
 		for name, in := range t.Views {
 			if _, ok := at[in.File]; !ok {
 				_ = w.Close() // the error says more
-				return nil, nil, fmt.Errorf("%s:%d: the view %s of %s, %s, is not one of the inputs that are read; want "+
-					"pictures such as PNG or JPEG, or arrays (.npy) of all of them, or input: {space: bytes} for an "+
-					"endpoint that reads files as they are", s.Data.Views, in.Line, strconv.Quote(name),
+				return nil, nil, fmt.Errorf("%s:%d: the view %s of %s, %s, is not one of the inputs that are read; "+
+					"want pictures such as PNG or JPEG, or arrays (.npy) of all of them, or input: {space: bytes} for "+
+					"an endpoint that reads files as they are", s.Data.Views, in.Line, strconv.Quote(name),
 					strconv.Quote(t.Name), in.File)
 			}
 		}

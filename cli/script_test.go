@@ -42,8 +42,10 @@ func TestMain(m *testing.M) {
 	if app.EngineAsked() {
 		os.Exit(app.RunEngine())
 	}
-	testscript.Main(m, map[string]func(){"nero": func() { os.Exit(Main()) }, "steep": steep, "judge": judge,
-		"speller": speller})
+	testscript.Main(m, map[string]func(){
+		"nero": func() { os.Exit(Main()) }, "steep": steep, "judge": judge,
+		"speller": speller,
+	})
 }
 
 // TestScripts runs testdata/script. Scripts share the user's cache folder with the program, because compiling the

@@ -127,7 +127,7 @@ func encode(t tensor.Tensor, i int, v float64) {
 		le.PutUint32(b, math.Float32bits(float32(v)))
 	case tensor.Float64:
 		le.PutUint64(b, math.Float64bits(v))
-	case tensor.Undefined, tensor.Float16, tensor.BFloat16:
+	case tensor.Undefined, tensor.Float16, tensor.BFloat16, tensor.String:
 		panic("no encoder for " + t.DType.String())
 	}
 }

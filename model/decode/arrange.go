@@ -506,7 +506,8 @@ func integer(d tensor.DType) bool {
 	case tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Uint8, tensor.Uint16, tensor.Uint32,
 		tensor.Uint64:
 		return true
-	case tensor.Undefined, tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16, tensor.Bool:
+	case tensor.Undefined, tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16, tensor.Bool,
+		tensor.String:
 	}
 	return false
 }

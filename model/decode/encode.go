@@ -120,7 +120,7 @@ func (n *norm) others(dst []byte, d tensor.DType, stride int, src []float64) err
 			dst[k] = uint8(math.RoundToEven(min(max(x, 0), 255)))
 		case tensor.Undefined, tensor.Float32, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32, tensor.Int64,
 			tensor.Bool,
-			tensor.Uint32, tensor.Uint64:
+			tensor.Uint32, tensor.Uint64, tensor.String:
 			return fmt.Errorf("images are not encoded as %s", d)
 		}
 	}

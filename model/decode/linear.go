@@ -128,7 +128,7 @@ func Rounded(d tensor.DType, v []float64, shape ...int) (tensor.Tensor, error) {
 		case tensor.Uint64, tensor.Int64:
 			// Beyond 2^63 - 1024 a float64 is no int64; nothing in a graph counts so far.
 			le.PutUint64(t.Raw[8*i:], uint64(int64(whole(x, math.MinInt64, math.MaxInt64-1023))))
-		case tensor.Undefined:
+		case tensor.Undefined, tensor.String:
 		}
 	}
 	return t, nil

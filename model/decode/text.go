@@ -24,8 +24,9 @@ func wordy(x onnx.Port, k *kind, batched bool) error {
 	case !words:
 		return nil
 	case x.DType != tensor.String:
-		return fmt.Errorf("input %s reads numbers, and the samples are texts; name a model that reads texts, which "+
-			"is an endpoint or a program with one input of type BYTES, or views that are files of pictures or arrays", x)
+		return fmt.Errorf("input %s reads numbers, and the samples are texts; name a model that reads texts, "+
+			"which is an endpoint or a program with one input of type BYTES, or views that are files of pictures or "+
+			"arrays", x)
 	}
 	declared := x.Sizes()
 	if batched && len(declared) > 0 {

@@ -44,11 +44,13 @@ func TestViews(t *testing.T) {
 		t.Errorf("a picture alone at the second: %v", err)
 	}
 	words := &space.Text{Content: "a", Views: []*space.Text{{Content: "a"}, {Content: "b"}}}
-	if y, err := a.Apply(group.Element{1}, words); err != nil || y.(*space.Text).Content != "b" {
+	if y, err := a.Apply(group.Element{1}, words); err != nil || y.Numbers()[0] != 'b' {
 		t.Errorf("a text in other words: %v, %v", y, err)
 	}
-	numbers := &space.Tensor{Shape: []int{1}, Views: []*space.Tensor{{Shape: []int{1}, Val: []float64{2}}},
-		Val: []float64{2}}
+	numbers := &space.Tensor{
+		Shape: []int{1}, Views: []*space.Tensor{{Shape: []int{1}, Val: []float64{2}}},
+		Val: []float64{2},
+	}
 	if y, err := a.Apply(group.Element{0}, numbers); err != nil || y.Numbers()[0] != 2 {
 		t.Errorf("an array: %v, %v", y, err)
 	}

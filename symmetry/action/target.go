@@ -72,7 +72,7 @@ func newTarget(g group.Group, s space.Spec, o Options) (Action, error) {
 		return some(NewPairs(g, s, o))
 	case space.KindRecord:
 		return some(newRecord(g, s, o, true))
-	case space.KindFrames, space.KindScores, space.KindTensor:
+	case space.KindFrames, space.KindScores, space.KindText, space.KindTensor:
 	}
 	return nil, noTargetError{s.Kind}
 }

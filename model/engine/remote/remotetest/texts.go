@@ -79,7 +79,7 @@ func (t *Texts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if t.Numbers {
 		var data []json.RawMessage
 		for _, text := range all {
-			for _, s := range strings.Fields(text) {
+			for s := range strings.FieldsSeq(text) {
 				data = append(data, json.RawMessage(s))
 			}
 		}
