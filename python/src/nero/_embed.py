@@ -53,6 +53,7 @@ def embed(
     study: PathLike,
     *,
     group: Optional[str] = None,
+    views: Optional[PathLike] = None,
     value: Optional[str] = None,
     against: Optional[PathLike] = None,
     against_value: Optional[str] = None,
@@ -70,11 +71,12 @@ def embed(
     >>> nero.embed("study.yaml", group="C4").features[0].ratios  # doctest: +SKIP
     >>> nero.embed("study.yaml", only=["v1"], against="v2.onnx").features[0].index  # doctest: +SKIP
 
-    value names a value of the graph, or the node that makes it, in place of the output, against_value one of the other release, by default that of the same name. what are the parts beside maps: split, generators.
+    study is a file or a model. views lists which inputs show one thing, in place of a group; ratios are then empty, and what was found of pairs is in data["given"] of a model. value names a value of the graph, or the node that makes it, in place of the output, against_value one of the other release, by default that of the same name. what are the parts beside maps: split, generators.
     """
     args = ["embed", os.fspath(study)]
     said = {
         "group": group,
+        "views": views,
         "value": value,
         "against": against,
         "against-value": against_value,

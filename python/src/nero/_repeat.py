@@ -40,6 +40,8 @@ class RepeatModel:
     agreement: Optional[Interval]
     #: Share of pairs of answers to different views of one object that are equal; None with one view.
     over_views: Optional[Interval]
+    #: Mean distance of two answers to different views of one object, over the centred scale; None for labels, and with one view.
+    apart: Optional[Interval]
     #: Share of the errors that asking again does not find; None where no right answers are known.
     consistent_errors: Optional[Interval]
     #: Those beside the reference, by how much they differ, most first.
@@ -156,6 +158,7 @@ def _model(m: Mapping[str, Any]) -> RepeatModel:
         m["sentence"],
         _estimate(repeats.get("agreement")),
         _estimate(m.get("over_views")),
+        _estimate(m.get("apart")),
         _estimate(correct.get("consistent_errors")),
         tuple(_view(v) for v in given if not v.get("reference")),
         {o["name"]: o["n"] for o in outcomes},

@@ -33,10 +33,10 @@ export interface Samples {
 export interface Model {
   model: string;
   sha256: string;
-  /** Value is the value of the graph that was read, Layer the node that makes it, Shape that of one sample. */
+  /** Value is the value of the graph that was read, Width how many numbers it has for a sample. */
   value: string;
   width: number;
-  /** State and Sentence are the answer; Why is where features are not finite. */
+  /** State and Sentence are the answer; Why says where features are not finite, or why nothing can be told of them. */
   state: State;
   sentence: string;
   why?: string;
@@ -184,7 +184,7 @@ export interface Algebra {
   held_fit: Num;
   /** Generators are those of the group; frequencies and growth are fitted, and so of the side fit. */
   generators: Turning[];
-  /** Brackets say for each two how far [A_i, A_j] is from what [X_i, X_j] is made of. */
+  /** Brackets say for each two how far [A_i, A_j] is from what [X_i, X_j] is made of; none where the features stay. */
   brackets_fit: Bracket[];
   /** R2Unseen is of elements that were not fitted, R2Seen of the others, R2Ridge of a map for each element. */
   r2_unseen: Estimate;

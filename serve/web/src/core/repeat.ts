@@ -43,6 +43,8 @@ export interface Model {
   repeats?: Repeats;
   /** share of pairs of answers to different views of one object that are equal */
   over_views?: Estimate;
+  /** of numbers: mean distance of two answers to different views of one object, over the centred scale */
+  apart?: Estimate;
   /** ranked by how much they differ from the reference, most first */
   views?: View[];
   contract?: Contract;

@@ -24,6 +24,8 @@ export interface Report {
   runs: number;
   /** files that hold what another one holds, at the same place in the order */
   copies: number;
+  /** what is doubtful about the order */
+  notes?: string[];
   skipped: Skipped[];
   series: Series[];
 }

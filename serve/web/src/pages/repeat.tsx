@@ -162,7 +162,8 @@ function Views({ r, m, caption }: { r: Report; m: Model; caption: readonly strin
     <div class="card" id="views">
       <Frame title={`Views, by how much they are answered otherwise than ${r.reference}`} caption={caption} file={['repeat', 'views']} table={table}
         note={`Bars: how often an answer differs from one to ${r.reference}${m.answers === 'numbers' ? ', and how far' : ''}. ${by ? 'Dots with intervals: by how much more than two answers to the same view, 0 if both come from one distribution' : 'Lines: their intervals; each was asked once, and nothing is known of chance'}. A view is the same if its interval ends before the upright line at ${num(r.threshold)}, and differs if it begins behind it. The intervals of all views hold together; a large p shows nothing.`}>
-        {m.over_views && <p>Two answers to different views of one object are equal in {estimate(m.over_views, percent)}.</p>}
+        {m.apart ? <p>Two answers to different views of one object are {estimate(m.apart, num)} apart, over the centred scale.</p>
+          : m.over_views && <p>Two answers to different views of one object are equal in {estimate(m.over_views, percent)}.</p>}
         <div class="chart" ref={ref}>
           <svg viewBox={`0 0 ${width} ${height}`} role="application" aria-roledescription="plot" tabindex={0} aria-label={`${views.map((v) => viewWords(v, m)).join('. ')}. Arrow keys go through the views.`} onKeyDown={key} onPointerLeave={() => setAt(-1)}>
             {x.ticks.filter((t) => x.pos(t.at) >= -0.001 && x.pos(t.at) <= 1.001).map((t) => <g key={t.at}><line class="grid" x1={left + x.pos(t.at) * w} x2={left + x.pos(t.at) * w} y1={top} y2={top + h} /><text class="tick" x={left + x.pos(t.at) * w} y={top + h + 15} text-anchor="middle">{m.answers === 'numbers' ? t.label : `${+(100 * t.at).toFixed(1)} %`}</text></g>)}
