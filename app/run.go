@@ -142,7 +142,9 @@ func resumable(err error, dir string) error {
 func ended(r *store.Run, c *closing, sum *fold.Summary, b []byte) (*RunResult, error) {
 	out := &RunResult{Summary: sum, JSON: b, Dir: r.Dir(), Limit: limitOf(c.study), About: c.study.About}
 	var err error
-	out.Warnings, err = misordered(r, sum, c.classes)
+	if !metric.OnlyOfFeatures(c.job.Metrics) {
+		out.Warnings, err = misordered(r, sum, c.classes)
+	}
 	return out, err
 }
 

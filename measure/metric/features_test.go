@@ -83,3 +83,21 @@ func TestFeatureCosine(t *testing.T) {
 		t.Errorf("of a field: %g", v)
 	}
 }
+
+// Features are held against no label; one other metric is enough for that.
+func TestOnlyOfFeatures(t *testing.T) {
+	for _, c := range []struct {
+		names []string
+		want  bool
+	}{
+		{[]string{"feature_ratio"}, true},
+		{[]string{"feature_cosine", "feature_ratio"}, true},
+		{[]string{"feature_ratio", "relative"}, false},
+		{[]string{"no_such_metric"}, false},
+		{nil, false},
+	} {
+		if got := OnlyOfFeatures(c.names); got != c.want {
+			t.Errorf("%q: %v, want %v", c.names, got, c.want)
+		}
+	}
+}

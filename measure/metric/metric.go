@@ -102,6 +102,8 @@ type Metric struct {
 	Scaled bool
 	// Centred says that Measure reads the mean of the output, see [Case].Centre.
 	Centred bool
+	// OfFeatures says that the answer is read as features: its largest number is no class.
+	OfFeatures bool
 	// OfNodes says that Measure reads how many nodes a case has.
 	OfNodes bool
 	// OfOutput says that values are in the unit of the output, which stands for the %, such as "%²"; "" for metrics

@@ -399,7 +399,7 @@ func (r *Run) population(d *api.Run, sums []*fold.Summary) error {
 // misordered says of each model under which the labels seem to be numbered in another order than its classes. Names are
 // those of the labels, where they have any.
 func (r *Run) misordered(names map[int]string) ([]string, error) {
-	if r.identity < 0 || r.job.Classes == 0 || r.n*r.e > mostAnswers {
+	if r.identity < 0 || r.job.Classes == 0 || r.n*r.e > mostAnswers || metric.OnlyOfFeatures(r.job.Metrics) {
 		return nil, nil
 	}
 	s, err := r.info()
