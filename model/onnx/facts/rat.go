@@ -83,8 +83,11 @@ func (a rat) mul(b rat) rat {
 
 func (a rat) zero() bool { return a.n == 0 && a.ok() }
 
+// size is its absolute value.
+func (a rat) size() rat { return rat{max(a.n, -a.n), a.d} }
+
 // half is half of its absolute value.
-func (a rat) half() rat { return rat{max(a.n, -a.n), a.d}.mul(rat{1, 2}) }
+func (a rat) half() rat { return a.size().mul(rat{1, 2}) }
 
 // String is the decimal number where it is short, else the fraction.
 func (a rat) String() string {

@@ -252,7 +252,7 @@ func (v *surveyor) strided(w *Window, x field) {
 	}
 	var px [2]string
 	for i := range 2 {
-		px[i] = pixels(x.line[i].step.mul(whole(w.Stride[x.at[i]-2])))
+		px[i] = pixels(x.line[i].step.size().mul(whole(w.Stride[x.at[i]-2])))
 	}
 	by := px[0]
 	if px[0] != px[1] {
