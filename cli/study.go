@@ -104,7 +104,11 @@ func (f *studyFlags) study(a *app.App, args []string) (*job.Study, error) {
 		return nil, errors.New("no model: give a study file, or a model with --model FILE.onnx")
 	}
 	if s.Data.Images == "" && !s.Data.Rendered() && s.Data.Views == "" {
-		return nil, errors.New("no data: give a folder of images, an IDX, npy or npz file with --data")
+		const none = "no data: give a folder of images, an IDX, npy or npz file with --data"
+		if f.set.Lookup("views") != nil {
+			return nil, errors.New(none + ", or a list of inputs that belong together with --views")
+		}
+		return nil, errors.New(none)
 	}
 	if f.claim != nil {
 		if err := f.claim(s); err != nil {

@@ -330,10 +330,19 @@ func tens(log float64) string { return words.Minus(strconv.FormatFloat(log/math.
 // mostObjects is how many objects people are shown.
 const mostObjects = 10
 
+// shown is an answer for people, of at most so many letters: between quotation marks where spaces at its ends, which
+// nobody sees, are part of it.
+func shown(answer string, most int) string {
+	if strings.TrimSpace(answer) != answer {
+		return strconv.Quote(words.Clip(answer, most))
+	}
+	return words.Clip(answer, most)
+}
+
 // worst are the objects that agree least.
 func (m *Model) worst() sheet.Part {
 	p := sheet.Part{Title: "Objects that agree least"}
-	left := 0
+	left, spaces := 0, false
 	for _, o := range m.Objects {
 		if len(o.Views) == 0 {
 			continue
@@ -345,10 +354,12 @@ func (m *Model) worst() sheet.Part {
 		if p.Table == nil {
 			p.Table = [][]string{{"object", "of repeats", "over views", "mostly", "otherwise"}}
 		}
+		spaces = spaces || o.Mode != strings.TrimSpace(o.Mode)
 		var others []string
 		for _, v := range o.Views {
+			spaces = spaces || v.Differ > 0 && v.Answer != strings.TrimSpace(v.Answer)
 			if v.Differ > 0 {
-				others = append(others, fmt.Sprintf("%s %d of %d: %s", v.View, v.Differ, v.Asked, words.Clip(v.Answer,
+				others = append(others, fmt.Sprintf("%s %d of %d: %s", v.View, v.Differ, v.Asked, shown(v.Answer,
 					24)))
 			}
 			if v.Without > 0 {
@@ -357,11 +368,15 @@ func (m *Model) worst() sheet.Part {
 		}
 		p.Table = append(p.Table, []string{
 			words.Clip(o.Name, 24), words.Percent(float64(o.Agreement)), words.Percent(float64(o.OverViews)),
-			words.Clip(o.Mode, 32), strings.Join(others, "; "),
+			shown(o.Mode, 32), strings.Join(others, "; "),
 		})
 	}
 	if p.Table == nil {
 		p.Text = append(p.Text, "None: every answer about an object is the same.")
+	}
+	if spaces {
+		p.Notes = append(p.Notes, "Answers between quotation marks begin or end with spaces, which make them "+
+			"differ from the same words without; --normalise trim leaves these out.")
 	}
 	if left > 0 {
 		p.Notes = append(p.Notes, fmt.Sprintf("And %d more, which the JSON has.", left))

@@ -603,3 +603,20 @@ func FuzzReadReport(f *testing.F) {
 		judged(t, s, o)
 	})
 }
+
+// Spaces at the ends of an answer are seen, and what to do about them is said; answers without any stand as they are.
+func TestSpacesAreSeen(t *testing.T) {
+	for end, want := range map[string]bool{" ": true, "!": false} {
+		s := subject(12, []string{"plain", "polite"}, true, func(q Question) Answer {
+			if q.Repeat%2 == 1 {
+				return said(label(q.Object) + end)
+			}
+			return said(label(q.Object))
+		})
+		part := judged(t, s, usual(4)).worst()
+		text := fmt.Sprint(part.Table, part.Notes)
+		if strings.Contains(text, "--normalise trim") != want || strings.Contains(text, `"`) != want {
+			t.Errorf("answers that end in %q: %s", end, text)
+		}
+	}
+}
