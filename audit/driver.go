@@ -783,6 +783,11 @@ func paramsOf(list []*Check, given map[string]float64, others []*Check) (map[*Ch
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !known[name] {
+			if strings.HasPrefix(name, "audit.") {
+				return nil, fmt.Errorf("audit: there is no parameter %s: parameters belong to checks, as "+
+					"layers.samples does, and nero checks lists them; what the audit itself takes stands in the "+
+					"study or has a flag, such as --audit-samples", name)
+			}
 			all := slices.Sorted(maps.Keys(known))
 			if near, ok := words.Suggest(name, all); ok {
 				return nil, fmt.Errorf(

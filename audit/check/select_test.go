@@ -62,6 +62,7 @@ func TestSelectFamily(t *testing.T) {
 	for name, want := range map[string]string{
 		"stress.samples=8": "", "sizes.samples=8": "", "stress.shift=16": "", "shifts.window=32": "",
 		"stress.samples=0": "stress.samples is 0", "stress.depth=1": "there is no parameter stress.depth",
+		"audit.samples=64": "a flag, such as --audit-samples",
 	} {
 		params, err := check.Params([]string{name})
 		if err != nil {

@@ -374,6 +374,9 @@ func setsOf(m *document.Model) *grid {
 		return s.Slope.Text
 	})
 	row("detectable", "smallest planted break that was noticed", func(s *document.Set) string {
+		if s.Detected != "" {
+			return s.Detected
+		}
 		if math.IsNaN(float64(s.Detectable)) {
 			return "not known"
 		}
