@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"nero/internal/elementary"
 	"nero/present/sheet"
 	"nero/present/words"
 )
@@ -232,8 +233,8 @@ func (a *Against) parts() []sheet.Part {
 				a.Relative.Cosine.interval(), a.Relative.Jaccard.text(), a.Relative.Jaccard.interval(),
 				a.Relative.MRR.text()),
 		},
-		Notes: []string{fmt.Sprintf("The singular values of the affine map lie within a factor of e^%s.",
-			figure(float64(a.Spread)))},
+		Notes: []string{fmt.Sprintf("The largest singular value of the affine map is %s times the smallest.",
+			words.Figures(elementary.Exp(float64(a.Spread))))},
 	}
 	index := sheet.Part{
 		Title: "Can it read the old index?",
