@@ -262,7 +262,7 @@ func (c *checker) rough(ctx context.Context, tensors []string) (float64, error) 
 		}
 		digit := math.Ldexp(1, -digits(t.DType))
 		for i := range val {
-			val[i] *= 1 + digit*float64(1-2*r.IntN(2))
+			val[i] *= 1 + float64(digit*float64(1-2*r.IntN(2)))
 		}
 		if moved[name], err = rounded(t.DType, val, t.Shape); err != nil {
 			return 0, err

@@ -205,7 +205,8 @@ func Value(t *onnxpb.TensorProto) (tensor.Tensor, error) {
 		for i, v := range t.GetUint64Data() {
 			put(i, v)
 		}
-	case tensor.Undefined, tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32, tensor.Bool,
+	case tensor.Undefined, tensor.String, tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32,
+		tensor.Bool,
 		tensor.Float16, tensor.BFloat16:
 		for i, v := range t.GetInt32Data() {
 			put(i, uint64(v))
@@ -239,7 +240,7 @@ func Integers(t *onnxpb.TensorProto) ([]int64, error) {
 			out[i] = int64(int8(b[0]))
 		case tensor.Uint8, tensor.Bool:
 			out[i] = int64(b[0])
-		case tensor.Undefined, tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16:
+		case tensor.Undefined, tensor.String, tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16:
 			return nil, fmt.Errorf("%s holds %s, want integers", quote(t.GetName()), v.DType)
 		}
 	}

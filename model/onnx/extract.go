@@ -190,7 +190,8 @@ func isFloat(t int32) bool {
 	switch tensor.DType(t) {
 	case tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64:
 		return true
-	case tensor.Undefined, tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32, tensor.Int64,
+	case tensor.Undefined, tensor.String, tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32,
+		tensor.Int64,
 		tensor.Bool, tensor.Uint32, tensor.Uint64:
 	}
 	return false

@@ -157,7 +157,8 @@ func (c *call) cast(x *value, to tensor.DType) (*value, error) {
 		Float16.roundAll(y.f)
 	case tensor.BFloat16:
 		BFloat16.roundAll(y.f)
-	case tensor.Undefined, tensor.Float32, tensor.Float64, tensor.Bool, tensor.Int8, tensor.Int16, tensor.Int32,
+	case tensor.Undefined, tensor.String, tensor.Float32, tensor.Float64, tensor.Bool, tensor.Int8, tensor.Int16,
+		tensor.Int32,
 		tensor.Int64,
 		tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64:
 	}

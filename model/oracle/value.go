@@ -73,7 +73,8 @@ func wrap(d tensor.DType, x int64) int64 {
 			return 1
 		}
 		return 0
-	case tensor.Int64, tensor.Uint64, tensor.Undefined, tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64:
+	case tensor.Int64, tensor.Uint64, tensor.Undefined, tensor.String, tensor.Float16, tensor.BFloat16,
+		tensor.Float32, tensor.Float64:
 	}
 	return x
 }
@@ -84,7 +85,8 @@ func bounds(d tensor.DType) (lo, hi float64) {
 	switch d {
 	case tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64:
 		return 0, math.Ldexp(1, bits) - 1
-	case tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Bool, tensor.Undefined, tensor.Float16,
+	case tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Bool, tensor.Undefined, tensor.String,
+		tensor.Float16,
 		tensor.BFloat16, tensor.Float32, tensor.Float64:
 	}
 	return -math.Ldexp(1, bits-1), math.Ldexp(1, bits-1) - 1

@@ -183,7 +183,8 @@ func (f *Facts) stored() {
 		switch d {
 		case tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16:
 			f.Parameters = add(f.Parameters, n)
-		case tensor.Undefined, tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32, tensor.Int64,
+		case tensor.Undefined, tensor.String, tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32,
+			tensor.Int64,
 			tensor.Bool,
 			tensor.Uint32, tensor.Uint64:
 		}

@@ -119,7 +119,7 @@ func cast(c *call) error {
 	case tensor.Int64, tensor.Int32, tensor.Int16, tensor.Int8, tensor.Uint8, tensor.Uint16, tensor.Uint32,
 		tensor.Uint64, tensor.Bool:
 		o.ints = x.ints
-	case tensor.Undefined, tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16:
+	case tensor.Undefined, tensor.String, tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16:
 	}
 	return nil
 }

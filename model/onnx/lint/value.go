@@ -357,7 +357,7 @@ func stored(t tensor.Tensor) *value {
 			out[i] = integer(int64(f))
 		}
 		v.x = [][]uint64{out}
-	case tensor.Undefined, tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16:
+	case tensor.Undefined, tensor.String, tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16:
 		v.x = [][]uint64{levels(x)}
 	}
 	return v.squeeze()

@@ -153,7 +153,8 @@ func (s *sweep) typeOf(n *onnxpb.NodeProto, i int) tensor.DType {
 // real tells whether a value can carry a derivative.
 func (s *sweep) real(v string) bool {
 	switch s.types[v] {
-	case tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Bool, tensor.Uint32,
+	case tensor.String, tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32, tensor.Int64,
+		tensor.Bool, tensor.Uint32,
 		tensor.Uint64:
 		return false
 	case tensor.Undefined, tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16:
