@@ -142,7 +142,7 @@ func resumable(err error, dir string) error {
 func ended(r *store.Run, c *closing, sum *fold.Summary, b []byte) (*RunResult, error) {
 	out := &RunResult{Summary: sum, JSON: b, Dir: r.Dir(), Limit: limitOf(c.study), About: c.study.About}
 	var err error
-	if !metric.OnlyOfFeatures(c.job.Metrics) {
+	if !metric.OnlyOfFeatures(r.Job().Metrics) {
 		out.Warnings, err = misordered(r, sum, c.classes)
 	}
 	return out, err
