@@ -310,7 +310,8 @@ func TestSheetsRefused(t *testing.T) {
 		"no answer": {"data.json", `{"format":1,"reading":"x"}`, "no answer"},
 		"a word":    {"answers.yaml", "\ndata: cow\n", "cow"},
 		"a stream": {
-			"watch.json", `{"format":1,"sentence":"x","copies":0,"series":[{"evidence":"new inputs"}]}`, "cannot be gone on",
+			"watch.json", `{"format":1,"sentence":"x","by":"time","copies":0,"series":[{"evidence":"new inputs"}]}`,
+			"cannot be gone on",
 		},
 		"half answered": {
 			"repeat.json", `{"format":1,"sentence":"x","times":2,"models":[{"outcomes":[{"n":1}],"objects":[null]}]}`,
