@@ -472,14 +472,14 @@ func TestFrames(t *testing.T) {
 	p.press("#input .player", "Picture after")
 	p.is(`__nero.state.place.frame.value`, 1)
 	p.until(`/[?&]fr=1/.test(location.hash)`)
+	after := p.pixels("#input .frames-view canvas")
 	p.enter("#input .player", "Picture before")
 	p.is(`__nero.state.place.frame.value`, 0)
-	before := p.pixels("#input .frames-view canvas")
-	p.press("#input .player", "Play the pictures")
-	p.until(`__nero.state.place.frame.value === 1`)
-	if slices.Equal(before, p.pixels("#input .frames-view canvas")) {
+	if slices.Equal(after, p.pixels("#input .frames-view canvas")) { // while they play, either may be seen
 		t.Error("both pictures look alike")
 	}
+	p.press("#input .player", "Play the pictures")
+	p.until(`__nero.state.place.frame.value === 1`)
 	p.until(`__nero.state.place.frame.value === 0`)
 	p.press("#input .player", "Stop the pictures")
 	p.pause(700)
