@@ -963,7 +963,7 @@ func (x *aligner) matrix(m *units.Move, block int) (*mat.Dense, error) {
 // fitNorms scales weights before normalisers whose statistics come from the data.
 func (x *aligner) fitNorms() error {
 	for _, m := range x.a.Units.Norms {
-		if m.Stored {
+		if m.Stored || x.a.made(m.On...) != "" {
 			continue
 		}
 		by, err := x.ratios(m, m.On, func(v float64) float64 { return v * v })
@@ -982,7 +982,8 @@ func (x *aligner) fitNorms() error {
 func (x *aligner) fitStatistics() error {
 	const most = 1e-3 // of what a normaliser divides by
 	for _, m := range x.a.Units.Norms {
-		if !m.Stored {
+		scaled := append(slices.Clone(m.On), m.Mean)
+		if !m.Stored || x.a.made(append(scaled, m.Variance)...) != "" {
 			continue
 		}
 		by, err := x.ratios(m, []string{m.Variance}, func(v float64) float64 { return v })
@@ -998,7 +999,7 @@ func (x *aligner) fitStatistics() error {
 				by[u] = 1
 			}
 		}
-		if err := x.scaleNorm(m, append(slices.Clone(m.On), m.Mean), by, math.Sqrt); err != nil {
+		if err := x.scaleNorm(m, scaled, by, math.Sqrt); err != nil {
 			return err
 		}
 		if err := x.scaleNorm(m, []string{m.Variance}, by, func(c float64) float64 { return c }); err != nil {

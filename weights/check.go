@@ -332,6 +332,10 @@ func (c *checker) norm(ctx context.Context, m *units.Norm) (*Symmetry, error) {
 		s.Kind, s.Tensors = jointScale, append(s.Tensors, m.Mean, m.Variance)
 	}
 	c.step(s.Kind + " at " + s.Where)
+	if name := c.made(s.Tensors...); name != "" {
+		s.State, s.Why = Untested, fmt.Sprintf("%q is not stored by itself: a node makes it", name)
+		return s, nil
+	}
 	for _, u := range m.Unit {
 		s.Units *= u.Units
 	}
@@ -367,6 +371,17 @@ func (c *checker) norm(ctx context.Context, m *units.Norm) (*Symmetry, error) {
 	}
 	s.Radial, s.NoRadial = c.radial(ctx, m)
 	return s, nil
+}
+
+// made is the first of some tensors that is not stored, but comes out of a node: exporters store equal tensors once and
+// copy them. Empty for none.
+func (n *Network) made(names ...string) string {
+	for _, name := range names {
+		if _, ok := n.numbers[name]; !ok {
+			return name
+		}
+	}
+	return ""
 }
 
 // half draws the units that are scaled: half of them, at least one.

@@ -183,6 +183,34 @@ func TestScaleInvariance(t *testing.T) {
 	}
 }
 
+// Exporters store equal tensors once, and copy them for the others: statistics that a node makes are not scaled, and
+// two such files can be compared.
+func TestStatisticsThatANodeMakes(t *testing.T) {
+	copied := func(seed uint64) (*Network, *Body) {
+		n := unitstest.New(seed)
+		h := n.Conv(n.Input("x", tensor.Float32, "N", 2, 5, 5), 2, 8, 1)
+		mean := n.Op("Identity", []string{n.Random(0, 0.2, 8)})
+		h = n.Op("BatchNormalization", []string{
+			h, n.Random(1, 0.2, 8), n.Random(0, 0.2, 8), mean, n.Random(2, 0.1, 8),
+		})
+		h = n.Op("Flatten", []string{n.Op("GlobalAveragePool", []string{n.Act("Relu", h)})})
+		return open(t, n.Done(n.Dense(h, 8, 3), "N", 3))
+	}
+	a, body := copied(1)
+	r, err := Check(t.Context(), a, body, 7, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(r.Symmetries, func(s *Symmetry) bool { return s.Before != "" })
+	if i < 0 || r.Symmetries[i].State != Untested || !strings.Contains(r.Symmetries[i].Why, "a node makes it") {
+		t.Errorf("%+v", r.Symmetries)
+	}
+	b, _ := copied(2)
+	if _, err := Compare(t.Context(), a, b, body, CompareOptions{Seed: 7, Workers: 1}); err != nil {
+		t.Error(err)
+	}
+}
+
 // One channel of a group is no unit of scaling: it changes what the others are divided by.
 func TestOneChannelOfAGroup(t *testing.T) {
 	n, b := open(t, unitstest.Groups(1))
