@@ -10,6 +10,7 @@ import (
 	"nero/model/engine/recall"
 	"nero/model/engine/selftest"
 	"nero/present/words"
+	"nero/run/job"
 )
 
 // recall opens what models have answered on this machine.
@@ -38,6 +39,12 @@ func (a *App) answered(s *recall.Store) {
 		text += fmt.Sprintf("; no more answers are kept: %v", u.Full)
 	}
 	a.notef("%s", text)
+}
+
+// bodyOf is an engine in a report: body, version, and where it runs models.
+func bodyOf(e engine.Engine) string {
+	i := e.Info()
+	return job.Engine{Name: i.Name, Version: i.Version, Provider: i.Provider}.String()
 }
 
 // identity tells an engine on a kind of processor from every other that may answer differently in the last digit.

@@ -400,7 +400,12 @@ func (f *features) model(ctx context.Context, m *eval.Model, other string) (*enc
 			}
 		}
 	}
-	return encoder.Take(s)
+	out, err := encoder.Take(s)
+	if err != nil {
+		return nil, err
+	}
+	out.Engine = r.engine
+	return out, nil
 }
 
 // sum is the digest of the file of a model.
@@ -483,8 +488,10 @@ func (f *features) back(ctx context.Context, r *reader, side split.Side) ([]*mat
 // reader reads features off one model.
 type reader struct {
 	model, value string
-	inside       *interior.Model
-	predict      func(context.Context, []space.Value) ([]space.Value, error)
+	// what computes it, "" where that is elsewhere
+	engine  string
+	inside  *interior.Model
+	predict func(context.Context, []space.Value) ([]space.Value, error)
 }
 
 func (r *reader) close() {
@@ -511,7 +518,7 @@ func (f *features) open(model, value, option string) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.inside = inside
+	r.inside, r.engine = inside, bodyOf(f.w.EngineOf(model))
 	if r.value = inside.Output(); value != "" {
 		if r.value, err = valueOf(inside, value); err != nil {
 			r.close()

@@ -122,7 +122,12 @@ func (f *features) sequence(ctx context.Context, m *workload.Sequence) (*encoder
 			y.Single = append(y.Single, at)
 		}
 	}
-	return s.Take()
+	out, err := s.Take()
+	if err != nil {
+		return nil, err
+	}
+	out.Engine = bodyOf(f.w.EngineOf(m.Name))
+	return out, nil
 }
 
 // asking asks a model about the samples of a side.

@@ -276,7 +276,12 @@ func (l *listing) picturesOf(ctx context.Context, f *features, model string, a *
 		all = append(all, got)
 		step.step(len(some))
 	}
-	return l.take(a, model, f.sum(model), r.value, embedding.Stack(all...))
+	out, err := l.take(a, model, f.sum(model), r.value, embedding.Stack(all...))
+	if err != nil {
+		return nil, err
+	}
+	out.Engine = r.engine
+	return out, nil
 }
 
 // texts asks endpoints that read texts, or files as they are, and answer vectors.

@@ -99,7 +99,9 @@ type interview struct {
 // witness is a model that is asked.
 type witness struct {
 	name, place, digest string
-	drawing             bool
+	// what computes the answers of a file; "" where they come from elsewhere
+	engine  string
+	drawing bool
 	// at once at most; 0 for as many as there are workers
 	atOnce int
 	ask    func(context.Context, repeat.Question) (repeat.Answer, error)
@@ -196,7 +198,7 @@ func (w *interview) digest(s *job.Study, how repeat.Options) string {
 	}
 	h.Write(fmt.Appendf(nil, "%q\n", w.views))
 	for _, m := range w.models {
-		h.Write(fmt.Appendf(nil, "%q %q %q\n", m.name, m.place, m.digest))
+		h.Write(fmt.Appendf(nil, "%q %q %q %q\n", m.name, m.place, m.digest, m.engine))
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
@@ -268,7 +270,7 @@ func (a *App) repeatModel(ctx context.Context, s *job.Study, m *witness, w *inte
 	step := begin(a.tell, TaskRepeat, m.name, "questions")
 	defer step.end()
 	subject := &repeat.Subject{
-		Model: m.name, Place: m.place, Digest: m.digest, Things: w.things, Views: w.views, Ask: m.ask,
+		Model: m.name, Place: m.place, Digest: m.digest, Engine: m.engine, Things: w.things, Views: w.views, Ask: m.ask,
 		Drawing: m.drawing, Busted: s.Repeat.Bust, Notebook: kept, Began: step.size, Step: step.step,
 	}
 	workers := o.Workers
@@ -625,8 +627,13 @@ func numeric(w *workload.Workload, m *eval.Model, classes []string, input func(r
 	if i := slices.IndexFunc(w.Job.Models, func(x job.ModelRef) bool { return x.Name == m.Name }); i >= 0 {
 		digest = w.Job.Models[i].SHA256
 	}
+	by := ""
+	if said.IsFile() {
+		by = bodyOf(w.EngineOf(m.Name))
+	}
 	return &witness{
-		name: m.Name, place: said.Endpoint, digest: digest, drawing: said.Endpoint != "" || len(said.Program) > 0,
+		name: m.Name, place: said.Endpoint, digest: digest, engine: by,
+		drawing: said.Endpoint != "" || len(said.Program) > 0,
 		ask: func(ctx context.Context, q repeat.Question) (repeat.Answer, error) {
 			x, err := input(q)
 			if err != nil {

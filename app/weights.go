@@ -194,8 +194,10 @@ type weighing struct {
 	body   *weights.Body
 	labels []int
 	from   string
-	work   *workload.Workload
-	stage  func(what string)
+	// what computes the answers
+	by    string
+	work  *workload.Workload
+	stage func(what string)
 }
 
 func (w *weighing) close() {
@@ -228,6 +230,7 @@ func (w *weighing) open(ctx context.Context, files []string, read []*onnx.Model)
 		}
 		e = w.work.Engine()
 	}
+	w.by = bodyOf(e)
 	limits, err := workload.Limits(e)
 	if err != nil {
 		return err
@@ -406,7 +409,7 @@ func (w *weighing) report(ctx context.Context) (*weights.Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.From = w.from
+		r.From, r.Engine = w.from, w.by
 		r.Conclude()
 		return r, nil
 	}
@@ -414,7 +417,7 @@ func (w *weighing) report(ctx context.Context) (*weights.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.From = w.from
+	r.From, r.Engine = w.from, w.by
 	r.Models = []weights.File{w.nets[0].File(w.digests[0])}
 	if w.o.Canonical && r.Bad == "" {
 		if r.Canonical, err = w.canonical(ctx); err != nil {

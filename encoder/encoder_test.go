@@ -373,6 +373,7 @@ func TestForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	m.Engine = "wasm 1.18.0"
 	r := &encoder.Report{
 		Format: encoder.FormatNumber, Seed: 3, Confidence: 0.95, Group: "SO(2)", Measure: "12 angles",
 		Elements: []string{"0°"}, Samples: encoder.Samples{Fit: 60, Choose: 30, Confirm: 40, Objects: 40},

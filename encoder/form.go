@@ -3,6 +3,7 @@ package encoder
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -258,15 +259,31 @@ func (a *Against) parts() []sheet.Part {
 func (r *Report) how() sheet.Part {
 	if r.Samples.Fit == 0 { // nothing was learned
 		return sheet.Part{Title: "How it was asked", Text: []string{fmt.Sprintf("%s; %s. %s of %s; nothing was "+
-			"fitted. Intervals of %s over things, seed %d.", words.Plural(len(r.Elements), "view", "views"), r.Measure,
-			words.Plural(r.Samples.Confirm, "input", "inputs"),
-			words.Plural(r.Samples.Objects, "thing", "things"), words.Percent(float64(r.Confidence)), r.Seed)}}
+			"fitted. Intervals of %s over things, seed %d%s.", words.Plural(len(r.Elements), "view", "views"),
+			r.Measure, words.Plural(r.Samples.Confirm, "input", "inputs"),
+			words.Plural(r.Samples.Objects, "thing", "things"), words.Percent(float64(r.Confidence)), r.Seed,
+			r.by())}}
 	}
 	return sheet.Part{Title: "How it was asked", Text: []string{fmt.Sprintf(
 		"%s under %s: %s. Numbers are of %s on the side confirm (%s); maps and directions were fitted to %s, "+
-			"penalties chosen on %s. Intervals of %s over objects, seed %d.",
+			"penalties chosen on %s. Intervals of %s over objects, seed %d%s.",
 		words.Plural(len(r.Elements), "element", "elements"), r.Group, r.Measure,
 		words.Plural(r.Samples.Confirm, "sample", "samples"), words.Plural(r.Samples.Objects, "object", "objects"),
 		words.Count(r.Samples.Fit), words.Count(r.Samples.Choose), words.Percent(float64(r.Confidence)), r.Seed,
+		r.by(),
 	)}}
+}
+
+// by names the engines that computed features, for the end of a sentence.
+func (r *Report) by() string {
+	var all []string
+	for _, m := range r.Models {
+		if m.Engine != "" && !slices.Contains(all, m.Engine) {
+			all = append(all, m.Engine)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return ", engine " + words.List(all)
 }

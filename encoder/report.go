@@ -76,6 +76,9 @@ const (
 type Model struct {
 	Model  string `json:"model"`
 	Digest string `json:"sha256"`
+	// Engine is what computed the features, whose last bits are its own: native 1.27.0, or wasm 1.18.0. Endpoints and
+	// programs have none.
+	Engine string `json:"engine,omitempty"`
 	// Value is the value of the graph that was read, Width how many numbers it has for a sample.
 	Value string `json:"value"`
 	Width int    `json:"width"`

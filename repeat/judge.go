@@ -140,7 +140,7 @@ func (b *book) draws(purpose string) *rand.Rand {
 // Judge says what the answers of one model say.
 func Judge(s *Subject, all Times, o Options) *Model {
 	b := newBook(s, all, o)
-	m := &Model{Name: s.Model, Place: s.Place, Digest: s.Digest, Answers: "labels"}
+	m := &Model{Name: s.Model, Place: s.Place, Digest: s.Digest, Engine: s.Engine, Answers: "labels"}
 	m.Questions, m.Outcomes = b.outcomes(all)
 	if b.numbers {
 		m.Answers = "numbers"

@@ -74,8 +74,10 @@ type Subject struct {
 	Model string
 	// Place is where it is, for reports; empty for a file. Digest is that of a file, empty for what is somewhere else.
 	Place, Digest string
-	Things        []*Thing
-	Views         []string
+	// Engine is what computes the answers of a file, whose last bits are its own; empty for what is somewhere else.
+	Engine string
+	Things []*Thing
+	Views  []string
 	// Ask asks. Whatever the model does is an answer; the error is for what ends all of it.
 	Ask func(context.Context, Question) (Answer, error)
 	// Drawing says that the model may draw its answers, or somebody may keep them, for all that is known.

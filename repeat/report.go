@@ -60,6 +60,8 @@ type Model struct {
 	Place string `json:"place,omitempty"`
 	// SHA-256 of its file
 	Digest string `json:"sha256,omitempty"`
+	// what computed its answers, whose last bits are its own: native 1.27.0, or wasm 1.18.0
+	Engine string `json:"engine,omitempty"`
 	// the answer, in a sentence
 	Sentence string           `json:"sentence"`
 	Verdict  document.Verdict `json:"verdict" jsonschema:"enum=PASS,enum=FAIL,enum=NEEDS_ATTENTION,enum=DESCRIBED"`

@@ -125,10 +125,14 @@ func (r *Report) axes() sheet.Part {
 }
 
 func (r *Report) how() sheet.Part {
+	by := ""
+	if r.Engine != "" {
+		by = ", engine " + r.Engine
+	}
 	return sheet.Part{Title: "How it is judged", Text: []string{fmt.Sprintf(
-		"%s, %s, seed %d. Scales are powers of two, which round nothing. A move holds where no answer moves by more "+
+		"%s, %s, seed %d%s. Scales are powers of two, which round nothing. A move holds where no answer moves by more "+
 			"than %g of its scale. A scale before a normaliser is exact up to epsilon where the error stays as the "+
 			"scale grows, and grows with its square as it falls.",
-		words.Plural(r.Probes, "probe", "probes"), r.From, r.Seed, mostError,
+		words.Plural(r.Probes, "probe", "probes"), r.From, r.Seed, by, mostError,
 	)}}
 }

@@ -34,6 +34,8 @@ type Report struct {
 	// Probes is how many inputs answers are compared at, and From where they come from.
 	Probes int    `json:"probes"`
 	From   string `json:"from"`
+	// Engine is what computed the answers, whose last bits are its own: native 1.27.0, or wasm 1.18.0.
+	Engine string `json:"engine,omitempty"`
 	// Axes are the classes of units.
 	Axes []Axis `json:"axes"`
 	// Symmetries are those that the graph promises, and what came of asking.

@@ -580,7 +580,7 @@ func TestForms(t *testing.T) {
 	one.From, one.Models = "normal noise", []File{n.File("d1")}
 	one.Conclude()
 	two := verdict(t, n.Model, planted(t, n, 5, true))
-	two.From = "normal noise"
+	two.From, two.Engine = "normal noise", "wasm 1.18.0"
 	raw, err := Schema()
 	if err != nil {
 		t.Fatal(err)

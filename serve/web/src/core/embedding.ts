@@ -33,6 +33,8 @@ export interface Samples {
 export interface Model {
   model: string;
   sha256: string;
+  /** Engine is what computed the features, whose last bits are its own: native 1.27.0, or wasm 1.18.0. Endpoints and programs have none. */
+  engine?: string;
   /** Value is the value of the graph that was read, Width how many numbers it has for a sample. */
   value: string;
   width: number;

@@ -28,6 +28,8 @@ export interface Model {
   place?: string;
   /** SHA-256 of its file */
   sha256?: string;
+  /** what computed its answers, whose last bits are its own: native 1.27.0, or wasm 1.18.0 */
+  engine?: string;
   /** the answer, in a sentence */
   sentence: string;
   verdict: 'PASS' | 'FAIL' | 'NEEDS_ATTENTION' | 'DESCRIBED';

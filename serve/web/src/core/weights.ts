@@ -14,6 +14,8 @@ export interface Report {
   /** Probes is how many inputs answers are compared at, and From where they come from. */
   probes: number;
   from: string;
+  /** Engine is what computed the answers, whose last bits are its own: native 1.27.0, or wasm 1.18.0. */
+  engine?: string;
   /** Axes are the classes of units. */
   axes: Axis[];
   /** Symmetries are those that the graph promises, and what came of asking. */
