@@ -19,6 +19,7 @@ import (
 	"nero/internal/disk"
 	"nero/internal/seal"
 	"nero/model/engine/choose"
+	"nero/repeat"
 	"nero/run/eval"
 	"nero/run/job"
 	"nero/run/probe"
@@ -26,6 +27,7 @@ import (
 	"nero/run/store/object"
 	"nero/run/tape"
 	"nero/run/workload"
+	"nero/watch"
 )
 
 // auditPlanName is the file that says what of an audit is cut into shards. It is what tells the folder of a planned
@@ -492,6 +494,12 @@ func (a *App) noRun(dir string, err error) error {
 		return fmt.Errorf("%s is a planned audit that is not made yet; how far it is: nero status %s; make it with: "+
 			"nero "+
 			"merge %s", dir, dir, dir)
+	}
+	for _, base := range []string{watch.Base, repeat.Base} {
+		if _, none := os.Stat(filepath.Join(dir, base+".json")); none == nil {
+			return fmt.Errorf("%s holds what nero %s found, and this is for runs; on the page: nero serve %s; its "+
+				"report is %s there", dir, base, dir, base+".html")
+		}
 	}
 	return err
 }

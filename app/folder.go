@@ -83,8 +83,12 @@ func ownFolder(dir string, result marks) error {
 }
 
 // noFile refuses a new folder whose name is that of a file: other commands write a file there, and who types it again
-// wants one.
+// wants one. The dash stands for the standard output elsewhere.
 func noFile(dir string) error {
+	if dir == "-" {
+		return errors.New("-o -: want a folder, since there are several files; give its name, or leave -o out and " +
+			"the report alone is printed")
+	}
 	if _, err := os.Stat(dir); err == nil {
 		return nil
 	}

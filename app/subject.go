@@ -212,8 +212,9 @@ func (a *App) about(w *workload.Workload, model string) []audit.About {
 	}
 	add("data", w.Study.Data.Source())
 	add("group", w.Study.Group.Name)
-	// nothing else is read between its numbers
-	if s := w.Study.Input.Space; s != string(space.KindRows) && s != string(space.KindRecord) {
+	// nothing else is read between its numbers, and nothing at all where views are given
+	s := w.Study.Input.Space
+	if w.Study.Data.Views == "" && s != string(space.KindRows) && s != string(space.KindRecord) {
 		add("kernel", w.Study.Group.Resample)
 		add("border", w.Study.Group.Border)
 		if w.Study.Group.Mask != "" {

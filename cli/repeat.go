@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 
 	"nero/app"
@@ -16,7 +17,13 @@ func repeatKeys() []studyKey {
 	return append(shared, []studyKey{
 		{
 			ofAudit, "times", "", "how often each input is asked (default: 5)",
-			count(func(s *job.Study) *int { return &s.Repeat.Times }),
+			by((*pflag.FlagSet).IntVarP, func(s *job.Study, v int) error {
+				if v < 1 || v > job.MostTimes { // 0 is what a study says that says nothing
+					return fmt.Errorf("--times is %d, want 1 to %d", v, job.MostTimes)
+				}
+				s.Repeat.Times = v
+				return nil
+			}),
 		},
 		{
 			ofAudit, "normalise", "", "`rule` that makes texts equal which mean the same; repeat for several",

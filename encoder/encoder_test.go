@@ -271,6 +271,10 @@ func TestOtherRelease(t *testing.T) {
 		of                   func(x *mat.Dense) *mat.Dense
 		reading, index, says string
 	}{
+		{
+			func(x *mat.Dense) *mat.Dense { return x }, string(embedding.Unmoved), embedding.Compatible,
+			"next is the same space, as it is (R² 1.000); it can read the old index as it is.",
+		},
 		{func(x *mat.Dense) *mat.Dense {
 			y := &mat.Dense{}
 			y.Mul(x, swap)

@@ -161,10 +161,10 @@ func (p Pose) sentence(of string) string {
 func (s *Split) part() sheet.Part {
 	p := sheet.Part{
 		Title: "Which directions hold the object, which its pose?",
-		Text: []string{fmt.Sprintf("Of %s, %s stay (%s), %s hold no object (%s), %s are the same for every object "+
-			"(%s).",
-			words.Plural(len(s.Mu), "direction", "directions"), counted(s.Invariant), s.Invariant.whole(),
-			counted(s.Moving), s.Moving.whole(), counted(s.Pose), s.Pose.whole())},
+		Text: []string{fmt.Sprintf("Of %s, %s (%s), %s (%s), %s (%s).",
+			words.Plural(len(s.Mu), "direction", "directions"), counted(s.Invariant, "stays", "stay"),
+			s.Invariant.whole(), counted(s.Moving, "holds no object", "hold no object"), s.Moving.whole(),
+			counted(s.Pose, "is the same for every object", "are the same for every object"), s.Pose.whole())},
 		Table: [][]string{{"part", "directions", "same object", "chance", "element R²", "interval"}},
 		Notes: []string{
 			"Stay: less than 5% of the variance lies within orbits. Hold no object: more than 95% does. Same object: " +
@@ -181,8 +181,8 @@ func (s *Split) part() sheet.Part {
 	return p
 }
 
-// counted is a count.
-func counted(e Estimate) string { return strconv.Itoa(int(e.Value)) }
+// counted is a count with what so many do.
+func counted(e Estimate, one, many string) string { return words.Plural(int(e.Value), one, many) }
 
 // whole is an interval of counts.
 func (e Estimate) whole() string {
@@ -218,7 +218,7 @@ func (g *Generators) part() sheet.Part {
 
 func (a *Against) parts() []sheet.Part {
 	maps := sheet.Part{
-		Title: "Against " + a.Model + ": " + a.Reading,
+		Title: "Against " + a.Model + ": " + a.space(),
 		Table: [][]string{
 			{"old features out of new ones by", "R²", "interval"},
 			{"a turn and a shift", a.R2Isometry.text(), a.R2Isometry.interval()},
@@ -236,6 +236,10 @@ func (a *Against) parts() []sheet.Part {
 		},
 		Notes: []string{fmt.Sprintf("The largest singular value of the affine map is %s times the smallest.",
 			words.Figures(elementary.Exp(float64(a.Spread))))},
+	}
+	if a.R2Plain != nil {
+		as := []string{"nothing: as they are", a.R2Plain.text(), a.R2Plain.interval()}
+		maps.Table = slices.Insert(maps.Table, 1, as)
 	}
 	index := sheet.Part{
 		Title: "Can it read the old index?",

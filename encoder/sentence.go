@@ -200,16 +200,24 @@ func (m *Model) mapOf(element string) *MapOf {
 	return nil
 }
 
-// sentence says what two releases are to each other and to an index.
-func (a *Against) sentence() string {
-	what := map[string]string{
+// space says what the features of the other release are to those of the model.
+func (a *Against) space() string {
+	return map[string]string{
+		string(embedding.Unmoved):   "the same space, as it is",
 		string(embedding.SameSpace): "the same space, turned",
 		string(embedding.Scaled):    "the same space, turned and scaled",
 		string(embedding.Adapter):   "another space, which an affine adapter takes to the old one",
 		string(embedding.Reembed):   "another space, which no affine adapter takes to the old one",
 	}[a.Reading]
-	out := fmt.Sprintf("%s is %s (R² %s by a turn, %s by an affine map)", a.Model, what, a.R2Isometry.text(),
+}
+
+// sentence says what two releases are to each other and to an index.
+func (a *Against) sentence() string {
+	out := fmt.Sprintf("%s is %s (R² %s by a turn, %s by an affine map)", a.Model, a.space(), a.R2Isometry.text(),
 		a.R2Affine.text())
+	if a.Reading == string(embedding.Unmoved) {
+		out = fmt.Sprintf("%s is %s (R² %s)", a.Model, a.space(), a.R2Plain.text())
+	}
 	switch through := a.through(); {
 	case len(a.Backward) == 0:
 		return out + "; whether it can read the old index was not asked."

@@ -408,6 +408,10 @@ func (t *taker) against() error {
 		},
 		Index: embedding.Undecided,
 	}
+	if got.Plain != nil {
+		x := estimate(*got.Plain)
+		out.R2Plain = &x
+	}
 	for _, h := range got.Curve {
 		out.Orthogonality = append(out.Orthogonality, Held{Number(h.Penalty), Number(h.R2), Number(h.Departure)})
 	}

@@ -30,6 +30,8 @@ type Reading string
 
 // The readings.
 const (
+	// Unmoved says that the features of one are those of the other, as they are.
+	Unmoved Reading = "same space, as it is"
 	// SameSpace says that a turn takes the features of one to those of the other.
 	SameSpace Reading = "same space, turned"
 	// Scaled says that a turn and one factor do.
@@ -51,6 +53,8 @@ const relativeNeighbors = 10
 
 // Compared is what two releases are to each other. R² are of objects to confirm, maps of those to fit.
 type Compared struct {
+	// Plain is how much of the old features the new ones explain as they are; nil where they have other widths.
+	Plain *Estimate
 	// Isometry, Similarity and Affine are how much of the old features a turn of the new ones (with mirrors and a
 	// shift), a turn with one factor, and an affine map explain; Back is the affine map from old to new.
 	Isometry, Similarity, Affine, Back Estimate
@@ -131,6 +135,10 @@ func Compare(fit, choose, confirm Release, anchors int, opt Options) (*Compared,
 	for k, to := range []*Estimate{&out.Isometry, &out.Similarity, &out.Affine} {
 		*to = Explain(out.Adapters[k].Map.Of(confirm.New), confirm.Old, confirm.Object, opt).Overall
 	}
+	if out.WidthNew == out.WidthOld {
+		x := Explain(confirm.New, confirm.Old, confirm.Object, opt).Overall
+		out.Plain = &x
+	}
 	out.Back = Explain(back.Of(confirm.Old), confirm.New, confirm.Object, opt).Overall
 	out.Spread = spread(fit, affine)
 	if out.Curve, err = curve(fit, confirm, turn); err != nil {
@@ -145,6 +153,8 @@ func Compare(fit, choose, confirm Release, anchors int, opt Options) (*Compared,
 // read says what the numbers amount to.
 func (c *Compared) read() {
 	switch {
+	case c.Plain != nil && c.Plain.Value >= Alike:
+		c.Reading = Unmoved
 	case c.Isometry.Value >= Alike:
 		c.Reading = SameSpace
 	case c.Similarity.Value >= Alike:
@@ -518,7 +528,8 @@ type Recall struct {
 	K int
 	// New and Old are the shares of queries that found something right.
 	New, Old float64
-	// Difference is New - Old over objects, with Newcombe's interval for pairs.
+	// Difference is New - Old over objects, with Newcombe's interval for pairs; 0 to 0 where the queries are the same
+	// number for number.
 	Difference Estimate
 	// Candidates is how many samples of the gallery there are for each query, Chance the share of queries that find
 	// something right by a guess.
@@ -588,6 +599,9 @@ func (r Recalled) Recall(name string, k int, opt Options) (Recall, error) {
 	m := float64(p.N())
 	out.New, out.Old = float64(p.Both+p.First)/m, float64(p.Both+p.Second)/m
 	out.Difference.Value, out.Difference.Interval = p.Difference(opt.confidence())
+	if mat.Equal(r.New, r.Old) { // one and the same query finds the same, in any gallery
+		out.Difference.Interval.Low, out.Difference.Interval.High = 0, 0
+	}
 	sure := aggregate.ClopperPearson(p.Both+p.Second, p.N(), opt.confidence()).Low
 	switch iv := out.Difference.Interval; {
 	case iv.High < 0:

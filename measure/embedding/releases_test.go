@@ -37,6 +37,7 @@ func TestReleases(t *testing.T) {
 		spread                       float64
 		reading                      Reading
 	}{
+		{"as it is", one(d), 1, 1, 1, 0, Unmoved},
 		{"rotation", q, 1, 1, 1, 0, SameSpace},
 		// old = 3 new: ‖3x - x‖²/‖3x‖² = 4/9
 		{"three times", third, 5.0 / 9, 1, 1, 0, Scaled},
@@ -197,6 +198,13 @@ func TestRecall(t *testing.T) {
 	}.Recall("none", 1, Options{})
 	if err != nil || few.State != Undecided {
 		t.Errorf("six objects decide: %+v, %v", few, err)
+	}
+	twins, err := Recalled{
+		Gallery: old, Key: labels, Old: choose(old, upTo(6)), New: choose(old, upTo(6)), Asked: labels[:6],
+		Self: upTo(6), Object: upTo(6),
+	}.Recall("none", 1, Options{})
+	if err != nil || twins.State != Compatible {
+		t.Errorf("the same queries: %+v, %v", twins, err)
 	}
 	if _, err := (Recalled{Gallery: old, New: normal(n, 3, r)}).Recall("none", 1, Options{}); err == nil {
 		t.Error("features of another width ask the old index")

@@ -107,6 +107,9 @@ type Watch struct {
 	By string `json:"by,omitempty" yaml:"by,omitempty" jsonschema:"enum=time,enum=version,enum=epoch"`
 }
 
+// MostTimes is how often an input is asked at most.
+const MostTimes = 1000
+
 // Repeat says how models are asked the same again, and about given views of the same objects (docs/REPEATS.md).
 type Repeat struct {
 	// how often each input is asked; default 5, or one for each seed

@@ -142,7 +142,7 @@ export const beyondWords = (x: Extrapolation): string => `Fitted up to ${num(x.h
 /** What is known of two releases. */
 export function releaseFacts(a: Against): [string, string][] {
   return [
-    ['R² of a turn', estimated(a.r2_isometry)], ['of a turn with a factor', `${estimated(a.r2_similarity)} (factor ${num(a.factor_fit)})`], ['of an affine map', estimated(a.r2_affine)], ['of one from old to new', estimated(a.r2_back)],
+    ...(a.r2_as_it_is ? [['R² as they are', estimated(a.r2_as_it_is)] as [string, string]] : []), ['R² of a turn', estimated(a.r2_isometry)], ['of a turn with a factor', `${estimated(a.r2_similarity)} (factor ${num(a.factor_fit)})`], ['of an affine map', estimated(a.r2_affine)], ['of one from old to new', estimated(a.r2_back)],
     ['CKA, debiased', `${estimated(a.cka)} of ${num0(a.n)} samples`], ['places among anchors', `cosine ${estimated(a.relative.cosine)}, shared neighbors ${estimated(a.relative.jaccard)} (${num0(a.relative.anchors)} anchors)`],
     ['the affine map is from a turn', `${num(a.spread_fit)} in logarithms of its stretch`],
   ];

@@ -28,7 +28,7 @@ export function noteOf(s: Symmetry): string {
 export function pathCurve(a: Aligned): Curve {
   const x = a.path.map((p) => p.t), of = (name: string, y: (p: Aligned['path'][number]) => number | null) => ({ name, x, y: a.path.map(y) });
   return {
-    x: { name: 't' }, y: { name: 'answers apart, in s' },
+    x: { name: 't' }, y: { name: 'answers apart, of their scale' },
     series: [of('stored, from the first', (p) => p.stored.to_first), of('stored, from the second', (p) => p.stored.to_second), of('paired, from the first', (p) => p.aligned.to_first), of('paired, from the second', (p) => p.aligned.to_second)],
   };
 }

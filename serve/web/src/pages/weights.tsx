@@ -51,7 +51,7 @@ function Weighed({ r }: { r: Report }) {
 function Two({ a, caption }: { a: Aligned; caption: readonly string[] }) {
   const path = useMemo(() => (a.path.length > 0 ? pathCurve(a) : null), [a]), loss = useMemo(() => lossCurve(a), [a]);
   const yes = (b: boolean) => (b ? 'yes' : 'no');
-  const facts: readonly [string, string][] = [['same file', yes(a.digests_equal)], ['same weights', yes(a.numbers_equal)], ['same canonical form', yes(a.canonical_equal)], ['answers apart, in s', apartWords(a.function)], ['weights apart as stored', num(a.before)], ['weights apart with units paired', num(a.after)]];
+  const facts: readonly [string, string][] = [['same file', yes(a.digests_equal)], ['same weights', yes(a.numbers_equal)], ['same canonical form', yes(a.canonical_equal)], ['answers apart, of their scale', apartWords(a.function)], ['weights apart as stored', num(a.before)], ['weights apart with units paired', num(a.after)]];
   return (
     <Card id="two" title="Two checkpoints">
       <dl class="facts">
