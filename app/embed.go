@@ -377,6 +377,9 @@ func (f *features) model(ctx context.Context, m *eval.Model, other string) (*enc
 			if y.Back, err = f.back(ctx, r, side); err != nil {
 				return nil, err
 			}
+			if y.Again, err = f.again(ctx, r, side); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if other != "" {
@@ -459,6 +462,16 @@ func (f *features) moved(side split.Side, g group.Element) ([]space.Value, error
 		}
 	}
 	return out, nil
+}
+
+// again are the features of the first samples as they are, asked once more.
+func (f *features) again(ctx context.Context, r *reader, side split.Side) (*mat.Dense, error) {
+	const some = 16
+	still, err := f.moved(side, f.plan.Group.Identity())
+	if err != nil {
+		return nil, err
+	}
+	return r.of(ctx, still[:min(some, len(still))])
 }
 
 // back are the features of samples that were moved there and back, by the elements that resample.

@@ -262,6 +262,50 @@ func TestTurningFeatures(t *testing.T) {
 	}
 }
 
+// Features that are drawn anew move as far when nobody moves the input: that is no movement of theirs. Where the draw
+// is small beside what an element does, or nothing goes far, it is said and changes nothing.
+func TestDrawnFeatures(t *testing.T) {
+	drawn := func(by float64, of kind) kind {
+		return func(x []float64, a float64, r *rand.Rand) []float64 {
+			out := of(x, a, r)
+			for i := range out {
+				out[i] += by * elementary.Normal(r)
+			}
+			return out
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		of    kind
+		by    float64
+		state encoder.State
+		says  string
+	}{
+		{"steady", stays, 0, encoder.Stay, ""},
+		{"steady and moved", turns, 0, encoder.Move, ""},
+		{"drawn", stays, 1, encoder.Undecided, "and what elements do cannot be told from that."},
+		{"drawn a little", stays, 0.01, encoder.Stay, "it draws its features"},
+		{"drawn less than moved", turns, 0.1, encoder.Move, "it draws its features"},
+	} {
+		s := subject(t, "C4", 4, drawn(c.by, c.of))
+		x := s.Sides[split.Confirm]
+		again := mat.DenseCopyOf(x.At[0].Slice(0, 16, 0, x.At[0].RawMatrix().Cols))
+		r := rand.New(rand.NewPCG(1, 2))
+		for i := range again.RawMatrix().Data {
+			again.RawMatrix().Data[i] += c.by * math.Sqrt2 * elementary.Normal(r)
+		}
+		x.Again = again
+		m, err := encoder.Take(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.State != c.state || c.says == "" && (m.Again != nil || strings.Contains(m.Sentence, "again")) ||
+			!strings.Contains(m.Sentence, c.says) {
+			t.Errorf("%s: %s, %s", c.name, m.State, m.Sentence)
+		}
+	}
+}
+
 // A release that turned all features cannot read the index, and can through the turn back; one that is noise cannot.
 func TestOtherRelease(t *testing.T) {
 	s := subject(t, "C4", 4, stays)

@@ -93,6 +93,8 @@ type Model struct {
 	// Apart is the mean distance of two objects, in the unit of the features, over so many pairs of samples.
 	Apart *Number `json:"apart,omitempty"`
 	Pairs int     `json:"pairs,omitempty"`
+	// Again is how far answers to the same input are apart, asked twice, over Apart; missing where they are the same.
+	Again *Number `json:"asked_again,omitempty"`
 	// Axes is how many directions maps, parts and retrieval look at, found on the side fit, and Held the share of the
 	// variance that they hold there.
 	Axes int     `json:"axes,omitempty"`

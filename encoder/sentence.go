@@ -54,7 +54,7 @@ func (m *Model) conclude() {
 	if m.State == "" {
 		m.decide()
 	}
-	m.Sentence = m.Model + ": " + m.say()
+	m.Sentence = m.Model + ": " + m.say() + m.draws()
 	if a := m.Against; a != nil && m.asked() == nil {
 		m.Sentence += " " + a.sentence()
 	}
@@ -84,6 +84,28 @@ func (m *Model) decide() {
 		}
 	}
 	m.State = order[at]
+	if m.State != Stay && m.drowned() {
+		m.State = Undecided
+	}
+}
+
+// drowned tells whether asking again takes features half as far as the element does that takes them furthest.
+func (m *Model) drowned() bool {
+	return m.Again != nil && !(2*float64(*m.Again) < float64(m.furthest().Ratio.Value))
+}
+
+// draws is the sentence about a model that does not repeat itself.
+func (m *Model) draws() string {
+	if m.Again == nil {
+		return ""
+	}
+	out := fmt.Sprintf(" Asked again about the same input, it answers %s of the way to another object from what it "+
+		"said first: it draws its features, or keeps something from one input to the next",
+		words.Percent(float64(*m.Again)))
+	if m.State == Undecided && m.furthest() != nil && m.drowned() {
+		out += ", and what elements do cannot be told from that"
+	}
+	return out + "."
 }
 
 // decisive is the transformation that the sentence is about: the first that loses the object, else that which takes
@@ -131,8 +153,12 @@ func (m *Model) say() string {
 		return fmt.Sprintf("the features lose the object: %s takes them as far as another object, %s (%s), and %s%s.",
 			far.Element, way, far.Ratio.percent(), m.within(), m.mapOf(far.Element).explains())
 	}
-	return fmt.Sprintf("how far the features move is not decided: %s takes them %s to another object (%s); give more "+
-		"samples.", far.Element, way, far.Ratio.percent())
+	remedy := "; give more samples"
+	if m.drowned() {
+		remedy = ""
+	}
+	return fmt.Sprintf("how far the features move is not decided: %s takes them %s to another object (%s)%s.",
+		far.Element, way, far.Ratio.percent(), remedy)
 }
 
 // collapsed is the sentence about features that hold too little.

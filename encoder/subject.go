@@ -21,6 +21,8 @@ type Side struct {
 	// At are the features at each element, a row for each sample; Back those of samples that were moved there and back,
 	// nil for elements that resample nothing, and for sides that nobody confirms on.
 	At, Back []*mat.Dense
+	// Again are the features at the identity of the first samples, asked once more; nil where nobody asked.
+	Again *mat.Dense
 	// Ladder are the features at the elements of [Subject.Ladder].
 	Ladder []*mat.Dense
 	// Other are the features of another release: at each element on the side to confirm, else at the identity alone.

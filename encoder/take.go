@@ -142,6 +142,7 @@ func (t *taker) invariance() (constant bool, err error) {
 		t.out.Why = "the effective rank is below " + strconv.Itoa(embedding.Collapsed)
 	}
 	side := t.Sides[split.Confirm]
+	t.again(side.Again, got.Apart)
 	var idle []string
 	for k, by := range got.By {
 		if k == t.confirm.Identity {
@@ -178,6 +179,27 @@ func (t *taker) invariance() (constant bool, err error) {
 		t.out.Notes = append(t.out.Notes, "how far features go at "+at+": every sample is left as it is")
 	}
 	return false, nil
+}
+
+// again says how far answers to the same input are apart. Batches of another size may move last digits.
+func (t *taker) again(x *mat.Dense, apart float64) {
+	const rounding = 1e-3
+	if x == nil {
+		return
+	}
+	n, d := x.Dims()
+	sum := 0.0
+	for i := range n {
+		row, was := x.RawRowView(i), t.confirm.Still().RawRowView(i)
+		square := 0.0
+		for j := range d {
+			square += float64((row[j] - was[j]) * (row[j] - was[j]))
+		}
+		sum += math.Sqrt(square) / float64(n)
+	}
+	if r := Number(sum / apart); !(float64(r) <= rounding) { // NaN is another answer, too
+		t.out.Again = &r
+	}
 }
 
 // mostIdle is how many elements that move nothing are named.

@@ -49,6 +49,8 @@ export interface Model {
   /** Apart is the mean distance of two objects, in the unit of the features, over so many pairs of samples. */
   apart?: Num;
   pairs?: number;
+  /** Again is how far answers to the same input are apart, asked twice, over Apart; missing where they are the same. */
+  asked_again?: Num;
   /** Axes is how many directions maps, parts and retrieval look at, found on the side fit, and Held the share of the variance that they hold there. */
   axes?: number;
   held_fit?: Num;
