@@ -357,7 +357,7 @@ func (f *features) model(ctx context.Context, m *eval.Model, other string) (*enc
 	defer r.close()
 	s.Value = r.value
 	if !s.NoGenerators {
-		s.Ladder = encoder.Ladder(s.Group)
+		s.Ladder = s.Rungs()
 	}
 	f.beside = len(s.Ladder)
 	step.size(total + n*f.beside)

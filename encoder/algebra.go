@@ -132,10 +132,14 @@ func (l *lie) parameters(g group.Element) []float64 {
 	return t
 }
 
-// Ladder are the elements beside those of a plan that a group of several generators is asked at: a few steps along each
-// of them alone, in both directions. None for other groups.
-func Ladder(g group.Group) []group.Element {
-	l, why := newLie(g)
+// Rungs are the elements beside its own that a group with generators is asked at. With several it is a few steps along
+// each of them alone, in both directions. With one it is those of them that are smaller than every element: planes of
+// features that turn by half a turn and more from one element to the next look slower than they are.
+func (s *Subject) Rungs() []group.Element {
+	if _, out := s.finer(); len(out) > 0 {
+		return out
+	}
+	l, why := newLie(s.Group)
 	if why != "" || len(l.of) < 2 {
 		return nil
 	}
@@ -150,6 +154,30 @@ func Ladder(g group.Group) []group.Element {
 		}
 	}
 	return out
+}
+
+// finer are steps along the only generator of a group that are smaller than all of its elements, with their parameters.
+func (s *Subject) finer() (params []float64, out []group.Element) {
+	t, _, of, why := s.path()
+	if why != "" {
+		return nil, nil
+	}
+	lie, _ := s.Group.(group.Lie) // it has a path
+	least := math.Inf(1)
+	for k, x := range t {
+		if k != s.identity() {
+			least = min(least, math.Abs(x))
+		}
+	}
+	for _, k := range []float64{1, 2} {
+		for _, sign := range []float64{1, -1} {
+			if x := k * stepOf(of); x < least*(1-1e-6) && !math.IsInf(least, 1) {
+				params = append(params, sign*x)
+				out = append(out, lie.Exp([]float64{sign * x}))
+			}
+		}
+	}
+	return params, out
 }
 
 // algebra fits a matrix for each generator of a group of several.
@@ -197,8 +225,15 @@ func (t *taker) algebra(basis *embedding.Basis) error {
 		}
 		return &embedding.Span{T: params, Orbits: x, Step: l.step, Asked: asked, Bracket: c}
 	}
-	g, err := embedding.Represent(span(t.fit, split.Fit), span(t.choose, split.Choose),
-		span(t.confirm, split.Confirm), t.opt)
+	fit, choose, confirm := span(t.fit, split.Fit), span(t.choose, split.Choose), span(t.confirm, split.Confirm)
+	centre, err := embedding.Centre(fit.Orbits, choose.Orbits)
+	if err != nil {
+		return err
+	}
+	for _, s := range []*embedding.Span{fit, choose, confirm} {
+		s.Orbits = s.From(centre)
+	}
+	g, err := embedding.Represent(fit, choose, confirm, t.opt)
 	if errors.Is(err, embedding.ErrGenerator) {
 		t.out.Notes = append(t.out.Notes, "generators: "+err.Error())
 		return nil

@@ -30,7 +30,8 @@ func moving(t *testing.T, name string, elements int, of func(object, a, shift []
 	}
 	s := &encoder.Subject{
 		Model: "planted", Digest: "00", Value: "features", Group: g, Sides: map[split.Side]*encoder.Side{}, Seed: 3,
-		Confidence: 0.95, NoSplit: true, Elements: []group.Element{g.Identity()}, Ladder: encoder.Ladder(g),
+		Confidence: 0.95, NoSplit: true,
+		Elements: []group.Element{g.Identity()}, Ladder: (&encoder.Subject{Group: g}).Rungs(),
 	}
 	r := rand.New(rand.NewPCG(9, 9))
 	sampler, ok := g.(group.Sampler)
@@ -160,7 +161,7 @@ func TestLadder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := encoder.Ladder(g)
+		all := (&encoder.Subject{Group: g}).Rungs()
 		if len(all) != want {
 			t.Errorf("%s: %d steps, want %d", name, len(all), want)
 		}

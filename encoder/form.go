@@ -209,6 +209,10 @@ func (g *Generators) part() sheet.Part {
 		Notes: []string{fmt.Sprintf("It moves the %s along which features vary most, which hold %s of the variance.",
 			words.Plural(g.Axes, "direction", "directions"), words.Percent(float64(g.Held)))},
 	}
+	if most := float64(g.Most); !math.IsNaN(most) && most > 0 {
+		p.Notes = append(p.Notes, fmt.Sprintf("Planes that turn %s times as fast as the input, or faster, look slower "+
+			"than they are: the smallest step that was asked takes them half a turn on.", words.Figures(most)))
+	}
 	if g.Period != nil {
 		p.Text = append(p.Text, fmt.Sprintf("After a whole period it is off the identity by %s (0: exactly back).",
 			figure(float64(*g.Period))))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"nero/measure/embedding"
 	"nero/present/sheet"
@@ -96,8 +95,8 @@ func (l *Listed) Take() (*Model, error) {
 	}
 	rank, apart := estimate(got.Rank), Number(got.Apart)
 	m.Rank, m.Dead, m.Apart, m.Pairs = &rank, got.Dead, &apart, got.Pairs
-	if got.Vacuous {
-		m.State, m.Why = Collapsed, "the effective rank is below "+strconv.Itoa(embedding.Collapsed)
+	if got.Why != "" {
+		m.State, m.Why = Collapsed, got.Why
 	}
 	g, err := embedding.NewGiven(l.At, thing, opt)
 	if err != nil {

@@ -241,8 +241,10 @@ type Generators struct {
 	// Frequencies are how many times faster than the input planes of the features turn, in 1/Unit times rad; they are
 	// fitted, and so of the side fit.
 	Frequencies []Estimate `json:"frequencies_fit"`
-	Start       []Number   `json:"start_fit"`
-	Growth      Number     `json:"growth_fit"`
+	// Most is the frequency from which on planes look slower than they are: half a turn at the smallest step asked.
+	Most   Number   `json:"most_frequency"`
+	Start  []Number `json:"start_fit"`
+	Growth Number   `json:"growth_fit"`
 	// R2Unseen is of elements that were not fitted, R2Seen of the others, R2Ridge of a map for each element.
 	R2Unseen Estimate `json:"r2_unseen"`
 	R2Seen   Estimate `json:"r2_seen"`

@@ -213,10 +213,8 @@ func (s *Sequenced) length(m *Model, at int) (*Length, error) {
 		return nil, err
 	}
 	l.Rank, l.Apart = estimate(got.Rank), Number(got.Apart)
-	if got.Vacuous && m.State == "" {
-		m.State = Collapsed
-		m.Why = fmt.Sprintf("the effective rank of %s is below %d", words.Plural(l.Views, "view", "views"),
-			embedding.Collapsed)
+	if got.Why != "" && m.State == "" {
+		m.State, m.Why = Collapsed, fmt.Sprintf("of %s, %s", words.Plural(l.Views, "view", "views"), got.Why)
 	}
 	for k, t := range to {
 		by := got.By[k+1]

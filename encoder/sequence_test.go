@@ -216,7 +216,8 @@ func TestSequencesFail(t *testing.T) {
 		t.Errorf("%v: %+v", err, m)
 	}
 	m, err = sequenced(t, []int{3}, func(v [][]float64) []float64 { return v[0][:1] }).Take()
-	if err != nil || m.State != encoder.Collapsed || !strings.Contains(m.Sentence, "effective rank of 3 views") {
+	if err != nil || m.State != encoder.Collapsed ||
+		!strings.Contains(m.Sentence, "of 3 views, the effective rank is below") {
 		t.Errorf("%v: %+v", err, m)
 	}
 	m, err = sequenced(t, []int{1}, latest).Take()

@@ -39,7 +39,7 @@ type Subject struct {
 	// Idle are the elements that leave every sample on the side to confirm where it is, up to rounding: that features
 	// stay there says nothing. Nil where nobody looked.
 	Idle []bool
-	// Ladder are elements that generators are fitted to beside these, see [Ladder].
+	// Ladder are elements that generators are fitted to beside these: [Subject.Rungs], or none.
 	Ladder []group.Element
 	// Against says what the other release is; nil without one.
 	Against *Release

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"nero/data/split"
@@ -137,9 +136,8 @@ func (t *taker) invariance() (constant bool, err error) {
 	}
 	rank, apart := estimate(got.Rank), Number(got.Apart)
 	t.out.Rank, t.out.Dead, t.out.Apart, t.out.Pairs = &rank, got.Dead, &apart, got.Pairs
-	if got.Vacuous {
-		t.out.State = Collapsed
-		t.out.Why = "the effective rank is below " + strconv.Itoa(embedding.Collapsed)
+	if got.Why != "" {
+		t.out.State, t.out.Why = Collapsed, got.Why
 	}
 	side := t.Sides[split.Confirm]
 	t.again(side.Again, got.Apart)
@@ -210,7 +208,7 @@ func (t *taker) maps(fit, choose, confirm *embedding.Orbits) error {
 	out := &Maps{}
 	all := make([]*embedding.Map, len(t.Elements))
 	for k := range t.Elements {
-		m, err := embedding.Learn(fit.Pairs(k), choose.Pairs(k), false, nil)
+		m, err := embedding.Either(fit.Pairs(k), choose.Pairs(k))
 		if err != nil {
 			return err
 		}
@@ -302,15 +300,30 @@ func (t *taker) generators(basis *embedding.Basis) error {
 	}
 	t.stage("generator")
 	b := basis.First(mostFlowing)
+	centre, err := embedding.Centre(t.fit.On(b), t.choose.On(b))
+	if err != nil {
+		return err
+	}
 	along := func(o *embedding.Orbits) *embedding.Path {
-		return &embedding.Path{T: params, Orbits: o.On(b), Period: period}
+		return &embedding.Path{T: params, Orbits: o.On(b).From(centre), Period: period}
+	}
+	// also at steps between elements
+	between := func(side split.Side, o *embedding.Orbits) *embedding.Path {
+		p := along(o)
+		if more := t.Sides[side].Ladder; len(more) > 0 {
+			finer, _ := t.finer()
+			x := &embedding.Orbits{Object: o.Object, At: slices.Concat(o.At, more), Identity: o.Identity}
+			p.T, p.Orbits = slices.Concat(params, finer), x.On(b).From(centre)
+		}
+		return p
 	}
 	if period == 0 {
 		if err := t.extrapolation(basis, params, of); err != nil {
 			return err
 		}
 	}
-	g, err := embedding.Generate(along(t.fit), along(t.choose), along(t.confirm), t.opt)
+	g, err := embedding.Generate(between(split.Fit, t.fit), between(split.Choose, t.choose),
+		between(split.Confirm, t.confirm), t.opt)
 	if errors.Is(err, embedding.ErrGenerator) {
 		t.out.Notes = append(t.out.Notes, "generator: "+err.Error())
 		return nil
@@ -327,6 +340,13 @@ func (t *taker) generators(basis *embedding.Basis) error {
 	for _, f := range g.Frequencies {
 		out.Frequencies = append(out.Frequencies, estimate(f))
 	}
+	least := math.Inf(1)
+	for k, x := range between(split.Confirm, t.confirm).T {
+		if k != t.confirm.Identity {
+			least = min(least, math.Abs(x))
+		}
+	}
+	out.Most = Number(math.Pi / least)
 	for _, f := range g.Start {
 		out.Start = append(out.Start, Number(f))
 	}

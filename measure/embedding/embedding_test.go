@@ -91,7 +91,7 @@ func TestInvariantAndLost(t *testing.T) {
 			t.Errorf("element %d moves features that stay: %+v", k, by)
 		}
 	}
-	if got.Vacuous || got.Dead != 0 || got.Pairs != 60*59/2 {
+	if got.Why != "" || got.Dead != 0 || got.Pairs != 60*59/2 {
 		t.Errorf("%+v", got)
 	}
 	// What has nothing to do with the object is as far away as another one, sqrt(2)/2 of whose difference it is not.
@@ -152,7 +152,9 @@ func TestEffectiveRank(t *testing.T) {
 		{[]float64{2, 2, 0, 0}, 2, false, 2},
 		{[]float64{1, 0, 0, 0}, 1, true, 3},
 		// shares 0.8 and 0.2: e^(0.5004)
-		{[]float64{2, 1, 0, 0}, math.Exp(-0.8*math.Log(0.8) - 0.2*math.Log(0.2)), true, 2},
+		{[]float64{2, 1, 0, 0}, math.Exp(-0.8*math.Log(0.8) - 0.2*math.Log(0.2)), false, 2},
+		// 0.9 and 0.1: e^(0.3251)
+		{[]float64{3, 1, 0, 0}, math.Exp(-0.9*math.Log(0.9) - 0.1*math.Log(0.1)), true, 2},
 	} {
 		m := mat.NewDense(16, 4, nil)
 		for i := range 16 {
@@ -165,7 +167,7 @@ func TestEffectiveRank(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !isNear(got.Rank.Value, c.want, 1e-9) || got.Vacuous != c.vacuous || got.Dead != c.dead {
+		if !isNear(got.Rank.Value, c.want, 1e-9) || got.Why != "" != c.vacuous || got.Dead != c.dead {
 			t.Errorf("weights %v: %+v, want rank %g", c.weights, got, c.want)
 		}
 		// The same of more numbers than samples.

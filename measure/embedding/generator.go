@@ -296,7 +296,7 @@ func ridges(fit, choose, confirm *Path, opt Options) (Estimate, error) {
 		if k == confirm.Identity {
 			continue
 		}
-		m, err := Learn(fit.Pairs(k), choose.Pairs(k), false, nil)
+		m, err := Either(fit.Pairs(k), choose.Pairs(k))
 		if err != nil {
 			return Estimate{}, err
 		}

@@ -1,6 +1,7 @@
 package embedding
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -9,8 +10,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Collapsed is the effective rank below which features hold so little that how far they go says nothing.
-const Collapsed = 2
+// LeastRank is the effective rank below which features hold so little that how far they go says nothing. One direction
+// that holds all has 1, and two have 2 only where they hold as much to the last digit: a plane that turns would seem to
+// have collapsed.
+const LeastRank = 1.5
+
+// rounding is how far apart two objects are at least, in the size of features, for it to be more than what float32 may
+// leave of one and the same: 16 units in the last place.
+const rounding = 1e-6
 
 // mostPairs is how many pairs of objects say how far apart objects are.
 const mostPairs = 100_000
@@ -23,8 +30,9 @@ type Invariance struct {
 	Rank Estimate
 	// Dead is how many units are the same for every sample at every element.
 	Dead int
-	// Vacuous says that the features collapsed: an effective rank below [Collapsed].
-	Vacuous bool
+	// Why says why the features have collapsed, "" where they have not: an effective rank below [LeastRank], or objects
+	// that only rounding tells apart.
+	Why string
 	// Apart is the mean distance of the features of two objects at the identity, in the unit of the features; Pairs is
 	// how many pairs of samples it is a mean of, all or a seeded choice.
 	Apart float64
@@ -64,9 +72,17 @@ func (o *Orbits) Invariance(opt Options) (*Invariance, error) {
 	if out.Rank, err = o.effectiveRank(groups, opt); err != nil {
 		return nil, err
 	}
-	out.Vacuous = !(out.Rank.Value >= Collapsed*(1-1e-9))
 	h, b, pairs := o.between(groups, opt.Seed)
 	out.Apart, out.Pairs = b, pairs
+	n, _ := o.Still().Dims()
+	size := math.Sqrt(squares(o.Still().RawMatrix().Data) / float64(n))
+	switch {
+	case !(b > rounding*size):
+		out.Why = fmt.Sprintf("two objects are %.1g of the size of the features apart, which is what rounding leaves",
+			b/size)
+	case !(out.Rank.Value >= LeastRank*(1-1e-9)):
+		out.Why = fmt.Sprintf("the effective rank is below %g", LeastRank)
+	}
 	centre := mean(o.At...)
 	still := less(o.Still(), centre)
 	for k := range o.At {

@@ -30,7 +30,7 @@ var Check = &audit.Check{
 apart: their mean distance from the unmoved ones over that of two inputs, and the probability that an input is nearer to itself moved than two
 inputs are to each other (AUC), with intervals over inputs. 0 and 1: the features stay; about 1 and 0.5: nothing is left of the input.
 
-Features that hold less than two directions (effective rank, e to the entropy of the shares of variance), or that are no further apart than rounding
+Features that hold hardly more than one direction (effective rank below 1.5, e to the entropy of the shares of variance), or that are no further apart than rounding
 and repeats take them, have collapsed: that they stay says nothing, and the check asks for attention.
 
 Where the claim moves the features, it asks how much of where they go linear maps explain: one for each element, fitted to half of the
@@ -261,7 +261,7 @@ func (a *asker) invariance(r *Result, sw *sweep.Result, floor float64) error {
 		return fmt.Errorf("%w: %w", audit.ErrUntested, err)
 	}
 	r.Rank, r.Apart = interval(got.Rank), got.Apart
-	rank := audit.Measured("effective rank", r.Rank, "").Against(embedding.Collapsed)
+	rank := audit.Measured("effective rank", r.Rank, "").Against(embedding.LeastRank)
 	apart := audit.Number("distance of two inputs", r.Apart, "output").Against(floor)
 	p.Measure(rank, apart,
 		audit.Number("numbers that never change", float64(got.Dead), fmt.Sprintf("of %d", o.Width())))
@@ -271,10 +271,13 @@ func (a *asker) invariance(r *Result, sw *sweep.Result, floor float64) error {
 		a.collapsed(fmt.Sprintf("two inputs are %s apart, and rounding and repeats alone take features %s",
 			audit.Figures(r.Apart), audit.Figures(floor)), apart)
 		return nil // all that could be said of elements would be noise
-	case got.Vacuous:
+	case got.Why != "" && r.Rank.Value >= embedding.LeastRank:
 		r.Collapsed = true
-		a.collapsed(fmt.Sprintf("its features have the effective rank %s, and below %d that they stay says nothing",
-			audit.Figures(r.Rank.Value), embedding.Collapsed), rank)
+		a.collapsed(got.Why, apart)
+	case got.Why != "":
+		r.Collapsed = true
+		a.collapsed(fmt.Sprintf("its features have the effective rank %s, and below %g that they stay says nothing",
+			audit.Figures(r.Rank.Value), embedding.LeastRank), rank)
 	default:
 		p.Clue(audit.Clue{
 			Name: audit.ClueCollapsed, Strength: 1, Location: "output", Evidence: []audit.Evidence{rank},
@@ -377,7 +380,7 @@ func (a *asker) maps(r *Result) error {
 	r.Mapped = sets.String()
 	fit, choose, confirm = fit.On(basis), choose.On(basis), confirm.On(basis)
 	for k := range r.By {
-		m, err := embedding.Learn(fit.Pairs(k+1), choose.Pairs(k+1), false, nil)
+		m, err := embedding.Either(fit.Pairs(k+1), choose.Pairs(k+1))
 		if err != nil {
 			return fmt.Errorf("%w: %w", audit.ErrUntested, err)
 		}

@@ -165,6 +165,8 @@ export interface Generators {
   held_fit: Num;
   /** Frequencies are how many times faster than the input planes of the features turn, in 1/Unit times rad; they are fitted, and so of the side fit. */
   frequencies_fit: Estimate[];
+  /** Most is the frequency from which on planes look slower than they are: half a turn at the smallest step asked. */
+  most_frequency: Num;
   start_fit: Num[];
   growth_fit: Num;
   /** R2Unseen is of elements that were not fitted, R2Seen of the others, R2Ridge of a map for each element. */
