@@ -213,8 +213,10 @@ type Nearness struct {
 	// where nothing is left of it. Each thing weighs the same. It has no unit.
 	Ratio Estimate
 	// AUC is the probability that a pair is nearer than two inputs of two things, of ties half: 1 always, 1/2 as often
-	// as not.
+	// as not. Its interval lies between 0 and 1.
 	AUC Estimate
+	// Seen is the interval of the AUC of things such as were seen, before it is widened by what never was.
+	Seen aggregate.Interval
 	// Worst is the pair that is furthest apart, WorstRatio how far.
 	Worst      Pair
 	WorstRatio float64
@@ -225,6 +227,7 @@ func (g *Given) Compare(pairs []Pair) Nearness {
 	out := Nearness{
 		Pairs: len(pairs), Ratio: g.opt.undefined(), AUC: g.opt.undefined(), WorstRatio: math.NaN(),
 	}
+	out.Seen = out.AUC.Interval
 	if len(pairs) == 0 {
 		return out
 	}
@@ -236,11 +239,13 @@ func (g *Given) Compare(pairs []Pair) Nearness {
 			out.Worst, out.WorstRatio = p, x
 		}
 	}
-	own, nearer := make([]float64, g.n), make([]float64, g.n)
+	own, nearer, all := make([]float64, g.n), make([]float64, g.n), true
 	for k, p := range pairs {
 		t := g.thing[p.A]
 		own[t] += far[k] / weight[t]
-		nearer[t] += g.beyond(far[k]) / weight[t]
+		beyond := g.beyond(far[k])
+		nearer[t] += beyond / weight[t]
+		all = all && beyond == 1
 	}
 	has := make([]float64, g.n)
 	for t, w := range weight {
@@ -251,8 +256,12 @@ func (g *Given) Compare(pairs []Pair) Nearness {
 	}
 	// What a draw of things makes of the distances of two things, by its linear part in each (Hoeffding 1948).
 	far2 := g.linear(g.sum, g.Apart)
-	auc := ratio(nearer, has, nil)
-	near2 := g.linear(g.placed(pairs, far, weight, float64(out.Things)), auc)
+	near2 := make([]float64, g.n)
+	if all { // a share of 1, which sums of parts miss in their last bits
+		copy(nearer, has)
+	} else {
+		near2 = g.linear(g.placed(pairs, far, weight, float64(out.Things)), ratio(nearer, has, nil))
+	}
 	out.Ratio = g.opt.estimate(g.n, streamRatio, func(count []int) float64 {
 		b := g.Apart + drawnMean(far2, count)
 		if !(b > 0) {
@@ -263,6 +272,10 @@ func (g *Given) Compare(pairs []Pair) Nearness {
 	out.AUC = g.opt.estimate(g.n, streamAUC, func(count []int) float64 {
 		return min(max(ratio(nearer, has, count)+drawnMean(near2, count), 0), 1)
 	})
+	a := &out.AUC
+	a.Interval.Low = max(min(a.Interval.Low, a.Value), 0)
+	a.Interval.High = min(max(a.Interval.High, a.Value), 1)
+	out.Seen = a.Interval
 	g.atEnds(&out, nearer, has)
 	return out
 }

@@ -222,6 +222,11 @@ func TestGivenByHand(t *testing.T) {
 		if !isNear(got.AUC.Value, want, 1e-12) || !isNear(g.Apart, far/float64(others), 1e-12) {
 			t.Fatalf("AUC %g, want %g; apart %g", got.AUC.Value, want, g.Apart)
 		}
+		i := got.AUC.Interval
+		if !(0 <= i.Low && i.Low <= got.AUC.Value && got.AUC.Value <= i.High && i.High <= 1) ||
+			!(i.Low <= got.Seen.Low && got.Seen.High <= i.High) {
+			t.Fatalf("AUC %+v, of what was seen %+v", got.AUC, got.Seen)
+		}
 		// What each thing adds to the mean over others sums up to nothing.
 		x := 0.0
 		for _, v := range g.linear(g.placed(pairs, fars(g, pairs), weights(g, pairs), float64(len(count))), want) {
@@ -262,6 +267,21 @@ func TestGivenAtTheEnd(t *testing.T) {
 	if got.Value != 1 || !isNear(got.Interval.Low, 0.8316, 1e-4) || got.Interval.High != 1 {
 		t.Errorf("%+v", got)
 	}
+	if seen := g.Compare(pairs).Seen; seen.Low != 1 || seen.High != 1 {
+		t.Errorf("seen %+v", seen)
+	}
+	// Also of so many that parts of them do not sum up to 1 in floating point.
+	for _, n := range []int{30, 49, 107} {
+		at, given := viewed(n, []float64{1e-9, 1e-9, 1e-9}, 4)
+		thing, pairs := Chain(3*n, given, 4)
+		many, err := NewGiven(at, thing, Options{Resamples: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := many.Compare(pairs).AUC; got.Value != 1 || got.Interval.High != 1 {
+			t.Errorf("%d things: %+v", n, got)
+		}
+	}
 	none := g.Compare(nil)
 	if !math.IsNaN(none.AUC.Value) || !math.IsInf(none.Ratio.Interval.High, 1) || none.Pairs != 0 {
 		t.Errorf("of no pairs: %+v", none)
@@ -282,5 +302,64 @@ func TestGivenAtTheEnd(t *testing.T) {
 	}
 	if _, err := NewGiven(mat.NewDense(8, 2, nil), upTo(8), Options{}); !errors.Is(err, ErrConstant) {
 		t.Errorf("features that never vary: %v", err)
+	}
+}
+
+// Samples beside themselves moved and two objects, as they are and moved: all pairs of pairs, where objects have one
+// sample or two.
+func TestNearer(t *testing.T) {
+	r := source(5)
+	const samples = 18
+	o := &Orbits{At: []*mat.Dense{normal(samples, 2, r), nil}, Object: []int{
+		7, 7, 2, 9, 4, 4, 0, 1, 3, 5, 5, 6, 8, 10, 11, 12, 13, 14,
+	}}
+	o.At[1] = mat.DenseCopyOf(o.At[0])
+	for i := range samples {
+		o.At[1].Set(i, 0, o.At[0].At(i, 0)+float64(i%3)/4)
+		o.At[1].Set(i, 1, o.At[0].At(i, 1)+0.3*elementary.Normal(r))
+	}
+	far := func(a, i, b, j int) float64 {
+		return math.Sqrt(apart(o.At[a].RawRowView(i), o.At[b].RawRowView(j)))
+	}
+	of := objects(o.Object)
+	want, count := 0.0, 0
+	for i := range samples {
+		for j := range i {
+			for k := range 4 {
+				if o.Object[i] == o.Object[j] {
+					continue
+				}
+				d := far(k/2, i, k%2, j)
+				count++
+				for _, rows := range of {
+					for _, m := range rows {
+						if far(0, m, 1, m) < d {
+							want += 1 / float64(len(rows)*len(of))
+						}
+					}
+				}
+			}
+		}
+	}
+	want /= float64(count)
+	got, err := o.Nearer(1, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := got.AUC.Interval
+	if !isNear(got.AUC.Value, want, 1e-12) || got.Pairs != samples || got.Things != len(of) ||
+		!(i.Low < want && want < i.High) {
+		t.Errorf("%+v, want %g", got, want)
+	}
+	if got, err = o.Nearer(0, Options{}); err != nil || got.AUC.Value != 1 || got.WorstRatio != 0 {
+		t.Errorf("at the identity: %v: %+v", err, got)
+	}
+	same := &Orbits{Object: upTo(8), At: []*mat.Dense{mat.NewDense(8, 2, nil), mat.NewDense(8, 2, nil)}}
+	if got, err = same.Nearer(1, Options{}); err != nil || !math.IsNaN(got.AUC.Value) || !math.IsInf(got.Seen.Low, -1) {
+		t.Errorf("features that never vary: %v: %+v", err, got)
+	}
+	same.Object = []int{0, 0, 1, 1, 2, 2, 2, 2}
+	if _, err = same.Nearer(1, Options{}); !errors.Is(err, ErrFew) {
+		t.Errorf("three objects: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package embedding
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -271,6 +272,26 @@ func (o *Orbits) transformation(k int, groups [][]int, h []float64, b float64, s
 	t.Cosine = opt.quotient(c, m, streamCosine)
 	t.Diagonal, t.OffDiagonal = correlations(still, moved)
 	return t
+}
+
+// Nearer compares how far an element takes features with how far those of two objects are apart, each as it is and
+// moved, as [Given.Compare] does. Of features that never vary nothing is defined.
+func (o *Orbits) Nearer(element int, opt Options) (Nearness, error) {
+	n := len(o.Object)
+	thing, pairs := make([]int, 2*n), make([]Pair, n)
+	for k, rows := range objects(o.Object) {
+		for _, i := range rows {
+			thing[i], thing[n+i], pairs[i] = k, k, Pair{A: i, B: n + i, Steps: 1}
+		}
+	}
+	g, err := NewGiven(Stack(o.Still(), o.At[element]), thing, opt)
+	if errors.Is(err, ErrConstant) {
+		return (&Given{opt: opt}).Compare(nil), nil
+	}
+	if err != nil {
+		return Nearness{}, err
+	}
+	return g.Compare(pairs), nil
 }
 
 // correlations are the mean correlation of units with themselves before and after, and the mean square of that between

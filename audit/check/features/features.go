@@ -233,9 +233,21 @@ func (a *asker) orbits(rows []int) *embedding.Orbits {
 	return o
 }
 
-// interval is an estimate as audits write it.
+// interval is an estimate as audits write it: of an interval that is everything nothing is known.
 func interval(e embedding.Estimate) audit.Interval {
-	return audit.Interval{Value: e.Value, Lo: e.Interval.Low, Hi: e.Interval.High, N: e.Interval.N}
+	out := audit.Interval{Value: e.Value, Lo: e.Interval.Low, Hi: e.Interval.High, N: e.Interval.N}
+	if math.IsInf(out.Lo, -1) && math.IsInf(out.Hi, 1) {
+		out.Lo, out.Hi = math.NaN(), math.NaN()
+	}
+	return out
+}
+
+// ends is an interval in words.
+func ends(i audit.Interval) string {
+	if math.IsNaN(i.Lo) || math.IsNaN(i.Hi) {
+		return "the interval is not known"
+	}
+	return audit.Figures(i.Lo) + " to " + audit.Figures(i.Hi)
 }
 
 // none is an estimate of nothing.
@@ -287,9 +299,11 @@ func (a *asker) invariance(r *Result, sw *sweep.Result, floor float64) error {
 	for k, j := range a.use {
 		e := Element{Label: p.Elements[j].Label, Resampling: math.NaN(), R2: none()}
 		e.Ratio, e.Cosine = interval(got.By[k+1].Ratio), interval(got.By[k+1].Cosine)
-		if e.AUC, err = a.nearer(k + 1); err != nil {
-			return err
+		near, err := o.Nearer(k+1, a.options())
+		if err != nil {
+			return fmt.Errorf("%w: %w", audit.ErrUntested, err)
 		}
+		e.AUC = interval(near.AUC)
 		if sw.FloorN[j] > 0 {
 			e.Resampling = sw.FloorAt[j] / float64(sw.FloorN[j]) / r.Apart
 		}
@@ -299,10 +313,9 @@ func (a *asker) invariance(r *Result, sw *sweep.Result, floor float64) error {
 	p.Measure(audit.Measured("way to another input at "+worst.Label, worst.Ratio, ""),
 		audit.Measured("nearer than another input at "+worst.Label, worst.AUC, "share"))
 	if !r.Collapsed {
-		p.Say(fmt.Sprintf("Where features go furthest, at %s, they go %s of the way to another input (%s to %s), and "+
-			"a moved input is nearer than another one with probability %s (%s to %s).", worst.Label,
-			audit.Figures(worst.Ratio.Value), audit.Figures(worst.Ratio.Lo), audit.Figures(worst.Ratio.Hi),
-			audit.Figures(worst.AUC.Value), audit.Figures(worst.AUC.Lo), audit.Figures(worst.AUC.Hi)))
+		p.Say(fmt.Sprintf("Where features go furthest, at %s, they go %s of the way to another input (%s), and a "+
+			"moved input is nearer than another one with probability %s (%s).", worst.Label,
+			audit.Figures(worst.Ratio.Value), ends(worst.Ratio), audit.Figures(worst.AUC.Value), ends(worst.AUC)))
 	}
 	return nil
 }
@@ -316,20 +329,6 @@ func (r *Result) worst() Element {
 		}
 	}
 	return r.By[at]
-}
-
-// nearer is the probability that an input moved by an element is nearer to itself than two inputs are to each other.
-func (a *asker) nearer(k int) (audit.Interval, error) {
-	n := len(a.ids)
-	thing, pairs := make([]int, 2*n), make([]embedding.Pair, n)
-	for i := range n {
-		thing[i], thing[n+i], pairs[i] = i, i, embedding.Pair{A: i, B: n + i, Steps: 1}
-	}
-	g, err := embedding.NewGiven(embedding.Stack(a.at[0], a.at[k]), thing, a.options())
-	if err != nil {
-		return none(), fmt.Errorf("%w: %w", audit.ErrUntested, err)
-	}
-	return interval(g.Compare(pairs).AUC), nil
 }
 
 // collapsed reports features that hold too little.
@@ -394,9 +393,8 @@ func (a *asker) maps(r *Result) error {
 		}
 	}
 	a.p.Measure(audit.Measured("R² of a linear map at "+least.Label, least.R2, ""))
-	a.p.Say(fmt.Sprintf("A linear map explains R² = %s (%s to %s) of where features go at %s, the least of %d "+
-		"elements, of inputs that it was not fitted to.", audit.Figures(least.R2.Value), audit.Figures(least.R2.Lo),
-		audit.Figures(least.R2.Hi), least.Label, len(r.By)))
+	a.p.Say(fmt.Sprintf("A linear map explains R² = %s (%s) of where features go at %s, the least of %d elements, of "+
+		"inputs that it was not fitted to.", audit.Figures(least.R2.Value), ends(least.R2), least.Label, len(r.By)))
 	return nil
 }
 

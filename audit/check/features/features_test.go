@@ -2,6 +2,7 @@ package features_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -246,6 +247,14 @@ func TestUntested(t *testing.T) {
 	if _, x, _ := examine(t, s); x.Status != audit.NotTested ||
 		!strings.Contains(x.Reason, "3 inputs, want at least 4") {
 		t.Errorf("%s: %s", x.Status, x.Reason)
+	}
+	// Of five there is no interval, which is said in words.
+	s = subject(t, "few", turning, true)
+	s.N = 5
+	if r, x, v := examine(t, s); x.Status != audit.Tested || !math.IsNaN(v.By[0].Ratio.Lo) || v.By[0].AUC.Lo != 0 ||
+		v.By[0].AUC.Hi != 1 || strings.Contains(fmt.Sprint(x), "Inf") || !strings.Contains(strings.Join(r.Gist(), " "),
+		"of the way to another input (the interval is not known), and a moved input is nearer than another one with") {
+		t.Errorf("%s: %+v; %q", x.Status, v, r.Gist())
 	}
 	s = subject(t, "too few to learn from", turning, true)
 	s.N = 6
