@@ -253,7 +253,7 @@ func (t *taker) algebra(basis *embedding.Basis) error {
 		}
 		out.Generators = append(out.Generators, one)
 	}
-	if t.out.stays() { // what is left of the matrices is rounding, and so is their bracket
+	if t.out.staysOnAverage() { // what is left of the matrices is rounding, and so is their bracket
 		g.Brackets = nil
 	}
 	for _, x := range g.Brackets {

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -214,6 +215,122 @@ func TestFastPlanes(t *testing.T) {
 		if !(math.Abs(float64(g.Most)-c.most) < 1e-9) {
 			t.Errorf("%d elements: the most is %g, want %g", c.n, g.Most, c.most)
 		}
+	}
+}
+
+// clumped are objects most of which lie together, beside some that are far out, and features that all go equally far:
+// of
+// each two of a share p that lie together, both as they are or both moved are nearer, so that the AUC is about
+// 1 - 3p²/4.
+func clumped(share, far float64) kind {
+	return func(x []float64, angle float64, _ *rand.Rand) []float64 {
+		size := 100.0
+		if rand.New(rand.NewPCG(math.Float64bits(x[0]), 1)).Float64() < share {
+			size = 1e-4
+		}
+		s, c := elementary.Sincos(angle * math.Pi / 180)
+		return []float64{size*x[0] + far*(1-c), size*x[1] + far*s, size * x[2], size * x[3], size * x[4]}
+	}
+}
+
+// A few objects that lie far out make every other distance small on average. Features that stay by that alone do not.
+func TestStayOnAverage(t *testing.T) {
+	for _, c := range []struct {
+		share, far   float64
+		state        encoder.State
+		says, remedy string
+		good         bool
+	}{
+		{0.6, 1e-2, encoder.Move, "the features move: on average they stay, within ", "", true},
+		{0.25, 1e-2, encoder.Undecided, "not decided: on average they stay, within ", "; give more samples.", false},
+		{0.93, 1e-2, encoder.Undecided, "not decided: on average they stay, within ", "; give more samples.", false},
+		{0.6, 1e-7, encoder.Stay, "the features stay: on average no element takes them further than ", "", true},
+		{0, 1e-2, encoder.Stay, "; the furthest is sample confirm", "", true},
+	} {
+		s := subject(t, "C4", 4, clumped(c.share, c.far))
+		m, err := encoder.Take(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range m.Transformations {
+			if !(x.Ratio.High < encoder.StaysBelow) || x.AUC == nil {
+				t.Fatalf("%+v", x)
+			}
+		}
+		r := &encoder.Report{Models: []*encoder.Model{m}}
+		if m.State != c.state || !strings.Contains(m.Sentence, c.says) || r.Good() != c.good ||
+			c.remedy == "" && strings.Contains(m.Sentence, "samples") || !strings.HasSuffix(m.Sentence, c.remedy) {
+			t.Errorf("%s: %s %+v, want %s with %q", m.State, m.Sentence, *m.Transformations[1].AUC, c.state, c.says)
+		}
+		const column = "nearer than others"
+		if text := written(t, m); strings.Contains(text, column) != (c.state != encoder.Stay) {
+			t.Errorf("%s: %s", m.State, text)
+		}
+	}
+	// Where the model draws its features, elements are not told from that, and with none that moves nothing is asked.
+	s := subject(t, "C4", 4, clumped(0.6, 1e-2))
+	at := mat.DenseCopyOf(s.Sides[split.Confirm].At[0])
+	at.Apply(func(i, j int, x float64) float64 { return x + 10*float64((i+j)%2) }, at)
+	s.Sides[split.Confirm].Again = at
+	for _, says := range []string{"cannot be told from that", "no element moves any of the samples"} {
+		m, err := encoder.Take(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.State != encoder.Undecided || !strings.Contains(m.Sentence, says) || written(t, m) == "" ||
+			strings.Contains(m.Sentence, "give more samples") {
+			t.Errorf("%s: %s", m.State, m.Sentence)
+		}
+		s.Idle = []bool{true, true, true, true}
+	}
+}
+
+// written is what people read of a model.
+func written(t *testing.T, m *encoder.Model) string {
+	t.Helper()
+	r := &encoder.Report{Format: encoder.FormatNumber, Samples: encoder.Samples{Fit: 1}, Models: []*encoder.Model{m}}
+	r.Conclude()
+	var b bytes.Buffer
+	if err := encoder.Forms()[0].Write(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// digits are more than a number has that somebody reads.
+var digits = regexp.MustCompile(`\d{8}`)
+
+// However large numbers are, they have the digits that count.
+func TestLargeNumbers(t *testing.T) {
+	far := func(size float64) kind {
+		return func(x []float64, angle float64, r *rand.Rand) []float64 {
+			out := turns(x, angle, r)
+			out[0] += size * angle * x[5]
+			return out
+		}
+	}
+	s := subject(t, "C4", 4, far(1e20))
+	for side, x := range s.Sides {
+		for k, at := range x.At {
+			if k == 0 || side == split.Confirm {
+				y := mat.DenseCopyOf(at)
+				y.Scale(1e30, y)
+				x.Other = append(x.Other, y)
+			}
+		}
+	}
+	s.Against = &encoder.Release{Model: "next", Value: "features"}
+	m, err := encoder.Take(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := written(t, m)
+	if found := digits.FindString(text); found != "" || !strings.Contains(m.Sentence, "e+60 by a turn") ||
+		!strings.Contains(m.Sentence, "e+24% of the way") && !strings.Contains(m.Sentence, "e+23% of the way") {
+		t.Errorf("%q in %s", found, text)
+	}
+	if m, err = encoder.Take(subject(t, "C4", 4, far(0))); err != nil || !strings.Contains(m.Sentence, ".") {
+		t.Errorf("%v: %+v", err, m)
 	}
 }
 
@@ -611,6 +728,71 @@ func TestListed(t *testing.T) {
 		l.Objects[i] = []int{3 * i, -1, -1}
 	}
 	if _, err = l.Take(); !errors.Is(err, embedding.ErrFew) || !strings.Contains(err.Error(), "two different inputs") {
+		t.Errorf("objects of one view: %v", err)
+	}
+}
+
+// Of views of one thing it is the same: on average they stay, and most things are nearer to each other.
+func TestListedOnAverage(t *testing.T) {
+	clumps := func(share int, size float64) *encoder.Listed {
+		l := listed(60, 0, 1)
+		for i := range 60 {
+			far := 1e-4
+			if i%10 >= share {
+				far = 100
+			}
+			for j := range 3 {
+				row := l.At.RawRowView(3*i + j)
+				for k := range row {
+					row[k] *= far
+				}
+				row[0] += size * float64(j)
+			}
+		}
+		return l
+	}
+	one := func(l *encoder.Listed) *encoder.Listed { // a view of the eighth thing lies a third of the way off
+		l.At.Set(22, 1, l.At.At(22, 1)+1)
+		return l
+	}
+	for _, c := range []struct {
+		of          *encoder.Listed
+		more        string
+		state       encoder.State
+		says, never string
+	}{
+		{
+			clumps(5, 1e-2), "", encoder.Move, "features move: on average they stay, within ", "more",
+		},
+		{clumps(9, 1e-2), "", encoder.Undecided, "not decided: on average they stay, within ", "list more things"},
+		{clumps(2, 1e-2), "", encoder.Undecided, "%); list more things.", "keep the thing: "},
+		{clumps(2, 1e-2), "ask for more", encoder.Undecided, "%); ask for more.", "list"},
+		{clumps(5, 1e-7), "", encoder.Stay, "stay: on average no views of one thing are further apart than ", "more"},
+		{one(listed(60, 1e-4, 1)), "", encoder.Stay, "; the furthest are 7 plain and 7 near, 0.", "more"},
+		{listed(60, 0, 1), "", encoder.Stay, "of the distance to another thing; a given pair", "furthest"},
+		{listed(6, 1, 1), "ask for more", encoder.Undecided, "; ask for more.", "list"},
+	} {
+		c.of.More = c.more
+		m, err := c.of.Take()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.State != c.state || !strings.Contains(m.Sentence, c.says) || strings.Contains(m.Sentence, c.never) {
+			t.Errorf("%s: %s, want %s with %q and no %q", m.State, m.Sentence, c.state, c.says, c.never)
+		}
+	}
+	l := listed(3, 1, 1)
+	l.More = "ask for more"
+	if _, err := l.Take(); !errors.Is(err, embedding.ErrFew) || !strings.HasSuffix(err.Error(), "; ask for more") {
+		t.Errorf("three things of more: %v", err)
+	}
+	l = listed(10, 1, 1)
+	for i := range l.Objects {
+		l.Objects[i] = []int{3 * i, -1, -1}
+	}
+	l.More = "ask for more"
+	if _, err := l.Take(); !errors.Is(err, embedding.ErrFew) || !strings.Contains(err.Error(),
+		": ask for more, or list") {
 		t.Errorf("objects of one view: %v", err)
 	}
 }

@@ -106,6 +106,14 @@ func (m *Model) moves() sheet.Part {
 			figure(float64(t.OffDiagonal)), fmt.Sprintf("%s: %s", t.Worst, figure(float64(t.WorstRatio))),
 		})
 	}
+	if m.apart() != nil { // they decide
+		p.Table[0] = append(p.Table[0], "nearer than others", "interval")
+		for k, t := range m.largest(mostRows) {
+			p.Table[k+1] = append(p.Table[k+1], t.AUC.text(), t.AUC.interval())
+		}
+		p.Notes = append(p.Notes, "Nearer than others: the probability that a sample is nearer to itself moved than "+
+			"two objects are to each other; 0.5: as often as not.")
+	}
 	if n := len(m.Transformations) - mostRows; n > 0 {
 		p.Notes = append(p.Notes, words.Plural(n, "element", "elements")+
 			" that take features less far are left out here; the JSON has all.")

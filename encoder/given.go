@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"nero/measure/embedding"
@@ -21,6 +22,8 @@ type Listed struct {
 	Views []string
 	// Objects have the input of each view, -1 where one is lacking. Objects that share an input show the same thing.
 	Objects [][]int
+	// More is what asks more of the things that were listed, "" where all are here.
+	More string
 	// Chain says that only views next to each other are given, in the order of Views: others follow from these.
 	Chain bool
 	// Inputs are what inputs are called, At are their features.
@@ -88,8 +91,8 @@ func (l *Listed) Take() (*Model, error) {
 		m.conclude()
 		return m, nil
 	case errors.Is(err, embedding.ErrFew):
-		return nil, fmt.Errorf("%w: views of different things are what others are compared with; list more things, "+
-			"objects that share an input are one", err)
+		return nil, fmt.Errorf("%w: views of different things are what others are compared with; %s", err,
+			cmp.Or(l.More, "list more things, objects that share an input are one"))
 	case err != nil:
 		return nil, err
 	}
@@ -102,7 +105,10 @@ func (l *Listed) Take() (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Given = &Given{Inputs: len(l.Inputs), Things: 1 + slices.Max(thing), Others: g.Others}
+	m.Given = &Given{
+		Inputs: len(l.Inputs), Things: 1 + slices.Max(thing), Others: g.Others,
+		remedy: cmp.Or(l.More, "list more things"),
+	}
 	by := make([][]embedding.Pair, embedding.MostSteps+1)
 	for _, p := range pairs {
 		by[p.Steps] = append(by[p.Steps], p)
@@ -121,8 +127,11 @@ func (l *Listed) Take() (*Model, error) {
 		m.Given.Steps = append(m.Given.Steps, n)
 	}
 	if len(m.Given.Steps) == 0 {
-		return nil, fmt.Errorf("%w: few of them have two views: list at least two different inputs of each",
-			embedding.ErrFew)
+		remedy := "list at least two different inputs of each"
+		if l.More != "" {
+			remedy = l.More + ", or " + remedy
+		}
+		return nil, fmt.Errorf("%w: few of them have two views: %s", embedding.ErrFew, remedy)
 	}
 	l.named(m, g)
 	m.conclude()
@@ -162,7 +171,7 @@ func (l *Listed) named(m *Model, g *embedding.Given) {
 func (l *Listed) near(n embedding.Nearness, steps int, names []string) Near {
 	out := Near{
 		Steps: steps, Views: names, Pairs: n.Pairs, Things: n.Things, Ratio: estimate(n.Ratio), AUC: estimate(n.AUC),
-		WorstRatio: Number(n.WorstRatio),
+		WorstRatio: Number(n.WorstRatio), seen: n.Seen.Low,
 	}
 	if n.Pairs > 0 {
 		out.Worst = []string{l.Inputs[n.Worst.A], l.Inputs[n.Worst.B]}
@@ -173,9 +182,9 @@ func (l *Listed) near(n embedding.Nearness, steps int, names []string) Near {
 // state is what is said of pairs.
 func (n *Near) state() State {
 	low, high := float64(n.Ratio.Low), float64(n.Ratio.High)
-	switch {
-	case high < StaysBelow:
-		return Stay
+	switch { // NaN is undecided
+	case n.onAverage():
+		return beside(n.seen, n.AUC)
 	case low > LostAbove:
 		return Lost
 	case low >= StaysBelow && high <= LostAbove && float64(n.AUC.Low) > 0.5:
@@ -184,21 +193,39 @@ func (n *Near) state() State {
 	return Undecided
 }
 
-// furthest are the pairs that decide: of those in the worst state those that are furthest apart.
+// onAverage tells whether pairs lie where the thing does on average.
+func (n *Near) onAverage() bool { return float64(n.Ratio.High) < StaysBelow }
+
+// all are pairs by their steps, and by the names of their views.
+func (g *Given) all() iter.Seq[*Near] {
+	return func(yield func(*Near) bool) {
+		for _, some := range [][]Near{g.Steps, g.Views} {
+			for i := range some {
+				if !yield(&some[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// furthest are the pairs that decide: of those in the worst state those that are furthest apart, or, where all stay on
+// average, those that are nearer than two things least often.
 func (g *Given) furthest() *Near {
 	order := []State{Stay, Move, Undecided, Lost}
 	var out *Near
-	for _, all := range [][]Near{g.Steps, g.Views} {
-		for i := range all {
-			n := &all[i]
-			if out == nil {
-				out = n
-				continue
-			}
-			a, b := slices.Index(order, n.state()), slices.Index(order, out.state())
-			if a > b || a == b && n.Ratio.Value > out.Ratio.Value {
-				out = n
-			}
+	for n := range g.all() {
+		if out == nil {
+			out = n
+			continue
+		}
+		a, b := slices.Index(order, n.state()), slices.Index(order, out.state())
+		further := n.Ratio.Value > out.Ratio.Value
+		if n.onAverage() && out.onAverage() && n.state() != Stay {
+			further = n.AUC.Value < out.AUC.Value
+		}
+		if a > b || a == b && further {
+			out = n
 		}
 	}
 	return out
@@ -222,19 +249,57 @@ func (n *Near) what() string {
 func (g *Given) sentence(s State) string {
 	n, all := g.furthest(), g.Steps[0]
 	where := fmt.Sprintf("%s are %s of the way to another thing apart (%s)", n.what(),
-		words.Percent(float64(n.Ratio.Value)), n.Ratio.percent())
+		share(float64(n.Ratio.Value)), n.Ratio.percent())
 	nearer := fmt.Sprintf("a given pair is nearer than two things with probability %s (%s)", all.AUC.text(),
 		all.AUC.interval())
+	if n.onAverage() && (s == Move || s == Undecided) {
+		return g.disagrees(n, s)
+	}
 	switch s { //nolint:exhaustive // others are said of features alone
 	case Stay:
-		return fmt.Sprintf("the features stay: no views of one thing are further apart than %s of the distance to "+
-			"another thing; %s.", figure(float64(n.Ratio.High)), nearer)
+		return fmt.Sprintf("the features stay: %s; %s.", g.stays(), nearer)
 	case Move:
 		return fmt.Sprintf("the features move and keep the thing: %s; %s.", where, nearer)
 	case Lost:
 		return fmt.Sprintf("the features lose the thing: %s; %s.", where, nearer)
 	}
-	return fmt.Sprintf("whether the features keep the thing is not decided: %s; %s; list more things.", where, nearer)
+	return fmt.Sprintf("whether the features keep the thing is not decided: %s; %s; %s.", where, nearer, g.remedy)
+}
+
+// stays says how far views are apart at most, on average and those that are furthest.
+func (g *Given) stays() string {
+	most, worst := 0.0, &g.Steps[0]
+	for n := range g.all() {
+		most = max(most, float64(n.Ratio.High))
+		if n.WorstRatio > worst.WorstRatio {
+			worst = n
+		}
+	}
+	out := fmt.Sprintf("on average no views of one thing are further apart than %s of the distance to another thing",
+		figure(most))
+	if worst.WorstRatio > 0 {
+		out += fmt.Sprintf("; the furthest are %s and %s, %s", worst.Worst[0], worst.Worst[1],
+			figure(float64(worst.WorstRatio)))
+	}
+	return out
+}
+
+// disagrees says that views stay on average, and are nearer than two things too seldom for that.
+func (g *Given) disagrees(n *Near, s State) string {
+	head, tail := "the features move: ", ""
+	if s == Undecided {
+		head = "whether the features keep the thing is not decided: "
+		if !(float64(n.AUC.High) < 0.5) { // more would not change the latter
+			tail = "; " + g.remedy
+		}
+	}
+	which := ""
+	if n.Views != nil || n.Steps > 1 {
+		which = " (" + n.what() + ")"
+	}
+	return fmt.Sprintf("%son average they stay, within %s of the distance to another thing, but of two views of one "+
+		"thing%s and two things the views are nearer in only %s (%s)%s.", head, figure(float64(n.Ratio.High)), which,
+		share(float64(n.AUC.Value)), n.AUC.percent(), tail)
 }
 
 func (g *Given) parts() []sheet.Part {

@@ -13,11 +13,14 @@ import (
 )
 
 // StaysBelow is how far features go, in distances between two objects, up to which they stay. From LostAbove on they
-// are as far as another object, and the object is lost where no linear map explains half of where they are.
+// are as far as another object, and the object is lost where no linear map explains half of where they are. A few that
+// lie far out make all distances but their own small, so that features which stay are nearer than two objects, too,
+// with a probability from NearerFrom on.
 const (
 	StaysBelow = 0.05
 	LostAbove  = 0.95
 	Explained  = 0.5
+	NearerFrom = 0.95
 )
 
 // furthest is the transformation that takes features furthest, of those that move samples; nil for none.
@@ -101,7 +104,7 @@ func (m *Model) draws() string {
 	}
 	out := fmt.Sprintf(" Asked again about the same input, it answers %s of the way to another object from what it "+
 		"said first: it draws its features, or keeps something from one input to the next",
-		words.Percent(float64(*m.Again)))
+		share(float64(*m.Again)))
 	if m.State == Undecided && m.furthest() != nil && m.drowned() {
 		out += ", and what elements do cannot be told from that"
 	}
@@ -137,11 +140,13 @@ func (m *Model) say() string {
 	if far == nil {
 		return fmt.Sprintf("nothing can be told: %s.", m.Why)
 	}
-	way := words.Percent(float64(far.Ratio.Value)) + " of the way"
+	way := share(float64(far.Ratio.Value)) + " of the way"
+	if t := m.apart(); t != nil {
+		return m.disagrees(t)
+	}
 	switch m.State { //nolint:exhaustive // the others are said above
 	case Stay:
-		return fmt.Sprintf("the features stay: no element takes them further than %s of the distance to another "+
-			"object.", figure(float64(far.Ratio.High)))
+		return m.stays()
 	case Move:
 		out := fmt.Sprintf("the features move: %s takes them %s to another object (%s)", far.Element, way,
 			far.Ratio.percent())
@@ -168,7 +173,7 @@ func (m *Model) collapsed() string {
 		return fmt.Sprintf("collapsed: %s, so that how far they go says nothing.", m.Why)
 	}
 	return fmt.Sprintf("collapsed: %s, and what is left does not stay: %s takes it %s of the way to another object "+
-		"(%s).", m.Why, far.Element, words.Percent(float64(far.Ratio.Value)), far.Ratio.percent())
+		"(%s).", m.Why, far.Element, share(float64(far.Ratio.Value)), far.Ratio.percent())
 }
 
 // explains says how well a linear map tells where features are after an element. An R² that is not above zero is no
@@ -182,10 +187,90 @@ func (m *MapOf) explains() string {
 		m.R2.percent())
 }
 
-// stays says that no element takes the features anywhere.
-func (m *Model) stays() bool {
+// stays is the sentence about features that stay.
+func (m *Model) stays() string {
+	most, worst := 0.0, &m.Transformations[0]
+	for i := range m.Transformations {
+		if t := &m.Transformations[i]; !t.idle {
+			most = max(most, float64(t.Ratio.High))
+			if worst.idle || t.WorstRatio > worst.WorstRatio {
+				worst = t
+			}
+		}
+	}
+	out := fmt.Sprintf("the features stay: on average no element takes them further than %s of the distance to "+
+		"another object", figure(most))
+	if worst.WorstRatio > 0 {
+		out += fmt.Sprintf("; the furthest is sample %s at %s, %s", worst.Worst, worst.Element,
+			figure(float64(worst.WorstRatio)))
+	}
+	return out + "."
+}
+
+// staysOnAverage says that no element takes the features anywhere on average.
+func (m *Model) staysOnAverage() bool {
 	far := m.furthest()
-	return far != nil && m.stateOf(far) == Stay
+	return far != nil && far.onAverage()
+}
+
+// apart is the element that is why features which stay on average do not: of those that decide, the one whose samples
+// are nearer than two objects least often; nil where how far features go decides.
+func (m *Model) apart() *Transformation {
+	if m.State != Move && m.State != Undecided || m.furthest() == nil {
+		return nil
+	}
+	drowned := m.drowned()
+	var out *Transformation
+	for i := range m.Transformations {
+		t := &m.Transformations[i]
+		if t.idle {
+			continue
+		}
+		s := m.stateOf(t)
+		decides := s == m.State || drowned && s != Stay
+		switch {
+		case decides && !t.onAverage():
+			return nil
+		case decides && (out == nil || t.AUC.Value < out.AUC.Value):
+			out = t
+		}
+	}
+	return out
+}
+
+// disagrees is the sentence about features that stay on average, and are nearer than two objects too seldom for that.
+func (m *Model) disagrees(t *Transformation) string {
+	head, tail := "the features move: ", ""
+	if m.State == Undecided {
+		head = "how far the features move is not decided: "
+		if !m.drowned() && !(float64(t.AUC.High) < 0.5) { // more would not change the latter
+			tail = "; give more samples"
+		}
+	}
+	return fmt.Sprintf("%son average they stay, within %s of the distance to another object, but at %s a sample is "+
+		"nearer to where it was than two objects are to each other in only %s (%s)%s.", head,
+		figure(float64(t.Ratio.High)), t.Element, share(float64(t.AUC.Value)), t.AUC.percent(), tail)
+}
+
+// onAverage tells whether the element leaves features where they are on average.
+func (t *Transformation) onAverage() bool { return float64(t.Ratio.High) < StaysBelow }
+
+// beside takes down how far the element takes features beside how far two objects are apart.
+func (t *Transformation) beside(n embedding.Nearness) {
+	auc := estimate(n.AUC)
+	t.AUC, t.seen = &auc, n.Seen.Low
+}
+
+// beside is what features do that stay on average, by how often a view of a thing is nearer than two things. Where
+// every one is, few things leave a wide interval for what was never seen, and that is no sign of any.
+func beside(seen float64, auc Estimate) State {
+	switch {
+	case seen > NearerFrom:
+		return Stay
+	case float64(auc.High) < NearerFrom && float64(auc.Low) > 0.5:
+		return Move
+	}
+	return Undecided
 }
 
 // within says in which directions maps look, where these do not hold nearly all of the variance.
@@ -204,7 +289,7 @@ func (m *Model) stateOf(t *Transformation) State {
 	x := m.mapOf(t.Element)
 	switch {
 	case high < StaysBelow:
-		return Stay
+		return beside(t.seen, *t.AUC)
 	case low > LostAbove && x != nil && float64(x.R2.High) < Explained:
 		return Lost
 	case low >= StaysBelow && (high <= LostAbove || x != nil && float64(x.R2.Low) >= Explained):
@@ -284,7 +369,18 @@ func (e Estimate) percent() string {
 	if math.IsNaN(low) || math.IsNaN(high) || math.IsInf(low, 0) || math.IsInf(high, 0) {
 		return "any"
 	}
-	return words.Percent(low) + " to " + words.Percent(high)
+	return share(low) + " to " + share(high)
+}
+
+// large is from where on a number has no digits but those that count.
+const large = 1e6
+
+// share is a share of a hundred.
+func share(x float64) string {
+	if math.Abs(100*x) >= large {
+		return words.Figures(100*x) + "%"
+	}
+	return words.Percent(x)
 }
 
 // figure is a number for a table.
@@ -294,7 +390,7 @@ func figure(x float64) string {
 		return "undefined"
 	case math.IsInf(x, 0):
 		return "any"
-	case x != 0 && math.Abs(x) < 1e-3:
+	case x != 0 && math.Abs(x) < 1e-3 || math.Abs(x) >= large:
 		return words.Figures(x)
 	}
 	return words.Minus(fmt.Sprintf("%.3f", x))

@@ -152,6 +152,11 @@ func (t *taker) invariance() (constant bool, err error) {
 			Worst: side.Names[by.Worst], WorstRatio: Number(by.WorstRatio),
 			idle: t.Idle != nil && t.Idle[k],
 		}
+		near, err := t.confirm.Nearer(k, t.opt)
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", x.Element, err)
+		}
+		x.beside(near)
 		if x.idle {
 			idle = append(idle, x.Element)
 		}
