@@ -502,7 +502,9 @@ func (f *features) back(ctx context.Context, r *reader, side split.Side) ([]*mat
 type reader struct {
 	model, value string
 	// what computes it, "" where that is elsewhere
-	engine  string
+	engine string
+	// what helps where the features are no vectors of one length
+	remedy  string
 	inside  *interior.Model
 	predict func(context.Context, []space.Value) ([]space.Value, error)
 }
@@ -523,6 +525,7 @@ func (f *features) open(model, value, option string) (*reader, error) {
 		}
 		for _, m := range f.w.Eval.Models {
 			if m.Name == model {
+				r.remedy = ofAnswers
 				r.value, r.predict = "the answer", eval.Predictor{Model: m, Workers: f.o.Workers}.Predict
 			}
 		}
@@ -531,7 +534,7 @@ func (f *features) open(model, value, option string) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.inside, r.engine = inside, bodyOf(f.w.EngineOf(model))
+	r.inside, r.engine, r.remedy = inside, bodyOf(f.w.EngineOf(model)), "name another value with "+option
 	if r.value = inside.Output(); value != "" {
 		if r.value, err = valueOf(inside, value); err != nil {
 			r.close()
@@ -595,19 +598,31 @@ func (r *reader) of(ctx context.Context, values []space.Value) (*mat.Dense, erro
 			rows[i] = got[i][0].Val
 		}
 	}
-	return featureTable(r.model, r.value, rows)
+	return featureTable(r.model, r.value, r.remedy, rows)
 }
 
-// featureTable is features, which have one width.
-func featureTable(model, value string, rows [][]float64) (*mat.Dense, error) {
+// featureTable is features, which have one width. The remedy is for those that have none, or several.
+func featureTable(model, value, remedy string, rows [][]float64) (*mat.Dense, error) {
 	d := len(rows[0])
 	out := mat.NewDense(len(rows), max(d, 1), nil)
 	for i, x := range rows {
-		if len(x) != d || d == 0 {
-			return nil, fmt.Errorf("%s: %s has %d numbers for one sample and %d for another: features have one width; "+
-				"name another value", model, value, d, len(x))
+		switch {
+		case len(x) == 0:
+			return nil, fmt.Errorf("%s: %s has no numbers: %s", model, value, remedy)
+		case len(x) != d:
+			return nil, widths(model, value, remedy, d, len(x))
 		}
 		out.SetRow(i, x)
 	}
 	return out, nil
 }
+
+// widths is the error about features of two widths.
+func widths(model, value, remedy string, first, other int) error {
+	return fmt.Errorf("%s: %s has %d numbers for one sample and %d for another: features have one width; %s", model,
+		value, first, other, remedy)
+}
+
+// ofAnswers is the remedy for what is no graph, whose answers are the features.
+const ofAnswers = "make it answer vectors of one length, padded or pooled, or name another of its outputs with " +
+	"output: {name: …}"

@@ -171,7 +171,7 @@ func (q *asking) along(ctx context.Context, route func(i int) encoder.Route) (*m
 		rows = append(rows, got...)
 		q.step.step(to - from)
 	}
-	return featureTable(q.m.Name, q.m.Output, rows)
+	return featureTable(q.m.Name, q.m.Output, "name another output with output: {name: …}", rows)
 }
 
 // report is what is said before anything is found.

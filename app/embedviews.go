@@ -65,11 +65,7 @@ func (a *App) embedViews(ctx context.Context, s *job.Study, o EmbedOptions) (*Em
 	if r.Models, err = ask(ctx); err != nil {
 		return nil, err
 	}
-	for _, m := range r.Models {
-		if m.Given != nil {
-			r.Samples.Confirm, r.Samples.Objects = m.Given.Inputs, m.Given.Things
-		}
-	}
+	r.Samples.Confirm, r.Samples.Objects = len(l.asked.names), l.asked.things() // also where nothing is told of them
 	return concluded(r, form, o.Out)
 }
 
@@ -117,6 +113,10 @@ type listing struct {
 	o     EmbedOptions
 	set   *views.Set
 	dir   string
+	// what models are asked about
+	asked *askedViews
+	// what asks more of the things, "" where all are asked
+	more string
 }
 
 // askedViews are the different inputs of a listing.
@@ -125,6 +125,16 @@ type askedViews struct {
 	objects [][]int
 	// names say what each input is
 	names []string
+}
+
+// things are how many the objects show.
+func (a *askedViews) things() int {
+	seen := map[int]bool{}
+	for _, t := range encoder.Things(a.objects, len(a.names)) {
+		seen[t] = true
+	}
+	delete(seen, -1) // of an object without an input
+	return len(seen)
 }
 
 // inputs are those whose keys differ.
@@ -161,11 +171,7 @@ func (l *listing) choose() error {
 	if err != nil {
 		return err
 	}
-	thing := encoder.Things(a.objects, len(a.names))
-	count := 0
-	for _, t := range thing {
-		count = max(count, t+1)
-	}
+	thing, count := encoder.Things(a.objects, len(a.names)), a.things()
 	most := cmp.Or(l.o.Samples, embedSamples)
 	if count <= most {
 		return nil
@@ -185,6 +191,7 @@ func (l *listing) choose() error {
 			l.set.Objects = append(l.set.Objects, x)
 		}
 	}
+	l.more = "name a larger " + l.app.option("samples")
 	l.app.notef("%s of %s things are asked; %s takes others", words.Count(most), words.Count(count),
 		l.app.option("samples"))
 	return nil
@@ -194,7 +201,7 @@ func (l *listing) choose() error {
 func (l *listing) take(a *askedViews, model, digest, value string, at *mat.Dense) (*encoder.Model, error) {
 	s := &encoder.Listed{
 		Model: model, Digest: digest, Value: value, Views: l.set.Views, Objects: a.objects, Inputs: a.names, At: at,
-		Chain: l.study.Embedding.Chain, Seed: l.study.Seed, Confidence: l.study.Audit.Confidence,
+		More: l.more, Chain: l.study.Embedding.Chain, Seed: l.study.Seed, Confidence: l.study.Audit.Confidence,
 	}
 	m, err := s.Take()
 	if err != nil {
@@ -227,6 +234,7 @@ func (l *listing) pictures(ctx context.Context) ([]*encoder.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.asked = a
 	f := &features{app: l.app, w: w, o: l.o}
 	var out []*encoder.Model
 	for _, m := range w.Eval.Models {
@@ -263,13 +271,15 @@ func (l *listing) picturesOf(ctx context.Context, f *features, model string, a *
 		}
 		switch _, d := got.Dims(); {
 		case width != 0 && d != width:
-			return nil, fmt.Errorf("%s: %s has %d numbers for one sample and %d for another: features have one width; "+
-				"name another value", model, r.value, width, d)
+			return nil, widths(model, r.value, r.remedy, width, d)
 		case d > mostFeatures/len(values):
+			other := ""
+			if r.inside != nil {
+				other = ", or for another value with " + l.app.option("value")
+			}
 			return nil, fmt.Errorf("%s: %s has %s numbers a sample, of %s that is more than %s at once: ask for fewer "+
-				"with %s, or for another value with %s", model, r.value, words.Count(d),
-				words.Plural(len(values), "input", "inputs"), words.Count(mostFeatures), l.app.option("samples"),
-				l.app.option("value"))
+				"with %s%s", model, r.value, words.Count(d), words.Plural(len(values), "input", "inputs"),
+				words.Count(mostFeatures), l.app.option("samples"), other)
 		default:
 			width = d
 		}
@@ -307,6 +317,7 @@ func (l *listing) texts(ctx context.Context) ([]*encoder.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.asked = a
 	var out []*encoder.Model
 	for i, m := range l.study.Models {
 		t, err := workload.ConnectText(ctx, m, l.study.Output.Name, l.app.options(l.o.Engine))
@@ -359,7 +370,7 @@ func (l *listing) textsOf(ctx context.Context, model string, t *remote.Text, a *
 		}
 		return nil, err
 	}
-	at, err := featureTable(model, "the answer", rows)
+	at, err := featureTable(model, "the answer", ofAnswers, rows)
 	if err != nil {
 		return nil, err
 	}

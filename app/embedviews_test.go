@@ -3,6 +3,7 @@ package app_test
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"image"
 	"image/png"
@@ -16,6 +17,7 @@ import (
 	"nero/app"
 	"nero/encoder"
 	"nero/internal/elementary"
+	"nero/measure/embedding"
 	"nero/model/engine/remote/remotetest"
 	"nero/run/job"
 	"nero/studies/digits"
@@ -64,12 +66,46 @@ func TestEmbedOfTexts(t *testing.T) {
 	if !(float64(x.AUC.Low) <= want && want <= float64(x.AUC.High) && x.AUC.High-x.AUC.Low < 0.08) {
 		t.Errorf("AUC %+v, want %g", x.AUC, want)
 	}
+	// So few that nothing can be told, of many: what helps is to ask more.
+	_, err = new(app.App).Embed(t.Context(), s, app.EmbedOptions{Workers: 1, Samples: 3})
+	if !errors.Is(err, embedding.ErrFew) || !strings.HasSuffix(err.Error(), "; name a larger --samples") {
+		t.Errorf("three of %d things: %v", things, err)
+	}
 	// Fewer are asked, and those whole.
 	if got, err = new(app.App).Embed(t.Context(), s, app.EmbedOptions{Workers: 1, Samples: 40}); err != nil {
 		t.Fatal(err)
 	}
 	if x := got.Report.Models[0].Given; x.Things != 40 || x.Inputs != 80 {
 		t.Errorf("%+v", x)
+	}
+}
+
+// Answers of two lengths are answered with what an endpoint can do, and such as are not finite with what was asked.
+func TestEmbedOfOddAnswers(t *testing.T) {
+	odd := "1 2"
+	f := &remotetest.Texts{Numbers: true, Answer: func(input string, _ int, _ map[string]any) (string, int) {
+		if strings.HasSuffix(input, "is 3?") {
+			return odd, 0
+		}
+		return fmt.Sprintf("%d %d 0.5", len(input), strings.Count(input, "1")), 0
+	}}
+	s := asking(t, f, 8, job.Repeat{})
+	_, err := new(app.App).Embed(t.Context(), s, app.EmbedOptions{Workers: 1})
+	if err == nil || !strings.Contains(err.Error(), "numbers for one sample and ") ||
+		!strings.Contains(err.Error(), "; make it answer vectors of one length") || strings.Contains(err.Error(),
+		"value") {
+		t.Errorf("two lengths: %v", err)
+	}
+	for _, odd = range []string{"null 2 3", "1 2 3"} {
+		got, err := new(app.App).Embed(t.Context(), s, app.EmbedOptions{Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := got.Report
+		if finite := r.Models[0].State != encoder.NotFinite; finite != (odd[0] == '1') || r.Samples.Confirm != 16 ||
+			r.Samples.Objects != 8 {
+			t.Errorf("%s: %+v, %s", odd, r.Samples, r.Sentence)
+		}
 	}
 }
 
