@@ -97,6 +97,8 @@ export interface Transformation {
   resampled: boolean;
   /** Ratio is how far features go, in distances between two objects: 0 they stay, 1 nothing is left of the object. */
   ratio: Estimate;
+  /** AUC is the probability that a sample is nearer to itself moved than two objects are to each other; missing in what was written before it was asked. */
+  auc?: Estimate;
   /** Floor is the same of samples that were moved there and back: what resampling alone does. Nil where nothing is resampled. */
   floor?: Estimate;
   /** Worst is the sample whose features go furthest, and how far. */

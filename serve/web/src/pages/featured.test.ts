@@ -8,7 +8,7 @@ const model = (name: string, more: Partial<Model> = {}): Model => ({ model: name
 const report = (features: Model[]): Report => ({ format: 1, seed: 7, confidence: 0.95, sentence: 's', samples: { fit: 1, choose: 1, confirm: 1, objects_confirm: 1 }, group: 'SO(2)', measure: 'm', elements: ['0°', '90°', '180°'], features });
 const moved = (element: string, ratio: number, floor?: number) => ({ element, resampled: floor !== undefined, ratio: e(ratio, ratio - 0.1, ratio + 0.1), ...(floor === undefined ? {} : { floor: e(floor) }), worst: 'a', worst_ratio: ratio, cosine: e(0.5), diagonal: 0.5, off_diagonal: 0.1 });
 const plane = (frequency: number, spread: number): Plane => ({ frequency_fit: frequency, growth_fit: 0, spread, samples: [{ sample: 'a', x: [1, 0, -1], y: [0, 1, null] }] });
-const generators = (planes: Plane[]): Generators => ({ of: 'rotation', unit: 'rad', axes: 2, held_fit: 1, frequencies_fit: [], start_fit: [], growth_fit: 0, r2_unseen: e(1), r2_seen: e(1), r2_ridge: e(1), elements_fitted: 2, elements_unseen: 0, t: [0, Math.PI / 2, Math.PI], planes });
+const generators = (planes: Plane[]): Generators => ({ of: 'rotation', unit: 'rad', axes: 2, held_fit: 1, frequencies_fit: [], most_frequency: 2, start_fit: [], growth_fit: 0, r2_unseen: e(1), r2_seen: e(1), r2_ridge: e(1), elements_fitted: 2, elements_unseen: 0, t: [0, Math.PI / 2, Math.PI], planes });
 
 test('the chosen model is shown, else the first', () => {
   const r = report([model('a'), model('b')]);

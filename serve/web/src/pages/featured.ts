@@ -132,7 +132,7 @@ export function lengthCurve(s: Sequences): Curve {
 export function generatorFacts(g: Generators): [string, string][] {
   return [
     ['generator', `${g.of}, per ${g.unit}`], ['directions', `${g.axes}, which hold ${percent(g.held_fit)} of the variance`], ['R² at unseen elements', estimated(g.r2_unseen)], ['R² at those that were fitted', estimated(g.r2_seen)],
-    ['R² of a map for each element', estimated(g.r2_ridge)], ['growth', num(g.growth_fit)], ...(g.period === undefined ? [] : [['after a whole turn', num(g.period)] as [string, string]]),
+    ['R² of a map for each element', estimated(g.r2_ridge)], ['growth', num(g.growth_fit)], ...(g.most_frequency ? [['planes look slower from', num(g.most_frequency)] as [string, string]] : []), ...(g.period === undefined ? [] : [['after a whole turn', num(g.period)] as [string, string]]),
   ];
 }
 
