@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -504,6 +505,21 @@ func TestOtherRelease(t *testing.T) {
 			n, _ := x.Dims()
 			return mat.NewDense(n, 3, normals(3*n, noise))
 		}, string(embedding.Reembed), embedding.Worse, "re-embed"},
+		{
+			func(x *mat.Dense) *mat.Dense {
+				n, _ := x.Dims()
+				return mat.NewDense(n, 3, nil)
+			}, string(embedding.Reembed), embedding.Worse,
+			"next cannot read the old index: its features are the same for every sample.",
+		},
+		{
+			func(x *mat.Dense) *mat.Dense {
+				y := mat.DenseCopyOf(x)
+				y.Set(2, 1, math.NaN())
+				return y
+			}, string(embedding.Reembed), embedding.Worse,
+			"next cannot read the old index: feature 1 of features is NaN at sample ",
+		},
 	} {
 		for side, x := range s.Sides {
 			x.Other = nil
@@ -521,6 +537,16 @@ func TestOtherRelease(t *testing.T) {
 		if m.Against.Reading != c.reading || c.index != "" && m.Against.Index != c.index ||
 			!strings.Contains(m.Sentence, c.says) {
 			t.Errorf("%s: %+v", m.Sentence, m.Against)
+		}
+		r := &encoder.Report{Models: []*encoder.Model{m}}
+		r.Conclude()
+		for _, f := range encoder.Forms() {
+			if err := f.Write(io.Discard, r); err != nil {
+				t.Errorf("%s, %s: %v", m.Sentence, f.Name, err)
+			}
+		}
+		if r.Good() != (c.index == embedding.Compatible) {
+			t.Errorf("%s: good is %v", m.Sentence, r.Good())
 		}
 		if c.index == "" { // as they are, and through three maps, at 1 and 5
 			worse, through := m.Against.Backward[0], m.Against.Backward[2]

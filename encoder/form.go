@@ -229,6 +229,9 @@ func (g *Generators) part() sheet.Part {
 }
 
 func (a *Against) parts() []sheet.Part {
+	if a.Why != "" {
+		return []sheet.Part{{Title: "Against " + a.Model, Text: []string{a.sentence()}}}
+	}
 	maps := sheet.Part{
 		Title: "Against " + a.Model + ": " + a.space(),
 		Table: [][]string{

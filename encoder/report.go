@@ -412,6 +412,8 @@ type Against struct {
 	// Reading is what the releases are to each other, Index what that means for an index of old features.
 	Reading string `json:"reading"`
 	Index   string `json:"index" jsonschema:"enum=compatible,enum=worse,enum=undecided"`
+	// Why says why the other release has no features to compare, missing where it has; then there are no numbers.
+	Why string `json:"why,omitempty"`
 	// R2Plain is how much of the old features the new ones explain as they are; missing where they have other widths.
 	R2Plain *Estimate `json:"r2_as_it_is,omitempty"`
 	// R2Isometry, R2Similarity and R2Affine are how much of the old features maps of the new ones explain, R2Back the

@@ -324,6 +324,9 @@ func (a *Against) space() string {
 
 // sentence says what two releases are to each other and to an index.
 func (a *Against) sentence() string {
+	if a.Why != "" {
+		return fmt.Sprintf("%s cannot read the old index: %s.", a.Model, a.Why)
+	}
 	out := fmt.Sprintf("%s is %s (R² %s by a turn, %s by an affine map)", a.Model, a.space(), a.R2Isometry.text(),
 		a.R2Affine.text())
 	if a.Reading == string(embedding.Unmoved) {

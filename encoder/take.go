@@ -428,8 +428,9 @@ func (t *taker) against() error {
 		o := &embedding.Orbits{Object: t.orbits(side).Object, At: []*mat.Dense{t.other(side)}}
 		err := o.Check()
 		if nf, ok := errors.AsType[*embedding.NotFiniteError](err); ok {
-			return fmt.Errorf("%s: feature %d of %s is %g at sample %s: there is nothing to compare with",
-				t.Against.Model, nf.Component, t.Against.Value, nf.Value, t.Sides[side].Names[nf.Sample])
+			t.empty(fmt.Sprintf("feature %d of %s is %g at sample %s", nf.Component, t.Against.Value, nf.Value,
+				t.Sides[side].Names[nf.Sample]))
+			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.Against.Model, err)
@@ -441,6 +442,10 @@ func (t *taker) against() error {
 		return err
 	}
 	got, err := embedding.Compare(sides[split.Fit], sides[split.Choose], sides[split.Confirm], t.Anchors, t.opt)
+	if errors.Is(err, embedding.ErrConstant) {
+		t.empty("its features are the same for every sample")
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("%s against %s: %w", t.Against.Model, t.Model, err)
 	}
@@ -448,7 +453,7 @@ func (t *taker) against() error {
 		Model: t.Against.Model, Digest: t.Against.Digest, Value: t.Against.Value, Width: wide(t.other(split.Confirm)),
 		Reading: string(got.Reading), R2Isometry: estimate(got.Isometry), R2Similarity: estimate(got.Similarity),
 		R2Affine: estimate(got.Affine), R2Back: estimate(got.Back), Factor: Number(got.Factor),
-		Spread: Number(got.Spread), Orthogonality: []Held{}, CKA: estimate(got.CKA), N: got.N,
+		Spread: Number(got.Spread), Orthogonality: []Held{}, Backward: []Recalls{}, CKA: estimate(got.CKA), N: got.N,
 		Relative: Relative{
 			got.Relative.Anchors, estimate(got.Relative.Cosine), estimate(got.Relative.Jaccard),
 			retrieval(got.Relative.MRR),
@@ -467,6 +472,19 @@ func (t *taker) against() error {
 	}
 	t.out.Against = out
 	return nil
+}
+
+// empty says that the other release has no features to compare: it reads no index.
+func (t *taker) empty(why string) {
+	nothing := Estimate{Number(math.NaN()), Number(math.NaN()), Number(math.NaN())}
+	t.out.Against = &Against{
+		Model: t.Against.Model, Digest: t.Against.Digest, Value: t.Against.Value, Width: wide(t.other(split.Confirm)),
+		Reading: string(embedding.Reembed), Index: embedding.Worse, Why: why, R2Isometry: nothing,
+		R2Similarity: nothing, R2Affine: nothing, R2Back: nothing, Factor: nothing.Value, Spread: nothing.Value,
+		Orthogonality: []Held{}, Backward: []Recalls{}, CKA: nothing, Relative: Relative{
+			Cosine: nothing, Jaccard: nothing, MRR: Retrieval{MRR: nothing},
+		},
+	}
 }
 
 // mostWide is how wide features may be for a turn to be looked for in all of them.

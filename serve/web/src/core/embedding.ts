@@ -250,6 +250,8 @@ export interface Against {
   /** Reading is what the releases are to each other, Index what that means for an index of old features. */
   reading: string;
   index: string;
+  /** Why says why the other release has no features to compare, missing where it has; then there are no numbers. */
+  why?: string;
   /** R2Plain is how much of the old features the new ones explain as they are; missing where they have other widths. */
   r2_as_it_is?: Estimate;
   /** R2Isometry, R2Similarity and R2Affine are how much of the old features maps of the new ones explain, R2Back the affine map from old to new. */

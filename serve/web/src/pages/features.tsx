@@ -241,11 +241,11 @@ function Release({ a, model, caption }: { a: Against; model: string; caption: re
   const held = useMemo(() => heldCurve(a), [a]);
   return (
     <Card id="release" title={`Can ${a.model} read the index of ${model}?`}>
-      <p><Word word={a.index} /> {a.reading}.</p>
-      <div class="plots">
+      <p><Word word={a.index} /> {a.why ?? a.reading}.</p>
+      {a.why === undefined && <div class="plots">
         <dl class="facts">{releaseFacts(a).map(([k, v]) => <div key={k}><dt>{k}</dt><dd>{v}</dd></div>)}</dl>
         {held && <CurvePlot title="Held near a turn" curve={held} caption={caption} file={['features', model, 'turn']} note="What maps explain of the old features, the further they may be from a turn." />}
-      </div>
+      </div>}
       {a.backward.length > 0 && (
         <>
           <h3>Queries by new features in the old index <button onClick={() => saveTable(recallTable(a.backward), 'csv', ['features', model, 'recall'])} aria-label="Save what queries find as CSV">CSV</button></h3>
