@@ -80,7 +80,7 @@ func (r *WatchResult) Write(w io.Writer, format string) error {
 	return writeForm(w, watch.Forms(), format, r.Report)
 }
 
-// Good reports whether no series is in alarm.
+// Good reports whether no series is in alarm, and none ends with a release whose error says nothing.
 func (r *WatchResult) Good() bool { return r.Report.Good() }
 
 // CheckWatchFormat says whether there is such a form of the report.
@@ -137,14 +137,13 @@ func (a *App) watching(folder string, o WatchOptions) (*watching, error) {
 		Alarm: cmp.Or(o.Alarm, said.Alarm, usualWatch), Rate: cmp.Or(o.Rate, said.Rate, usualWatch),
 		Limit: cmp.Or(o.Limit, said.Limit),
 	}
-	for _, x := range []struct {
-		name  string
-		value float64
-	}{{"alarm", w.Alarm}, {"rate", w.Rate}} {
-		if !(x.value > 0 && x.value < 1) {
-			return nil, fmt.Errorf("%s is %g, want a probability above 0 and below 1, such as %g", a.option(x.name),
-				x.value, usualWatch)
-		}
+	if !(w.Alarm >= job.LeastAlarm && w.Alarm < 1) {
+		return nil, fmt.Errorf("%s is %g, want a probability of at least %g and below 1, such as %g",
+			a.option("alarm"), w.Alarm, job.LeastAlarm, usualWatch)
+	}
+	if !(w.Rate > 0 && w.Rate < 1) {
+		return nil, fmt.Errorf("%s is %g, want a probability above 0 and below 1, such as %g", a.option("rate"),
+			w.Rate, usualWatch)
 	}
 	if err := someAllowance(o.Allow); err != nil {
 		return nil, err

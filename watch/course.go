@@ -37,29 +37,47 @@ const (
 	Unclear Progress = "open"
 )
 
-// course says what becomes of the errors of a series; nil for metrics of runs, which have no limit.
-func (s *Series) course(c *chain) *Course {
+// course says what becomes of the errors of a series, of the checkpoints that tell something; nil for metrics of runs,
+// which have no limit.
+func (s *Series) course(c *chain, told []int) *Course {
 	limit := c.rows[0].line.Limit
 	if math.IsNaN(limit) || c.rows[0].line.Higher {
 		return nil
 	}
-	values := make([][]float64, len(c.rows))
-	out := &Course{Limit: Number(limit), Of: len(c.rows)}
-	within := make([]bool, len(c.rows))
-	for i, x := range c.rows {
-		values[i] = x.line.Values
-		p := &s.Points[i]
-		if within[i] = p.Missing == 0 && p.N > 0 && (x.line.Rounding || float64(p.High) <= limit); within[i] {
+	nan := Number(math.NaN())
+	out := &Course{
+		Limit: Number(limit), Of: len(told), Word: Unclear, First: nan, Last: nan, Rank: Estimate{nan, nan, nan},
+	}
+	values := make([][]float64, len(told))
+	within := make([]bool, len(told))
+	for k, i := range told {
+		l, p := c.rows[i].line, &s.Points[i]
+		values[k] = l.Values
+		small := float64(p.High) <= limit || l.Rounding && !l.above(p)
+		if within[k] = p.Missing == 0 && p.N > 0 && small; within[k] {
 			out.Within++
 		}
 	}
-	rho, i := trend.Course(values, shown, draws(s.Key)())
-	out.Rank = Estimate{Number(rho), Number(i.Low), Number(i.High)}
-	last := len(c.rows) - 1
-	out.First, out.Last = s.Points[0].Value, s.Points[last].Value
-	gone := within[0] && float64(s.Points[last].Low) > limit
-	out.Word = progress(i, out.Of > 1 && out.Within == out.Of, within[last], gone)
-	out.Sentence = out.sentence(within[last])
+	if len(told) > 0 {
+		rho, i := trend.Course(values, shown, draws(s.Key)())
+		out.Rank = Estimate{Number(rho), Number(i.Low), Number(i.High)}
+		last := len(told) - 1
+		from, to := &s.Points[told[0]], &s.Points[told[last]]
+		out.First, out.Last = from.Value, to.Value
+		gone := within[0] && float64(to.Low) > limit
+		kept := out.Of > 1 && out.Within == out.Of && len(told) == len(c.rows)
+		out.Word = progress(i, kept, within[last], gone)
+		out.Sentence = out.sentence(to, within[last])
+	}
+	if end := &s.Points[len(s.Points)-1]; end.State == Empty { // what it came to is not known
+		before := ""
+		if out.Of > 0 {
+			before = " Before, the error went " + out.span() + out.rank() + "."
+		}
+		out.Word = Unclear
+		out.Sentence = "Whether the symmetry is learned or lost is not shown: the last checkpoint, " + end.Release +
+			", says nothing of it." + before
+	}
 	return out
 }
 
@@ -77,29 +95,61 @@ func progress(rank aggregate.Interval, all, last, gone bool) Progress {
 	return Unclear
 }
 
-// sentence says it for people.
-func (c *Course) sentence(last bool) string {
-	span := fmt.Sprintf("from %s to %s over %s", words.Figures(float64(c.First)), words.Figures(float64(c.Last)),
+// span is how the error goes.
+func (c *Course) span() string {
+	return fmt.Sprintf("from %s to %s over %s", words.Figures(float64(c.First)), words.Figures(float64(c.Last)),
 		words.Plural(c.Of, "checkpoint", "checkpoints"))
-	rank := fmt.Sprintf(" (ρ = %s, %s)", words.Figures(float64(c.Rank.Value)), c.Rank.text())
+}
+
+// rank is its order; nothing where there is none.
+func (c *Course) rank() string {
 	if math.IsNaN(float64(c.Rank.Value)) {
-		rank = ""
+		return ""
 	}
+	return fmt.Sprintf(" (ρ = %s, %s)", words.Figures(float64(c.Rank.Value)), c.Rank.text())
+}
+
+// sentence says it for people. The last checkpoint is given, and whether it is within the limit, or rounding.
+func (c *Course) sentence(last *Point, within bool) string {
+	span, rank := c.span(), c.rank()
+	holes := ""
+	if last.Missing > 0 {
+		holes = fmt.Sprintf("%d of %s of the last one are not finite", last.Missing,
+			words.Plural(last.N+last.Missing, "answer", "answers"))
+	}
+	above, not := float64(last.Low) > float64(c.Limit), "is not shown to be within the limit of "
 	limit := words.Figures(float64(c.Limit))
 	switch c.Word {
 	case Kept:
 		return fmt.Sprintf("The symmetry is kept: at each of %s the error is within the limit of %s, or rounding.",
 			words.Plural(c.Of, "checkpoint", "checkpoints"), limit)
 	case Learned:
-		end := "is still above the limit of " + limit
-		if last {
-			end = "is now within the limit of " + limit
+		end := "and " + not + limit
+		switch {
+		case holes != "":
+			end = "but " + holes
+		case within && last.High <= c.Limit:
+			end = "and is now within the limit of " + limit
+		case within:
+			end = "and is now no more than rounding"
+		case above:
+			end = "and is still above the limit of " + limit
 		}
-		return fmt.Sprintf("The symmetry is learned: the error falls %s%s, and %s.", span, rank, end)
+		return fmt.Sprintf("The symmetry is learned: the error falls %s%s, %s.", span, rank, end)
 	case Lost:
-		return fmt.Sprintf("The symmetry is lost: the error grows %s%s, beyond the limit of %s.", span, rank, limit)
+		end := "and " + not + limit
+		switch {
+		case holes != "":
+			end = "and " + holes
+		case above:
+			end = "beyond the limit of " + limit
+		}
+		return fmt.Sprintf("The symmetry is lost: the error grows %s%s, %s.", span, rank, end)
 	case Unclear:
 	}
+	if holes != "" {
+		holes = "; " + holes
+	}
 	return fmt.Sprintf("Whether the symmetry is learned or lost is not shown: the error goes %s%s, and is within the "+
-		"limit of %s at %d of them.", span, rank, limit, c.Within)
+		"limit of %s at %d of them%s.", span, rank, limit, c.Within, holes)
 }

@@ -50,6 +50,8 @@ func writeBadge(w io.Writer, r *Report) error {
 		b.Color = "yellow"
 	case trend.Incomparable:
 		b.Color = "lightgrey"
+	case Empty:
+		b.Color, b.Message = "orange", "the last release says nothing"
 	}
 	if s := r.alarmed(func(s *Series) bool { return s.State == trend.Alarm }); s != nil {
 		b.Message = words.Line("alarm since " + s.FirstAlarm.Release)
@@ -93,7 +95,11 @@ func (s *Series) part() sheet.Part {
 	if s.Course != nil {
 		p.Text = append(p.Text, s.Course.Sentence)
 	}
-	if s.Why != "" && s.State != trend.Alarm {
+	switch {
+	case s.Why == "" || s.State == trend.Alarm:
+	case s.State == Empty:
+		p.Text = append(p.Text, "Release "+s.Points[len(s.Points)-1].Release+": "+s.Why+".")
+	default:
 		p.Text = append(p.Text, words.Capital(s.Why)+".")
 	}
 	if len(s.Apart) > 0 {
@@ -135,6 +141,9 @@ func (s *Series) cells(i int) []string {
 		state = words.Line(x.Why)
 	} else if x.Why != "" {
 		state += " (" + x.Why + ")"
+	}
+	if x.State == Empty {
+		return []string{x.Release, strconv.Itoa(x.N + x.Missing), "", "", "", "", state}
 	}
 	if s.Evidence == NewInputs {
 		objects := strconv.Itoa(x.N)

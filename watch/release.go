@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"nero/audit"
 	"nero/audit/baseline"
 	"nero/audit/document"
 	"nero/measure/aggregate"
@@ -34,6 +35,9 @@ type Release struct {
 	// ModelFile is the name of the model's file, without folders.
 	ModelFile, Digest, Engine, Data, Program, Date string
 	Verdict                                        string
+	// Empty is what its audit says of it, as in "its outputs do not vary", where no error of it means anything; else
+	// empty.
+	Empty string
 	// Terms are what two releases must share to ask the same.
 	Terms []Fact
 	// DataDigest and Inputs say which objects were asked.
@@ -66,7 +70,19 @@ type Line struct {
 	Values []float64
 	// Rounding says that no value is more than rounding.
 	Rounding bool
+	// Most is the largest error, and Floor what rounding does.
+	Most, Floor float64
 }
+
+// excused reports whether rounding explains the errors, so that they are no change for the worse: those of a point that
+// are not shown to be above the limit, or that are no more than what rounding did to the release that it is compared
+// with. A scale that has nearly collapsed makes anything rounding, also what is half as large as the answers.
+func (l *Line) excused(p *Point, with *Line) bool {
+	return l.Rounding && (!l.above(p) || (&baseline.Set{Max: l.Most, Rounding: with.Floor}).Rounded())
+}
+
+// above reports whether an error is shown to be above the limit.
+func (l *Line) above(p *Point) bool { return float64(p.Low) > l.Limit }
 
 // digestOf is the first digits of the SHA-256 of texts.
 func digestOf(texts ...string) string {
@@ -103,7 +119,7 @@ func ofAudit(f *file, d *document.Audit) (all []*Release, skipped []Skipped, err
 			ModelFile: path.Base(strings.ReplaceAll(d.Models[i].Fact(document.AboutFile), "\\", "/")),
 			Digest:    d.Models[i].Fact(document.AboutDigest), Engine: d.Models[i].Fact(document.AboutEngine),
 			Data: path.Base(strings.ReplaceAll(d.Models[i].Fact(document.AboutData), "\\", "/")),
-			Date: d.Models[i].Fact(document.AboutDate), Program: d.Models[i].Fact("program"),
+			Date: d.Models[i].Fact(document.AboutDate), Program: d.Models[i].Fact("program"), Empty: empty(m),
 		}
 		r.Terms = []Fact{{"group", m.Group}, {"output form", m.Output}}
 		for _, b := range m.Basis {
@@ -131,6 +147,30 @@ func ofAudit(f *file, d *document.Audit) (all []*Release, skipped []Skipped, err
 	return all, skipped, nil
 }
 
+// empty is what an audit says of a model of which no error means anything; empty where it says nothing of the kind.
+// That an answer stays is no news where no input changes it.
+func empty(m *baseline.Model) string {
+	const still = "outputs do not vary"
+	what := ""
+	if slices.ContainsFunc(m.Sets, func(s *baseline.Set) bool { return s.Cause == string(audit.CauseVacuous) }) {
+		what = still
+	}
+	for _, f := range m.Findings {
+		switch {
+		case f.Category == nil || f.Category.Name != audit.Vacuous.Name || f.Location != "output":
+			// of a field alone: the others may show an error
+		case f.Check != "features":
+			what = still
+		case what == "":
+			what = "features have collapsed"
+		}
+	}
+	if what == still && m.Inputs == 1 {
+		return "only input has no spread to measure errors against"
+	}
+	return what
+}
+
 func ofSet(s *baseline.Set, threshold float64) []Line {
 	var places []string
 	for _, e := range s.Elements {
@@ -139,7 +179,7 @@ func ofSet(s *baseline.Set, threshold float64) []Line {
 	one := Line{
 		Set: s.Name, Unit: s.Unit, Elements: fmt.Sprintf("%d, %s", len(s.Elements), digestOf(places...)),
 		Limit:   threshold,
-		Objects: s.IDs, Inputs: digestOf(s.IDs...), Rounding: s.Rounded(),
+		Objects: s.IDs, Inputs: digestOf(s.IDs...), Rounding: s.Rounded(), Most: s.Max, Floor: s.Rounding,
 	}
 	big, mean := one, one
 	big.Metric, big.Values = largest, s.Largest

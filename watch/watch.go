@@ -33,8 +33,8 @@ type Report struct {
 	Format int `json:"format" jsonschema:"enum=1"`
 	// the answer, in a sentence
 	Sentence string `json:"sentence"`
-	// of all series: alarm if one is, then open
-	State trend.State `json:"state" jsonschema:"enum=ok,enum=alarm,enum=improved,enum=open,enum=incomparable"`
+	// of all series: alarm if one is, then empty, then open
+	State trend.State `json:"state" jsonschema:"enum=ok,enum=alarm,enum=improved,enum=open,enum=incomparable,enum=empty"`
 	By    string      `json:"by"`
 	// what a release is compared with: first, best, or a name
 	Reference string `json:"reference"`
@@ -93,8 +93,8 @@ type Series struct {
 	LogE   []Number `json:"e_values,omitempty"`
 	Alarms []string `json:"alarms"`
 	// of the last release
-	State trend.State `json:"state" jsonschema:"enum=ok,enum=alarm,enum=improved,enum=open,enum=incomparable"`
-	// why, where it is open or incomparable
+	State trend.State `json:"state" jsonschema:"enum=ok,enum=alarm,enum=improved,enum=open,enum=incomparable,enum=empty"`
+	// why, where it is open, incomparable or empty
 	Why        string `json:"why,omitempty"`
 	FirstAlarm *First `json:"first_alarm,omitempty"`
 	// between the first alarm and the release before
@@ -130,9 +130,16 @@ type Point struct {
 	Against string      `json:"against,omitempty"`
 	Change  *Estimate   `json:"change,omitempty"`
 	Level   *Number     `json:"level,omitempty"`
-	State   trend.State `json:"state" jsonschema:"enum=ok,enum=alarm,enum=improved,enum=open,enum=incomparable"`
+	State   trend.State `json:"state" jsonschema:"enum=ok,enum=alarm,enum=improved,enum=open,enum=incomparable,enum=empty"`
 	Why     string      `json:"why,omitempty"`
+	// means over the objects that have a number at both, and how many these are
+	before, after float64
+	both          int
 }
+
+// Empty is the state of a release of which the audit says that no error can show: its outputs do not vary, or its
+// features have collapsed. It passes nothing and is no alarm; its errors are in no comparison, course or memory.
+const Empty trend.State = "empty"
 
 // Estimate is a number with its interval.
 type Estimate struct {
@@ -188,8 +195,8 @@ const (
 	best  = "best"
 )
 
-// Good reports whether no series is in alarm.
-func (r *Report) Good() bool { return r.State != trend.Alarm }
+// Good reports whether no series is in alarm, and none ends with a release whose error says nothing.
+func (r *Report) Good() bool { return r.State != trend.Alarm && r.State != Empty }
 
 // Judge judges releases.
 func Judge(all []*Release, o Options) (*Report, error) {
@@ -261,8 +268,24 @@ func (o *Options) known(in []*Release) error {
 		return fmt.Errorf("no release is called %q: want first, best, or one of %s", o.Reference,
 			strings.Join(names[:min(most, len(names))], ", "))
 	}
+	why := ""
+	for _, r := range in {
+		if !slices.Contains(r.names(), o.Reference) {
+			continue
+		}
+		if r.Empty == "" {
+			return nil
+		}
+		why = r.nothing()
+	}
+	if why != "" {
+		return fmt.Errorf("release %q is no reference: %s; want first, best, or another release", o.Reference, why)
+	}
 	return nil
 }
+
+// nothing says why the errors of an empty release say nothing.
+func (r *Release) nothing() string { return "its " + r.Empty + ", so that its error says nothing" }
 
 // names are by what a release may be asked for.
 func (r *Release) names() []string {
@@ -417,6 +440,9 @@ func (o *Options) judge(c *chain) *Series {
 			Release: x.of.label, File: x.of.File, Digest: x.of.Digest, Verdict: x.of.Verdict, State: trend.Open,
 			Value: Number(math.NaN()), Low: Number(math.NaN()), High: Number(math.NaN()),
 		}
+		if x.of.Empty != "" {
+			p.State, p.Why = Empty, x.of.nothing()
+		}
 		if times[p.Release]++; times[p.Release] > 1 {
 			p.Release = fmt.Sprintf("%s #%d", p.Release, times[p.Release])
 		}
@@ -443,7 +469,21 @@ func (o *Options) judge(c *chain) *Series {
 	}
 	last := s.Points[len(s.Points)-1]
 	s.State, s.Why = last.State, last.Why
+	if s.State == Empty && s.Evidence == NewInputs && len(s.Alarms) > 0 {
+		s.State = trend.Alarm // what was shown was shown
+	}
 	return s
+}
+
+// telling are the places of the releases whose errors say something.
+func (c *chain) telling() []int {
+	var at []int
+	for i, x := range c.rows {
+		if x.of.Empty == "" {
+			at = append(at, i)
+		}
+	}
+	return at
 }
 
 // pairs compares each release with the reference.
@@ -459,7 +499,7 @@ func (o *Options) pairs(s *Series, c *chain) {
 			m.Add(v, k)
 		}
 		p.N, p.Missing = m.N, m.NaN
-		if m.N == 0 {
+		if m.N == 0 || x.of.Empty != "" {
 			continue
 		}
 		v := by.Mean(m, shown)
@@ -468,41 +508,45 @@ func (o *Options) pairs(s *Series, c *chain) {
 			p.Low = max(p.Low, 0) // no error is negative
 		}
 	}
+	told := c.telling()
 	if o.training() {
-		s.Course = s.course(c)
+		s.Course = s.course(c, told)
 	}
-	at := 0
+	if len(told) == 0 {
+		return
+	}
+	at := 0 // among those
 	if o.Reference != first && o.Reference != best {
-		at = slices.IndexFunc(c.rows, func(x row) bool { return slices.Contains(x.of.names(), o.Reference) })
+		at = slices.IndexFunc(told, func(i int) bool { return slices.Contains(c.rows[i].of.names(), o.Reference) })
 	}
 	if at < 0 {
-		for i := range s.Points {
+		for _, i := range told {
 			s.Points[i].State, s.Points[i].Why = trend.Incomparable,
 				"the reference "+o.Reference+" is none of this series"
 		}
 		return
 	}
-	s.Reference = s.Points[at].Release
-	for i := range at {
+	s.Reference = s.Points[told[at]].Release
+	for _, i := range told[:at] {
 		s.Points[i].Why = "before the reference"
 	}
-	s.Points[at].Why = "the reference"
-	if len(c.rows) == 1 {
-		s.Points[at].Why = "there is no other release to compare it with"
+	s.Points[told[at]].Why = "the reference"
+	if len(told) == 1 {
+		s.Points[told[at]].Why = "there is no other release to compare it with"
 	}
-	for i := at + 1; i < len(c.rows); i++ {
-		level := trend.Level(float64(s.Level), i-at)
+	for k := at + 1; k < len(told); k++ {
+		level := trend.Level(float64(s.Level), k-at)
 		if o.Reference == best { // which one is the best was seen, so any of them might have been
-			at = s.best(at, i, c.rows[i].line.Higher)
-			level /= float64(i)
-			s.Reference = s.Points[at].Release
+			at = s.best(told[:k], at, c.rows[told[k]].line.Higher)
+			level /= float64(k)
+			s.Reference = s.Points[told[at]].Release
 		}
-		s.compare(c, at, i, o.Allow, level, by)
+		s.compare(c, told[at], told[k], o.Allow, level, by)
 	}
-	if len(c.rows) >= 3 {
-		values := make([][]float64, len(c.rows))
-		for i, x := range c.rows {
-			values[i] = x.line.Values
+	if len(told) >= 3 {
+		values := make([][]float64, len(told))
+		for k, i := range told {
+			values[k] = c.rows[i].line.Values
 		}
 		if slope, i := trend.Slope(values, shown, draws(s.Key)()); !math.IsNaN(slope) {
 			s.Slope = &Estimate{Number(slope), Number(i.Low), Number(i.High)}
@@ -513,16 +557,16 @@ func (o *Options) pairs(s *Series, c *chain) {
 // training tells whether releases are checkpoints.
 func (o *Options) training() bool { return o.Training || o.By.Name == epochs }
 
-// best is the best of the releases before one.
-func (s *Series) best(from, to int, higher bool) int {
-	at := from
-	for i := range to {
-		a, b := float64(s.Points[i].Value), float64(s.Points[at].Value)
-		if s.Points[i].Missing > s.Points[at].Missing || math.IsNaN(a) {
+// best is the best of some releases, the one at a place among them if none is better.
+func (s *Series) best(among []int, at int, higher bool) int {
+	for k, i := range among {
+		p, now := &s.Points[i], &s.Points[among[at]]
+		a, b := float64(p.Value), float64(now.Value)
+		if p.Missing > now.Missing || math.IsNaN(a) {
 			continue
 		}
 		if math.IsNaN(b) || !higher && a < b || higher && a > b {
-			at = i
+			at = k
 		}
 	}
 	return at
@@ -535,20 +579,29 @@ func draws(key string) func() *rand.Rand {
 	return func() *rand.Rand { return rand.New(rand.NewPCG(h.Sum64(), 6)) }
 }
 
+// leastLevel is the smallest level of a comparison: 1 less it is a confidence that is still told from 1.
+const leastLevel = 1e-15
+
 // compare compares a release with another one.
 func (s *Series) compare(c *chain, with, i int, allow, level float64, by *aggregate.Intervals) {
-	p, l := &s.Points[i], c.rows[i].line
-	d := trend.Against(c.rows[with].line.Values, l.Values, trend.Question{
-		Higher: l.Higher, Allow: allow, Level: level,
+	p, l, other := &s.Points[i], c.rows[i].line, c.rows[with].line
+	d := trend.Against(other.Values, l.Values, trend.Question{
+		Higher: l.Higher, Allow: allow, Level: max(level, leastLevel),
 	}, by)
 	n := Number(level)
 	p.Level, p.State, p.Against = &n, d.State, s.Points[with].Release
+	p.before, p.after, p.both = d.Before, d.After, d.Change.N
+	if level < leastLevel && len(d.Lost) == 0 {
+		p.State, p.Why = trend.Open, fmt.Sprintf("the level of its comparison, %s, is smaller than can be computed",
+			words.Figures(level))
+		return
+	}
 	p.Change = &Estimate{Number(d.After - d.Before), Number(d.Change.Low), Number(d.Change.High)}
 	switch {
 	case len(d.Lost) > 0:
 		p.Why = fmt.Sprintf("%s without a finite number that had one, first %s", words.Plural(len(d.Lost), "object is",
 			"objects are"), l.Objects[d.Lost[0]])
-	case l.Rounding && (d.State == trend.Alarm || d.State == trend.Open):
+	case (d.State == trend.Alarm || d.State == trend.Open) && l.excused(p, other):
 		p.State, p.Why = trend.OK, "no error is more than rounding"
 	case d.State == trend.Open:
 		p.Why = "neither a change beyond what is allowed nor its absence is shown"
@@ -576,8 +629,12 @@ func (s *Series) first(c *chain, i int, folder string) {
 	case p.Why != "":
 		f.Message = fmt.Sprintf("%s: %s", number, p.Why)
 	default:
-		f.Message = fmt.Sprintf("the %s is %s, and was %s at release %s", number, words.Figures(float64(p.Value)),
-			words.Figures(float64(p.Value)-float64(p.Change.Value)), p.Against)
+		over := ""
+		if p.both < p.N { // the others have none at the other release
+			over = fmt.Sprintf(" over the %s with one at both", words.Plural(p.both, "object", "objects"))
+		}
+		f.Message = fmt.Sprintf("the %s is %s%s, and was %s at release %s", number, words.Figures(p.after), over,
+			words.Figures(p.before), p.Against)
 	}
 	s.FirstAlarm = f
 	if at == 0 {
@@ -634,11 +691,16 @@ func (o *Options) stream(s *Series, c *chain) {
 		seen[name] = true
 	}
 	goal := -elementary.Log(float64(s.Level))
-	alarmed := len(s.Points) > len(c.rows) && s.Points[len(s.Points)-len(c.rows)-1].State == trend.Alarm
+	alarmed := slices.ContainsFunc(s.Points, func(p Point) bool { return p.State == trend.Alarm })
 	for i, x := range c.rows {
 		p, limit := &s.Points[len(s.Points)-len(c.rows)+i], o.Limit
 		if math.IsNaN(limit) {
 			limit = x.line.Limit
+		}
+		if p.State == Empty {
+			m.Releases = append(m.Releases, x.of.Content)
+			s.LogE = append(s.LogE, s.evidence())
+			continue
 		}
 		var t aggregate.Tally
 		for k, id := range x.line.Objects {
@@ -685,6 +747,14 @@ func (o *Options) stream(s *Series, c *chain) {
 	}
 }
 
+// evidence is that so far, as a logarithm; 0 before the first release.
+func (s *Series) evidence() Number {
+	if len(s.LogE) == 0 {
+		return 0
+	}
+	return s.LogE[len(s.LogE)-1]
+}
+
 // alarmed is the series with the first alarm of all, of some; nil for none.
 func (r *Report) alarmed(some func(s *Series) bool) *Series {
 	var out *Series
@@ -707,8 +777,58 @@ func (r *Report) course() *Course {
 	return out
 }
 
+// empty says which releases say nothing and why, those that a series ends with first; nothing where there are none.
+func (r *Report) empty() string {
+	type kind struct {
+		first *Point
+		why   string
+		more  int
+	}
+	var kinds []*kind
+	seen := map[string]bool{}
+	for _, ends := range []bool{true, false} {
+		for _, s := range r.Series {
+			for i := range s.Points {
+				p := &s.Points[i]
+				id := s.Model + "\x00" + p.File
+				if p.State != Empty || ends != (i == len(s.Points)-1) || seen[id] {
+					continue
+				}
+				seen[id] = true
+				if at := slices.IndexFunc(kinds, func(k *kind) bool { return k.why == p.Why }); at >= 0 {
+					kinds[at].more++
+					continue
+				}
+				kinds = append(kinds, &kind{first: p, why: p.Why})
+			}
+		}
+	}
+	var all []string
+	for _, k := range kinds {
+		more := ""
+		if k.more > 0 {
+			more = fmt.Sprintf(", like %d more", k.more)
+		}
+		all = append(all, fmt.Sprintf("Release %s%s: %s.", k.first.Release, more, k.why))
+	}
+	return strings.Join(all, " ")
+}
+
 // sums are the state of all series, and the answer.
 func (r *Report) sums() (trend.State, string) {
+	state, answer := r.judged()
+	switch empty := r.empty(); {
+	case empty == "":
+	case state == Empty:
+		answer = empty + " " + answer
+	default:
+		answer += " " + empty
+	}
+	return state, answer
+}
+
+// judged are both by what is shown.
+func (r *Report) judged() (trend.State, string) {
 	count := map[trend.State]int{}
 	for _, s := range r.Series {
 		count[s.State]++
@@ -725,6 +845,8 @@ func (r *Report) sums() (trend.State, string) {
 			count[trend.Alarm], n, f.Release, f.Place, f.Of, f.Message)
 	case len(r.Series) == 0:
 		return trend.Open, "There is nothing to watch."
+	case count[Empty] > 0:
+		return Empty, fmt.Sprintf("%s, but %d of %s end with a release that says nothing.", none, count[Empty], n)
 	case count[trend.OK]+count[trend.Improved] == len(r.Series) && count[trend.Improved] > 0:
 		return trend.Improved, fmt.Sprintf("%s: %d of %s improved, and the others are no worse than "+
 			"allowed.", none, count[trend.Improved], n)

@@ -21,7 +21,7 @@ func people(a *document.Audit) {
 		m.WorstCases, m.Certificate, m.Caveats, m.Gallery, m.Anomalies, m.FollowUps = nil, nil, nil, nil, nil, nil
 		for k := range m.Checks {
 			c := &m.Checks[k]
-			c.Doc, c.Findings, c.Exhibits, c.Clues = "", nil, nil, nil
+			c.Doc, c.Exhibits, c.Clues = "", nil, nil
 			for j := range c.Sets {
 				c.Sets[j].Steps = nil
 			}

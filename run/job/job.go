@@ -93,6 +93,10 @@ type Split struct {
 	Seed uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`
 }
 
+// LeastAlarm is the smallest probability of a false alarm that can be asked for: what many releases divide has to be
+// told from 0 beside 1.
+const LeastAlarm = 1e-9
+
 // Watch says how releases that are audited again and again are judged (docs/WATCH.md).
 type Watch struct {
 	// error that a new input may have and not fail; default the threshold of each audit
@@ -100,7 +104,7 @@ type Watch struct {
 	// share of new inputs that may fail; default 0.05
 	Rate float64 `json:"rate,omitempty" yaml:"rate,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1"`
 	// probability of any false alarm, however many releases there are; default 0.05
-	Alarm float64 `json:"alarm,omitempty" yaml:"alarm,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1"`
+	Alarm float64 `json:"alarm,omitempty" yaml:"alarm,omitempty" jsonschema:"minimum=1e-9,exclusiveMaximum=1"`
 	// how that probability is divided among releases: quadratic gives the k-th one 6/(π²k²) of it; default quadratic
 	Spend string `json:"spend,omitempty" yaml:"spend,omitempty" jsonschema:"enum=quadratic"`
 	// order of the releases; default time

@@ -7,7 +7,7 @@ export interface Report {
   format: number;
   /** the answer, in a sentence */
   sentence: string;
-  /** of all series: alarm if one is, then open */
+  /** of all series: alarm if one is, then empty, then open */
   state: string;
   by: string;
   /** what a release is compared with: first, best, or a name */
@@ -60,7 +60,7 @@ export interface Series {
   alarms: string[];
   /** of the last release */
   state: string;
-  /** why, where it is open or incomparable */
+  /** why, where it is open, incomparable or empty */
   why?: string;
   first_alarm?: First;
   /** between the first alarm and the release before */
