@@ -37,5 +37,5 @@ test('evidence of new inputs is in powers of ten beside that of an alarm', () =>
 });
 
 test('every word has a sign', () => {
-  assert.deepEqual(['ok', 'lost', 'open', 'incomparable'].map((w) => signOf(w)[1]), ['pass', 'fail', 'attention', 'none']);
+  assert.deepEqual(['ok', 'lost', 'empty', 'open', 'incomparable'].map((w) => signOf(w)[1]), ['pass', 'fail', 'fail', 'attention', 'none']);
 });

@@ -54,7 +54,7 @@ export function pointTable(s: Series): Table {
 /** A state, or what a training comes to, with a sign that needs no colour. */
 export function signOf(word: string): readonly [sign: string, kind: string] {
   const known: Readonly<Record<string, readonly [string, string]>> = {
-    ok: ['✓', 'pass'], improved: ['✓', 'pass'], kept: ['✓', 'pass'], learned: ['✓', 'pass'], alarm: ['✗', 'fail'], lost: ['✗', 'fail'], open: ['?', 'attention'],
+    ok: ['✓', 'pass'], improved: ['✓', 'pass'], kept: ['✓', 'pass'], learned: ['✓', 'pass'], alarm: ['✗', 'fail'], lost: ['✗', 'fail'], empty: ['✗', 'fail'], open: ['?', 'attention'],
   };
   return known[word] ?? ['–', 'none'];
 }
