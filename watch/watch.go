@@ -534,8 +534,9 @@ func (o *Options) pairs(s *Series, c *chain) {
 	if len(told) == 1 {
 		s.Points[told[at]].Why = "there is no other release to compare it with"
 	}
+	from := at // levels are counted from there: one that is best later does not begin them anew
 	for k := at + 1; k < len(told); k++ {
-		level := trend.Level(float64(s.Level), k-at)
+		level := trend.Level(float64(s.Level), k-from)
 		if o.Reference == best { // which one is the best was seen, so any of them might have been
 			at = s.best(told[:k], at, c.rows[told[k]].line.Higher)
 			level /= float64(k)

@@ -368,6 +368,32 @@ func TestReferences(t *testing.T) {
 	}
 }
 
+// All levels of a series are together no more than its own, also where each release is the best so far: with k releases
+// before it one of them was chosen, and the k-th question has 6/(π²k²) of the level.
+func TestLevelsOfBest(t *testing.T) {
+	dir, base := t.TempDir(), spread(1, 60, 0.01)
+	for k := range 9 {
+		put(t, dir, fmt.Sprintf("%d.json", k), k, made{
+			model: fmt.Sprintf("net-v%d", k+1), errors: near(uint64(k), base, 10-float64(k)),
+		}.document())
+	}
+	o := options(t, "version")
+	o.Reference = best
+	s := look(t, dir, o).series(t, largest, SameInputs)
+	sum := 0.0
+	for k, p := range s.Points[1:] {
+		n := float64(k + 1)
+		if want := float64(s.Level) * 6 / (math.Pi * math.Pi * n * n) / n; p.Level == nil ||
+			math.Abs(float64(*p.Level)/want-1) > 1e-12 {
+			t.Fatalf("release %d: level %v, want %g", k+2, p.Level, want)
+		}
+		sum += n * float64(*p.Level) // each of the n before it might have been the best
+	}
+	if !(sum <= float64(s.Level)) {
+		t.Errorf("levels of %g together, want at most %g", sum, s.Level)
+	}
+}
+
 // New inputs each time add up; the same ones do not, whatever the release.
 func TestNewInputs(t *testing.T) {
 	monthly := func(dir string, names bool, rate func(k int) float64) {
