@@ -84,6 +84,9 @@ func Models(files ...string) bool {
 // leastWeightProbes is how many probes say how far answers are apart anyway.
 const leastWeightProbes = 4
 
+// mostWeightProbes is how many are taken at most.
+const mostWeightProbes = 1 << 16
+
 func (o *WeightsOptions) check(a *App, files []string) error {
 	if err := a.someWorkers(o.Workers); err != nil {
 		return err
@@ -91,6 +94,14 @@ func (o *WeightsOptions) check(a *App, files []string) error {
 	if o.Probes != 0 && o.Probes < leastWeightProbes {
 		return fmt.Errorf("%s is %d, want at least %d, or 0 for the preset", a.option("probes"), o.Probes,
 			leastWeightProbes)
+	}
+	if o.Probes > mostWeightProbes {
+		return fmt.Errorf("%s is %d, want at most %d: all of them are in memory with their answers",
+			a.option("probes"), o.Probes, mostWeightProbes)
+	}
+	if i := slices.IndexFunc(o.Shape, func(n int) bool { return n < 1 }); i >= 0 {
+		return fmt.Errorf("%s: axis %d has size %d, want at least 1: give the shape of one input", a.option("shape"),
+			i, o.Shape[i])
 	}
 	ext := strings.ToLower(filepath.Ext(o.Out))
 	switch {
