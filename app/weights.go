@@ -430,7 +430,10 @@ func (w *weighing) report(ctx context.Context) (*weights.Report, error) {
 	}
 	r.From, r.Engine = w.from, w.by
 	r.Models = []weights.File{w.nets[0].File(w.digests[0])}
-	if w.o.Canonical && r.Bad == "" {
+	switch {
+	case w.o.Canonical && r.Bad != "":
+		r.Canonical = weights.Unwritten(r.Bad)
+	case w.o.Canonical:
 		if r.Canonical, err = w.canonical(ctx); err != nil {
 			return nil, err
 		}

@@ -44,6 +44,20 @@ type CanonicalAxis struct {
 // Good reports whether the answers stayed.
 func (c *Canonical) Good() bool { return c.Bad == "" && float64(c.Error) <= mostError }
 
+// Unwritten is the canonical form of a model whose own answers are not finite: there is none.
+func Unwritten(bad string) *Canonical {
+	return &Canonical{Axes: []CanonicalAxis{}, Apart: Apart{Error: Number(math.NaN()), Bad: bad}}
+}
+
+// unwritten says why nothing is written.
+func (c *Canonical) unwritten() string {
+	if c.Bad != "" {
+		return "the answers cannot be compared: " + c.Bad
+	}
+	return fmt.Sprintf("the answers would move by %s of their scale, and what only rounding moves stays within %g",
+		words.Figures(float64(c.Error)), mostError)
+}
+
 // Canonicalise brings the numbers of a network into canonical form.
 //
 // Each unit is scaled by a power of two, so that the first tensor that goes into it has a norm in [√½, √2), and what
@@ -490,8 +504,12 @@ func (c *Canonical) part() sheet.Part {
 		"dead",
 	}}}
 	switch {
-	case c.Bad != "":
-		p.Text = append(p.Text, "The answers cannot be compared: "+c.Bad+".")
+	case !c.Good():
+		p.Text = append(p.Text, "Nothing was written: "+c.unwritten()+".")
+		if len(c.Axes) == 0 {
+			return p
+		}
+		p.Text = append(p.Text, "This is what would have been done.")
 	case c.Same:
 		p.Text = append(p.Text, "The weights have that form already.")
 	case c.Equal:

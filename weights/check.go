@@ -202,12 +202,19 @@ func (c *checker) try(ctx context.Context, e *Element, s *Symmetry) error {
 		s.State, s.Why = Untested, "the element that was drawn changes no stored number"
 		return nil
 	}
+	if name := beyond(c.numbers, moved, e); name != "" {
+		s.State, s.Why = Untested, outOfRange(name)
+		return nil
+	}
 	got, err := c.ask(ctx, moved)
 	if err != nil {
 		return err
 	}
 	s.Apart = got
 	switch {
+	case got.Bad != "" && len(e.scales) > 0:
+		s.State = Untested
+		s.Why = "with the factors that were drawn, " + got.Bad + ": numbers inside leave the range of their type"
 	case got.Bad != "":
 		s.State, s.Why = Refuted, got.Bad
 	case c.blind():
@@ -229,6 +236,53 @@ func (c *checker) try(ctx context.Context, e *Element, s *Symmetry) error {
 		}
 	}
 	return nil
+}
+
+// beyond is the first stored tensor that factors or matrices take out of the range in which its type keeps its digits;
+// "" for none.
+func beyond(was, moved Numbers, e *Element) string {
+	if len(e.scales)+len(e.turns) == 0 {
+		return "" // places alone make no number
+	}
+	return leaves(was, moved)
+}
+
+// leaves is the first of some tensors in which a number is no longer finite, or was made so small that it lost digits.
+func leaves(was, moved Numbers) string {
+	for _, name := range slices.Sorted(maps.Keys(moved)) {
+		p, err := was[name].Float64s(nil)
+		if err != nil {
+			continue // it was read before
+		}
+		q, err := moved[name].Float64s(nil)
+		if err != nil {
+			continue
+		}
+		least := leastNormal(moved[name].DType)
+		for i, v := range q {
+			if size := math.Abs(v); math.IsNaN(v) || math.IsInf(v, 0) || size < least && size != math.Abs(p[i]) {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// outOfRange says that a tensor left its range.
+func outOfRange(name string) string {
+	return fmt.Sprintf("what was drawn takes numbers of %q out of the range in which their type keeps its digits", name)
+}
+
+// leastNormal is the smallest number that keeps all digits.
+func leastNormal(d tensor.DType) float64 {
+	switch d { //nolint:exhaustive // the others are no floating-point numbers
+	case tensor.Float64:
+		return math.Ldexp(1, -1022)
+	case tensor.Float16:
+		return math.Ldexp(1, -14)
+	default:
+		return math.Ldexp(1, -126)
+	}
 }
 
 // mostRough is by how much a move that rounds the numbers it makes may be further off than numbers that were rounded
@@ -348,6 +402,10 @@ func (c *checker) norm(ctx context.Context, m *units.Norm) (*Symmetry, error) {
 		moved, err := c.scaled(m, chosen, by, m.Stored)
 		if err != nil {
 			return nil, err
+		}
+		if name := leaves(c.numbers, moved); name != "" {
+			s.State, s.Why, s.Steps = Untested, outOfRange(name), nil
+			return s, nil
 		}
 		got, err := c.ask(ctx, moved)
 		if err != nil {

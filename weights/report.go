@@ -198,12 +198,41 @@ func (r *Report) Conclude() {
 	default:
 		r.Sentence = r.sentence()
 	}
+	if r.Canonical != nil && !r.Canonical.Good() {
+		r.Sentence += " Nothing was written: " + r.Canonical.unwritten() + "."
+	}
+}
+
+// unmoved says of a file in which nothing may be moved why that is.
+func (r *Report) unmoved() string {
+	var ops []string
+	for _, g := range r.Gaps {
+		if !slices.Contains(ops, g.Op) {
+			ops = append(ops, g.Op)
+		}
+	}
+	if len(ops) > 0 {
+		const most = 5
+		if len(ops) > most {
+			ops = append(ops[:most], "…")
+		}
+		return fmt.Sprintf("Nothing was found that may be moved: %s not looked into (%s), and what such nodes read "+
+			"and make is taken to stay; units that may change places may be hidden there.",
+			words.Plural(len(r.Gaps), "node is", "nodes are"), strings.Join(ops, ", "))
+	}
+	for _, a := range r.Axes {
+		if a.Fixed != units.OfInput && a.Fixed != units.OfOutput {
+			return "Nothing was found that may be moved: beside inputs and answers the axes of the stored tensors " +
+				"are " + a.Fixed + ", and no weights stand before a normaliser."
+		}
+	}
+	return "Nothing may be moved: the file has no units that are neither inputs nor answers, and no weights before a " +
+		"normaliser."
 }
 
 func (r *Report) sentence() string {
 	if len(r.Symmetries) == 0 {
-		return "Nothing may be moved: the file has no units that are neither inputs nor answers, and no weights " +
-			"before a normaliser."
+		return r.unmoved()
 	}
 	count := map[string]int{}
 	var order []string

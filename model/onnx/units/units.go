@@ -108,8 +108,8 @@ type walker struct {
 
 // Reasons for which units stay.
 const (
-	ofInput  = "the input of the model"
-	ofOutput = "the answer of the model"
+	OfInput  = "the input of the model"
+	OfOutput = "the answer of the model"
 	places   = "places, not units"
 )
 
@@ -123,7 +123,7 @@ func (w *walker) walk() {
 	}
 	for _, p := range m.Signature().Inputs {
 		for _, a := range w.of(p.Name) {
-			w.pin(a, ofInput)
+			w.pin(a, OfInput)
 		}
 	}
 	for i, n := range g.GetNode() {
@@ -149,7 +149,7 @@ func (w *walker) walk() {
 	}
 	for _, o := range g.GetOutput() {
 		for _, a := range w.of(o.GetName()) {
-			w.pin(a, ofOutput)
+			w.pin(a, OfOutput)
 		}
 	}
 }
