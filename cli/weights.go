@@ -24,8 +24,8 @@ func (a *App) weights() *cobra.Command {
 			"With --canonical the model is written in a form in which no such choice is left.\n\n" +
 			"Of two models it says whether they are the same file, the same up to such moves, the same function " +
 			"with\n" +
-			"other weights, or different. Units are paired by what they answer, then by their weights. See\n" +
-			"docs/WEIGHTS.md.\n\n" +
+			"other weights, or different; or not told apart, where numbers that differ are reached by no\n" +
+			"probe. Units are paired by what they answer, then by their weights. See docs/WEIGHTS.md.\n\n" +
 			"Exit code: 0 all that the graph promises holds, or the two compute the same; 1 not so; 2 it could not " +
 			"run.",
 		Example: "  nero weights model.onnx\n" +

@@ -27,7 +27,9 @@ const (
 	SameFile     Verdict = "same file"
 	SameUpTo     Verdict = "same up to symmetries"
 	SameFunction Verdict = "same function, other weights"
-	Different    Verdict = "different"
+	// NotTold is where answers agree at all probes, and numbers that differ are reached by none of them.
+	NotTold   Verdict = "not told apart"
+	Different Verdict = "different"
 )
 
 // Aligned is the comparison of two checkpoints: the units of the second are put where those of the first are, scaled as
@@ -45,6 +47,15 @@ type Aligned struct {
 	Before Number  `json:"before"`
 	After  Number  `json:"after"`
 	Layers []Layer `json:"layers"`
+	// Unit is the one that keeps weights from being the same, where all tensors as a whole are; nil for none.
+	Unit *FarUnit `json:"far_unit,omitempty"`
+	// Rough is how far rounding the stored numbers otherwise moves the answers of the first, where that is why answers
+	// are apart and weights are not.
+	Rough Number `json:"rough,omitempty"`
+	// Unreached are numbers that differ and that no probe reaches; nil for none, or where nobody asked.
+	Unreached *Unreached `json:"unreached,omitempty"`
+	// Unused are stored tensors that no node reads and that differ.
+	Unused []string `json:"unused,omitempty"`
 	// Axes say how the units were paired.
 	Axes []AlignedAxis `json:"axes"`
 	// Rounds is how many times the pairs were looked at by weights, after activations had paired them.
@@ -232,9 +243,10 @@ const mostPairing = 1 << 34
 
 // What counts as the same numbers.
 const (
-	// mostApart is the largest ‖A − B‖/‖A‖ of aligned weights that are the same, over all of them; one tensor may be
-	// ten times as far.
+	// mostApart is the largest ‖A − B‖/‖A‖ of aligned weights that are the same, over all of them.
 	mostApart = 1e-5
+	// mostLayer and mostUnit are the largest of one tensor, and of one unit in it: a large one hides neither.
+	mostLayer, mostUnit = 10 * mostApart, 100 * mostApart
 	// paired is the least correlation of units that are partners.
 	paired = 0.5
 )
@@ -248,9 +260,13 @@ type aligner struct {
 	places   map[*units.Class][]int32
 	// those that activations found
 	found map[*units.Class][]int32
-	out   *Aligned
-	axes  map[*units.Class]*AlignedAxis
-	spent int
+	// few are the numbers that differ as stored, where they are few.
+	few changes
+	// closest is where the second model was next to the first.
+	closest state
+	out     *Aligned
+	axes    map[*units.Class]*AlignedAxis
+	spent   int
 }
 
 // Compare says what two checkpoints are to each other.
@@ -269,7 +285,7 @@ func Compare(ctx context.Context, a, b *Network, body *Body, o CompareOptions) (
 		axes: map[*units.Class]*AlignedAxis{},
 		out: &Aligned{
 			Digests: o.Digests[0] != "" && o.Digests[0] == o.Digests[1], Numbers: other.equal(a.numbers),
-			Layers: []Layer{}, Axes: []AlignedAxis{}, Path: []Point{},
+			Layers: []Layer{}, Axes: []AlignedAxis{}, Path: []Point{}, Unused: unusedApart(a.Model, b.Model),
 		},
 	}
 	r.Aligned = x.out
@@ -334,8 +350,8 @@ func (x *aligner) compare(ctx context.Context, r *Report) error {
 		return err
 	}
 	x.path(straight, paired)
-	r.Verdict = x.verdict()
-	return nil
+	r.Verdict, err = x.verdict(ctx, first, after)
+	return err
 }
 
 func (x *aligner) answers(ctx context.Context, n Numbers) (*answers, error) {
@@ -375,75 +391,52 @@ func (n *Network) holding(numbers Numbers) *Network {
 	return &out
 }
 
-// verdict weighs what was found.
-func (x *aligner) verdict() Verdict {
-	same := x.out.Canonical || float64(x.out.After) <= mostApart
-	if !x.out.Canonical {
-		for _, l := range x.out.Layers {
-			same = same && float64(l.After) <= 10*mostApart
-		}
+// verdict weighs what was found: the answers of the first, and those of the second after its units were moved.
+func (x *aligner) verdict(ctx context.Context, first, after *answers) (Verdict, error) {
+	same := x.out.Canonical
+	if !same && x.near(x.moved) {
+		x.out.Unit = x.farUnit(x.moved)
+		same = x.out.Unit == nil
 	}
 	function := x.out.Function.Bad == "" && float64(x.out.Function.Error) <= mostError
 	switch {
 	case same && function:
-		return SameUpTo
+		return SameUpTo, nil
+	case same:
+		rough, err := x.rough(ctx, first, after)
+		if err == nil && rough {
+			return SameUpTo, nil
+		}
+		return Different, err
 	case function:
-		return SameFunction
-	}
-	return Different
-}
-
-// distance is ‖A − B‖² and ‖A‖² of a stored tensor.
-type distance struct{ d, size float64 }
-
-// distances are those of numbers from the first model's, by the order of its stored tensors.
-func (x *aligner) distances(n Numbers) []distance {
-	out := make([]distance, 0, len(x.a.Units.Stored()))
-	var p, q []float64
-	for _, name := range x.a.Units.Stored() {
-		var of distance
 		var err error
-		if p, err = x.a.numbers[name].Float64s(p[:0]); err == nil { // it was read before
-			q, err = n[name].Float64s(q[:0])
+		if x.out.Unreached, err = x.unreached(ctx, first); err != nil {
+			return "", err
 		}
-		for i := range p {
-			if err == nil {
-				v := p[i] - q[i]
-				of.d += float64(v * v)
-			}
+		if x.out.Unreached != nil {
+			return NotTold, nil
 		}
-		of.size = product(p, p)
-		out = append(out, of)
+		return SameFunction, nil
 	}
-	return out
+	return Different, nil
 }
 
-// layers says how far stored tensors are apart.
-func (x *aligner) layers(before, after []distance) {
-	var was, is distance
-	for k, name := range x.a.Units.Stored() {
-		l := Layer{
-			Tensor: name, Shape: x.a.numbers[name].Shape, Before: ratio(before[k].d, before[k].size),
-			After: ratio(after[k].d, after[k].size),
-		}
-		was.d, was.size = was.d+before[k].d, was.size+before[k].size
-		is.d, is.size = is.d+after[k].d, is.size+after[k].size
-		if l.Before != 0 || l.After != 0 {
-			x.out.Layers = append(x.out.Layers, l)
-		}
+// rough tells whether answers are no further apart than rounding the stored numbers otherwise takes them, and those of
+// the second with its units moved are those of the first: then moving is all that parts them, and it rounds.
+func (x *aligner) rough(ctx context.Context, first, after *answers) (bool, error) {
+	left := first.from(after.of)
+	if x.out.Function.Bad != "" || left.Bad != "" {
+		return false, nil
 	}
-	x.out.Before, x.out.After = ratio(was.d, was.size), ratio(is.d, is.size)
-}
-
-// ratio is the root of a quotient of squares; 0 for none of nothing.
-func ratio(d, size float64) Number {
-	if d == 0 {
-		return 0
+	x.o.Step("how rough the answers are")
+	c := &checker{Network: x.a, body: x.body, seed: x.o.Seed, first: first}
+	by, err := c.rough(ctx, x.a.Units.Stored())
+	if err != nil || !(float64(x.out.Function.Error) <= mostRough*by) ||
+		!(float64(left.Error) <= max(mostError, mostRough*by)) {
+		return false, err
 	}
-	if size == 0 {
-		return Number(math.NaN())
-	}
-	return Number(math.Sqrt(d / size))
+	x.out.Rough = Number(by)
+	return true, nil
 }
 
 // pair finds the partner of each unit.
@@ -455,15 +448,28 @@ func (x *aligner) pair(ctx context.Context) error {
 			x.places[cl] = identity(cl)
 		}
 	}
+	var err error
+	if x.few, err = x.differing(x.b, fewest); err != nil {
+		return err
+	}
+	x.keep() // as it is stored
 	if err := x.byActivations(ctx); err != nil {
 		return err
 	}
 	x.found = maps.Clone(x.places)
+	x.keep()
 	if err := x.fit(); err != nil {
 		return err
 	}
+	x.keep()
 	if err := x.byWeights(ctx); err != nil {
 		return err
+	}
+	x.moved, x.places = x.closest.numbers, x.closest.places
+	if !maps.EqualFunc(x.places, x.found, slices.Equal[[]int32]) {
+		if err := x.correlate(ctx); err != nil {
+			return err
+		}
 	}
 	for _, cl := range n.Classes {
 		a := x.axes[cl]
@@ -502,9 +508,8 @@ type seen struct {
 	a, b   [][][]float64
 }
 
-// byActivations pairs units by how their values go along with each other at the probes: first blocks, then what is in
-// them.
-func (x *aligner) byActivations(ctx context.Context) error {
+// activity is what the units of both models answer inside, the second with some numbers.
+func (x *aligner) activity(ctx context.Context, second Numbers) (map[*units.Class]*seen, error) {
 	var asked []request
 	known := map[*units.Class]*seen{}
 	for _, cl := range x.a.Units.Classes {
@@ -515,14 +520,14 @@ func (x *aligner) byActivations(ctx context.Context) error {
 			}
 		}
 	}
-	for k, n := range []Numbers{x.a.numbers, x.b} {
+	for k, n := range []Numbers{x.a.numbers, second} {
 		m, err := n.Into(x.a.Model)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		rows, err := x.body.activations(ctx, m, x.a.Units, asked, samples)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for i, r := range asked {
 			if s := known[r.class]; k == 0 {
@@ -531,6 +536,16 @@ func (x *aligner) byActivations(ctx context.Context) error {
 				s.b = append(s.b, rows[i])
 			}
 		}
+	}
+	return known, nil
+}
+
+// byActivations pairs units by how their values go along with each other at the probes: first blocks, then what is in
+// them.
+func (x *aligner) byActivations(ctx context.Context) error {
+	known, err := x.activity(ctx, x.b)
+	if err != nil {
+		return err
 	}
 	done := map[*units.Class]bool{}
 	e := newElement(x.a.Units)
@@ -565,24 +580,17 @@ func (x *aligner) pairClass(cl *units.Class, known map[*units.Class]*seen, done 
 	x.o.Step("pairs at " + cl.Label())
 	a := x.axes[cl]
 	a.Ties = ties(s.a[0])
-	anySign := slices.ContainsFunc(x.a.Units.Moves, func(m *units.Move) bool {
-		return m.Class == cl && m.Kind != units.Positive
-	})
+	anySign := x.anySign(cl)
 	take := func(to []int, gain func(i, j int) float64) {
 		for i, j := range to {
 			e.places[cl] = append(e.places[cl], int32(j))
-			a.Correlation += Number(gain(i, j) / float64(cl.Units*cl.Blocks))
-			if !(gain(i, j) >= paired) {
-				a.Unmatched++
-			}
+			a.goesAlong(gain(i, j))
 		}
 	}
-	for _, inner := range x.inside(cl) {
-		if known[inner] != nil && x.has(s.values[0], inner) {
-			gain := x.blocks(cl, inner, known[inner])
-			take(assign(cl.Units, gain), gain)
-			return
-		}
+	if inner := x.tells(cl, known); inner != nil {
+		gain := x.blocks(cl, inner, known[inner])
+		take(assign(cl.Units, gain), gain)
+		return
 	}
 	for b := range cl.Blocks {
 		from := e.block(cl, b)
@@ -590,6 +598,64 @@ func (x *aligner) pairClass(cl *units.Class, known map[*units.Class]*seen, done 
 		gain := func(i, j int) float64 { return c[i][j] }
 		take(assign(cl.Units, gain), gain)
 	}
+}
+
+// goesAlong counts a pair of units.
+func (a *AlignedAxis) goesAlong(correlation float64) {
+	a.Correlation += Number(correlation / float64(a.Units*a.Blocks))
+	if !(correlation >= paired) {
+		a.Unmatched++
+	}
+}
+
+// anySign tells whether units of a class may have another sign.
+func (x *aligner) anySign(cl *units.Class) bool {
+	return slices.ContainsFunc(x.a.Units.Moves, func(m *units.Move) bool {
+		return m.Class == cl && m.Kind != units.Positive
+	})
+}
+
+// tells is the class by whose units those of another are told apart, which are its blocks; nil for none.
+func (x *aligner) tells(cl *units.Class, known map[*units.Class]*seen) *units.Class {
+	for _, inner := range x.inside(cl) {
+		if known[inner] != nil && x.has(known[cl].values[0], inner) {
+			return inner
+		}
+	}
+	return nil
+}
+
+// correlate says how well the pairs that were kept go along, which are others than activations found.
+func (x *aligner) correlate(ctx context.Context) error {
+	x.o.Step("how pairs go along")
+	known, err := x.activity(ctx, x.moved)
+	if err != nil {
+		return err
+	}
+	for _, cl := range x.a.Units.Classes {
+		s := known[cl]
+		if s == nil {
+			continue
+		}
+		a := x.axes[cl]
+		a.Correlation, a.Unmatched = 0, 0
+		if inner := x.tells(cl, known); inner != nil {
+			for i := range cl.Units {
+				n, sum := inner.Units, 0.0
+				values := known[inner].standard(i*n, i*n, n)
+				for k := range n {
+					sum += along(values, k, k, true) / float64(n)
+				}
+				a.goesAlong(sum)
+			}
+			continue
+		}
+		values := s.standard(0, 0, cl.Units*cl.Blocks)
+		for u := range cl.Units * cl.Blocks {
+			a.goesAlong(along(values, u, u, x.anySign(cl)))
+		}
+	}
+	return nil
 }
 
 // block is which block comes to the place of another.
@@ -672,29 +738,44 @@ func (x *aligner) together(s *seen, from, to, n int, anySign bool) [][]float64 {
 	for i := range out {
 		out[i] = make([]float64, n)
 	}
-	values := make([]struct{ p, q [][]float64 }, len(s.values))
-	for k := range values {
-		values[k].p, values[k].q = standard(s.a[k][from:from+n]), standard(s.b[k][to:to+n])
-	}
+	values := s.standard(from, to, n)
 	parallel(x.o.Workers, n, func(i int) {
 		for j := range n {
-			sum, count := 0.0, 0
-			for _, v := range values {
-				if v.p[i] == nil || v.q[j] == nil {
-					continue
-				}
-				c := product(v.p[i], v.q[j])
-				if anySign {
-					c = math.Abs(c)
-				}
-				sum, count = sum+c, count+1
-			}
-			if count > 0 {
-				out[i][j] = sum / float64(count)
-			}
+			out[i][j] = along(values, i, j, anySign)
 		}
 	})
 	return out
+}
+
+// standardised are rows of both models in one value.
+type standardised struct{ p, q [][]float64 }
+
+// standard are n units of the first model, from one on, and n of the second, from another on, in all values.
+func (s *seen) standard(from, to, n int) []standardised {
+	out := make([]standardised, len(s.values))
+	for k := range out {
+		out[k] = standardised{standard(s.a[k][from : from+n]), standard(s.b[k][to : to+n])}
+	}
+	return out
+}
+
+// along is how much two units go along.
+func along(values []standardised, i, j int, anySign bool) float64 {
+	sum, count := 0.0, 0
+	for _, v := range values {
+		if v.p[i] == nil || v.q[j] == nil {
+			continue
+		}
+		c := product(v.p[i], v.q[j])
+		if anySign {
+			c = math.Abs(c)
+		}
+		sum, count = sum+c, count+1
+	}
+	if count == 0 {
+		return 0
+	}
+	return sum / float64(count)
 }
 
 // standard are rows less their mean, of norm 1; nil for those that are constant.
@@ -761,6 +842,7 @@ func (x *aligner) fit() error {
 	if err := x.fitStatistics(); err != nil {
 		return err
 	}
+	x.keep()
 	g := x.a.Units
 	for _, m := range g.Moves {
 		p, ok := reference(g, m)
@@ -1105,6 +1187,7 @@ func (x *aligner) byWeights(ctx context.Context) error {
 		if err := x.fit(); err != nil {
 			return err
 		}
+		x.keep()
 		if !changed || x.spent > mostPairing {
 			return nil
 		}
@@ -1113,13 +1196,7 @@ func (x *aligner) byWeights(ctx context.Context) error {
 }
 
 // met tells whether the numbers are the same already.
-func (x *aligner) met() bool {
-	var all distance
-	for _, of := range x.distances(x.moved) {
-		all.d, all.size = all.d+of.d, all.size+of.size
-	}
-	return float64(ratio(all.d, all.size)) <= mostApart
-}
+func (x *aligner) met() bool { return x.near(x.moved) && x.farUnit(x.moved) == nil }
 
 // meet adds the inner products of rows to a table: gain[i][j] += ⟨a[i], b[j]⟩. It goes through the numbers of all rows
 // in pieces that stay in the processor's cache while every row of the first is multiplied by them; each product is

@@ -341,6 +341,7 @@ const (
 	forUnits
 	forLosses
 	forRounding
+	forReach
 )
 
 // shuffled draws places for the units of a class, some of them other ones.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"nero/data/tensor"
 	"nero/internal/elementary"
@@ -121,27 +122,81 @@ func (a *Aligned) sentence(v Verdict) string {
 		return "Same file: the two are the same byte for byte."
 	case SameUpTo:
 		if a.Numbers {
-			return "Same up to symmetries: the weights are the same bit for bit; the files differ in names or notes " +
-				"alone."
+			return "Same up to symmetries: the weights are the same bit for bit; the files differ in " + a.besides() +
+				"."
 		}
 		moved := 0
 		for _, x := range a.Axes {
 			moved += x.Moved
 		}
-		return fmt.Sprintf("Same up to symmetries: with %s put into the order of the first model, and scaled as they "+
+		text := fmt.Sprintf("Same up to symmetries: with %s put into the order of the first model, and scaled as they "+
 			"are there, the weights are %s apart, where they were %s apart as stored; the answers are %s of their "+
-			"scale apart.",
+			"scale apart",
 			words.Plural(moved, "unit", "units"), words.Figures(float64(a.After)), words.Figures(float64(a.Before)),
 			words.Figures(float64(a.Function.Error)))
+		if a.Rough > 0 {
+			text += fmt.Sprintf(", as far as rounding takes those of this model: rounding the stored numbers "+
+				"otherwise moves them by %s", words.Figures(float64(a.Rough)))
+		}
+		return text + "."
 	case SameFunction:
 		return fmt.Sprintf("Same function, other weights: the answers are %s of their scale apart at the probes, and "+
-			"no symmetry that was tried takes the weights closer than %s.", words.Figures(float64(a.Function.Error)),
-			words.Figures(float64(a.After)))
+			"%s.", words.Figures(float64(a.Function.Error)), a.closest())
+	case NotTold:
+		return fmt.Sprintf("Not told apart: the answers are %s of their scale apart at the probes, but %s reached by "+
+			"no probe: %s; ask at more probes, or at samples of a study, that reach them; %s.",
+			words.Figures(float64(a.Function.Error)), words.Plural(a.Unreached.Numbers, "number that differs is",
+				"numbers that differ are"), a.Unreached.text(), a.closest())
 	case Different:
 	}
-	return fmt.Sprintf("Different: the answers are %s of their scale apart at the probes, and the weights %s apart "+
-		"with their units paired, %s as stored.", words.Figures(float64(a.Function.Error)),
-		words.Figures(float64(a.After)), words.Figures(float64(a.Before)))
+	far := words.Figures(float64(a.Function.Error))
+	switch stored, after := words.Figures(float64(a.Before)), words.Figures(float64(a.After)); {
+	case a.Before == a.After && len(a.Axes) > 0:
+		return fmt.Sprintf("Different: the answers are %s of their scale apart at the probes, and the weights %s "+
+			"apart as stored, and no closer with units paired.", far, stored)
+	case a.Unit == nil && float64(a.After) <= mostApart && float64(a.Moved.Error) > mostError:
+		return fmt.Sprintf("Different: the answers are %s of their scale apart at the probes, though the weights are "+
+			"%s apart with their units paired, %s as stored: moving units takes the answers of the second %s away, "+
+			"further than rounding does.", far, after, stored, words.Figures(float64(a.Moved.Error)))
+	default:
+		return fmt.Sprintf("Different: the answers are %s of their scale apart at the probes, and the weights %s "+
+			"apart with their units paired, %s as stored.", far, after, stored)
+	}
+}
+
+// besides is in what files differ whose weights do not.
+func (a *Aligned) besides() string {
+	if len(a.Unused) == 0 {
+		return "names or notes alone"
+	}
+	const most = 3
+	var names []string
+	for _, name := range a.Unused[:min(len(a.Unused), most)] {
+		names = append(names, strconv.Quote(name))
+	}
+	if more := len(a.Unused) - most; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return fmt.Sprintf("%s that no node reads (%s), in names or notes", words.Plural(len(a.Unused), "stored tensor",
+		"stored tensors"), strings.Join(names, ", "))
+}
+
+// closest says how close the weights came.
+func (a *Aligned) closest() string {
+	after := words.Figures(float64(a.After))
+	if a.Before == a.After {
+		after += ", which they are apart as stored"
+	}
+	text := "no symmetry that was tried takes the weights closer than " + after
+	if len(a.Axes) == 0 {
+		text = "no symmetry was found that could be tried: the weights are " + words.Figures(float64(a.Before)) +
+			" apart"
+	}
+	if u := a.Unit; u != nil {
+		text += fmt.Sprintf("; what stands at %d on axis %d of %q is %s of its size apart", u.Unit, u.Axis, u.Tensor,
+			words.Figures(float64(u.Apart)))
+	}
+	return text
 }
 
 // parts are what people read of it.
@@ -162,6 +217,19 @@ func (a *Aligned) parts() []sheet.Part {
 		{"weights apart with units paired", words.Figures(float64(a.After))},
 		{"answers of the second after its units were moved", a.Moved.text()},
 	}}}
+	if u := a.Unit; u != nil {
+		all[0].Table = append(all[0].Table, []string{"what is furthest apart beside its size", fmt.Sprintf(
+			"%s, at %d on axis %d of %q", words.Figures(float64(u.Apart)), u.Unit, u.Axis, u.Tensor)})
+	}
+	if a.Unreached != nil {
+		all[0].Table = append(all[0].Table, []string{"numbers that differ and no probe reaches", a.Unreached.text()})
+	}
+	if a.Rough > 0 {
+		all[0].Table = append(all[0].Table, []string{
+			"answers of the first with its numbers rounded otherwise",
+			words.Figures(float64(a.Rough)),
+		})
+	}
 	if len(a.Axes) > 0 {
 		p := sheet.Part{
 			Title: "Pairs of units", Text: []string{fmt.Sprintf("Paired by what they answer at the probes, then "+
@@ -174,6 +242,10 @@ func (a *Aligned) parts() []sheet.Part {
 				x.Name, words.Count(x.Units * x.Blocks), words.Count(x.Moved), words.Figures(float64(x.Correlation)),
 				words.Count(x.Unmatched), words.Count(x.Ties), words.Count(x.Refined),
 			})
+		}
+		if a.Before == a.After {
+			p.Text = append(p.Text, "No order and no scale that was tried takes the weights closer than they are as "+
+				"stored: the units stay there.")
 		}
 		all = append(all, p)
 	}

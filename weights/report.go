@@ -176,7 +176,7 @@ func (r *Report) Good() bool {
 		return false
 	}
 	if r.Aligned != nil {
-		return r.Verdict != Different
+		return r.Verdict != Different && r.Verdict != NotTold
 	}
 	some := false
 	for _, s := range r.Symmetries {

@@ -33,7 +33,7 @@ class Weights:
 
     #: The answer.
     sentence: str
-    #: same file, same up to symmetries, same function, other weights, or different; "" of one model.
+    #: same file, same up to symmetries, same function, other weights, not told apart, or different; "" of one model.
     verdict: str
     #: Whether all that the graph promises holds, or the two compute the same.
     good: bool

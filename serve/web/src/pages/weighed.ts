@@ -11,7 +11,7 @@ export const apartWords = (a: { error: number | null; equal: boolean; bad?: stri
 /** A state or a verdict, with a sign that needs no colour. */
 export function signOf(word: string): readonly [sign: string, kind: string] {
   const known: Readonly<Record<string, readonly [string, string]>> = {
-    holds: ['✓', 'pass'], refuted: ['✗', 'fail'], untested: ['?', 'attention'], 'same file': ['✓', 'pass'], 'same up to symmetries': ['✓', 'pass'], 'same function, other weights': ['✓', 'pass'], different: ['✗', 'fail'],
+    holds: ['✓', 'pass'], refuted: ['✗', 'fail'], untested: ['?', 'attention'], 'same file': ['✓', 'pass'], 'same up to symmetries': ['✓', 'pass'], 'same function, other weights': ['✓', 'pass'], 'not told apart': ['?', 'attention'], different: ['✗', 'fail'],
   };
   return known[word] ?? ['–', 'none'];
 }

@@ -1,0 +1,253 @@
+package weights
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"nero/data/tensor"
+	"nero/model/onnx"
+	"nero/model/onnx/units"
+	"nero/model/onnx/units/unitstest"
+)
+
+// Weights are no further apart with units paired than they are as stored. One channel is made twenty times smaller
+// before a batch norm whose variance makes up for it, with what is added to it: no unit moves, and other scales would
+// take the weights far away. Other seeds and a twin that is made larger are the clean ones.
+func TestNoFurtherThanAsStored(t *testing.T) {
+	a := unitstest.CNN(1)
+	small := func(by float64) *onnx.Model {
+		n, _ := open(t, a)
+		m := n.Units.Norms[0]
+		if !m.Stored {
+			t.Fatal("no batch norm")
+		}
+		c := &checker{Network: n}
+		chosen := make([]bool, m.Unit[0].Units)
+		chosen[2] = true
+		now, err := c.scaled(m, chosen, by, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := now[m.Variance].Float64s(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v[2] += m.Epsilon * (by*by - 1)
+		if now[m.Variance], err = rounded(tensor.Float32, v, now[m.Variance].Shape); err != nil {
+			t.Fatal(err)
+		}
+		out, err := now.over(n.numbers).Into(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	for name, b := range map[string]*onnx.Model{
+		"small": small(1.0 / 20), "large": small(20), "seed": unitstest.CNN(2),
+	} {
+		r := verdict(t, a, b)
+		x := r.Aligned
+		if !(x.After <= x.Before) {
+			t.Errorf("%s: %v as stored and %v paired: %s", name, x.Before, x.After, r.Sentence)
+		}
+		if name == "large" && r.Verdict != SameUpTo || name != "large" && r.Verdict == SameUpTo {
+			t.Errorf("%s: %s", name, r.Sentence)
+		}
+		for _, c := range x.Axes {
+			if name != "seed" && (c.Moved != 0 || c.Refined != 0 || !(c.Correlation > 0.99)) {
+				t.Errorf("%s: %+v, want the units where they are", name, c)
+			}
+		}
+	}
+}
+
+// What the report says of pairs is said of those that were kept: where weights order units otherwise than activations
+// did, the correlations are those of that order.
+func TestCorrelationOfKeptPairs(t *testing.T) {
+	a := unitstest.MLP(1, "Relu")
+	n, body := open(t, a)
+	twin, _ := open(t, planted(t, n, 5, false))
+	x := &aligner{
+		a: n, moved: n.numbers, body: body, o: CompareOptions{Workers: 1, Step: func(string) {}},
+		axes: map[*units.Class]*AlignedAxis{}, out: &Aligned{},
+	}
+	for _, second := range []struct {
+		of   Numbers
+		same bool
+	}{{n.numbers, true}, {twin.numbers, false}} {
+		for _, cl := range n.Units.Classes {
+			if cl.Fixed == "" {
+				x.axes[cl] = &AlignedAxis{Units: cl.Units, Blocks: cl.Blocks, Correlation: 7, Unmatched: 9}
+			}
+		}
+		x.moved = second.of
+		if err := x.correlate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for cl, axis := range x.axes {
+			one := math.Abs(float64(axis.Correlation)-1) < 1e-9 && axis.Unmatched == 0
+			if one != second.same || axis.Correlation > 1.1 {
+				t.Errorf("%s: %+v, want pairs of the same: %v", cl.Label(), axis, second.same)
+			}
+		}
+	}
+}
+
+// A model in which large numbers cancel answers roughly: a twin whose weights are the first's is the same, as far as
+// rounding takes its answers. A bias of 30,000 that weights of two signs take away again; the twin has its units
+// moved and scaled. With one weight another it is not the same.
+func TestRoughTwins(t *testing.T) {
+	net := unitstest.New(4)
+	x := net.Input("x", tensor.Float32, "N", 4)
+	h := net.Act("Relu", net.Op("Gemm", []string{x, net.Random(0, 0.5, 5, 4), net.Random(3e4, 1, 5)},
+		onnx.AttrInt("transB", 1)))
+	a := net.Done(net.Dense(h, 5, 3), "N", 3)
+	n, _ := open(t, a)
+	b := planted(t, n, 5, true)
+	r := verdict(t, a, b)
+	if r.Verdict != SameUpTo || !(r.Aligned.Function.Error > mostError) || !(r.Aligned.Rough > 0) || !r.Good() {
+		t.Errorf("%s (rough %v)", r.Sentence, r.Aligned.Rough)
+	}
+	other := edited(t, b, func(k int, _ []int, val []float64) {
+		if k == 1 { // the bias
+			val[2] *= 1 + 3e-5
+		}
+	})
+	if r := verdict(t, a, other); r.Verdict == SameUpTo || r.Good() {
+		t.Error(r.Sentence)
+	}
+	// a twin of a model that is not rough is the same without that
+	if r := verdict(t, unitstest.MLP(1, "Relu"), unitstest.MLP(1, "Relu")); r.Aligned.Rough != 0 {
+		t.Error(r.Aligned.Rough)
+	}
+}
+
+// A row of a table that no probe asks for tells nothing of whether two functions are the same, whatever is in it; one
+// that is asked for does.
+func TestRowsThatNoProbeAsksFor(t *testing.T) {
+	const rows, wide = 100, 6
+	net := unitstest.New(3)
+	ids := net.Input("ids", tensor.Int64, "N", 4)
+	e := net.Op("Gather", []string{net.Random(0, 1, rows, wide), ids})
+	h := net.Op("ReduceMean", []string{e}, onnx.AttrInts("axes", 1), onnx.AttrInt("keepdims", 0))
+	h = net.Act("Relu", net.Dense(h, wide, 7))
+	a := net.Done(net.Dense(h, 7, 3), "N", 3)
+	n, body := open(t, a)
+	asked := make([]bool, rows)
+	for _, p := range body.Probes {
+		ids, err := p[0].Float64s(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range ids {
+			asked[int(i)] = true
+		}
+	}
+	with := func(m *onnx.Model, row int) *onnx.Model {
+		return edited(t, m, func(_ int, shape []int, val []float64) {
+			if shape[0] == rows {
+				for i := range wide {
+					val[row*wide+i] *= -10
+				}
+			}
+		})
+	}
+	r := verdict(t, a, with(a, slices.Index(asked, false)))
+	if u := r.Aligned.Unreached; r.Verdict != NotTold || r.Good() || u.Numbers != wide || len(u.Tensors) != 1 {
+		t.Errorf("%s: %+v", r.Sentence, u)
+	}
+	if r := verdict(t, a, with(a, slices.Index(asked, true))); r.Verdict != Different {
+		t.Error(r.Sentence)
+	}
+	if r := verdict(t, a, planted(t, n, 5, true)); r.Verdict != SameUpTo || r.Aligned.Unreached != nil {
+		t.Error(r.Sentence)
+	}
+}
+
+// One function that has its numbers elsewhere is the same function: every number that differs is felt, though all of
+// them at once change nothing. Both layers of which the larger answer counts are scaled, and out again in what reads
+// it, which is no symmetry that is looked for.
+func TestSameFunctionOtherWeights(t *testing.T) {
+	net := unitstest.New(6)
+	x := net.Input("x", tensor.Float32, "N", 4)
+	h := net.Op("Max", []string{net.Dense(x, 4, 3), net.Dense(x, 4, 3)})
+	a := net.Done(net.Dense(h, 3, 2), "N", 2)
+	b := edited(t, a, func(k int, _ []int, val []float64) { // both layers and what reads them: powers of two
+		for i := range val {
+			switch k {
+			case 0, 1, 2, 3:
+				val[i] *= 4
+			case 4:
+				val[i] /= 4
+			}
+		}
+	})
+	if r := verdict(t, a, b); r.Verdict != SameFunction || !r.Good() {
+		t.Errorf("%s: %+v", r.Sentence, r.Aligned.Unreached)
+	}
+}
+
+// The factor of a unit is that of most of its numbers: one that differs does not spread over the others.
+func TestFactorOfMost(t *testing.T) {
+	for _, c := range []struct {
+		a, b []float64
+		want float64
+		ok   bool
+	}{
+		{[]float64{1, 2, 3, 4, 0}, []float64{2, 4, 6, 7, 0}, 0.5, true},
+		{[]float64{1, 2, 3, 4}, []float64{2, 4, 7, 9}, 0, false},
+		{[]float64{1, 2, 3}, []float64{-1, -2, -3}, 0, false}, // no scale is below 0
+		{[]float64{0, 0}, []float64{1, 2}, 0, false},
+	} {
+		if got, ok := common(c.a, c.b); ok != c.ok || ok && got != c.want {
+			t.Errorf("%v and %v: %v, %v", c.a, c.b, got, ok)
+		}
+	}
+}
+
+// A large column of a tensor hides none of the others: weights of one output that are half as large again are not the
+// same, however small they are beside those of another. Moved and scaled, all of them are.
+func TestSmallBesideLarge(t *testing.T) {
+	a := edited(t, unitstest.MLP(1, "Relu"), func(k int, shape []int, val []float64) {
+		if k == 4 {
+			for i := range val[:len(val)/shape[0]] {
+				val[i] *= 1e5
+			}
+		}
+	})
+	b := edited(t, a, func(k int, shape []int, val []float64) {
+		if row := len(val) / shape[0]; k == 4 {
+			for i := row; i < 2*row; i++ {
+				val[i] *= 1.5
+			}
+		}
+	})
+	r := verdict(t, a, b)
+	if u := r.Aligned.Unit; r.Verdict != SameFunction && r.Verdict != NotTold || u == nil || u.Unit != 1 ||
+		!(math.Abs(float64(u.Apart)-0.5) < 1e-3) {
+		t.Errorf("%s: %+v", r.Sentence, u)
+	}
+	n, _ := open(t, a)
+	if r := verdict(t, a, planted(t, n, 5, true)); r.Verdict != SameUpTo || r.Aligned.Unit != nil {
+		t.Errorf("%s: %+v", r.Sentence, r.Aligned.Unit)
+	}
+}
+
+// Files of the same weights may have a tensor besides that no node reads: that it differs is said.
+func TestTensorsThatNoNodeReads(t *testing.T) {
+	build := func(of float32) *onnx.Model {
+		net := unitstest.New(1)
+		y := net.Dense(net.Input("x", tensor.Float32, "N", 4), 4, 3)
+		net.Const(tensor.FromFloat32([]float32{of}, 1))
+		return net.Done(y, "N", 3)
+	}
+	a := build(1)
+	if r := verdict(t, a, build(2)); r.Verdict != SameUpTo || len(r.Aligned.Unused) != 1 || !has(r, "no node reads") {
+		t.Errorf("%s: %v", r.Sentence, r.Aligned.Unused)
+	}
+	r := verdict(t, a, build(1))
+	if r.Verdict != SameUpTo || len(r.Aligned.Unused) != 0 || !has(r, "names or notes alone") {
+		t.Errorf("%s: %v", r.Sentence, r.Aligned.Unused)
+	}
+}
