@@ -131,6 +131,14 @@ export interface Aligned {
   before: Num;
   after: Num;
   layers: Layer[];
+  /** Unit is the one that keeps weights from being the same, where all tensors as a whole are; nil for none. */
+  far_unit?: FarUnit;
+  /** Rough is how far rounding the stored numbers otherwise moves the answers of the first, where that is why answers are apart and weights are not. */
+  rough?: Num;
+  /** Unreached are numbers that differ and that no probe reaches; nil for none, or where nobody asked. */
+  unreached?: Unreached;
+  /** Unused are stored tensors that no node reads and that differ. */
+  unused?: string[];
   /** Axes say how the units were paired. */
   axes: AlignedAxis[];
   /** Rounds is how many times the pairs were looked at by weights, after activations had paired them. */
@@ -188,6 +196,21 @@ export interface Layer {
   after: Num;
 }
 
+/** FarUnit is a place on an axis of a stored tensor whose numbers are apart. */
+export interface FarUnit {
+  tensor: string;
+  axis: number;
+  unit: number;
+  /** ‖A − B‖/‖A‖ of its numbers */
+  apart: Num;
+}
+
+/** Unreached are numbers in which two models differ, and which change no answer at any probe. Probes that ask for no row of them, or at which the units that they belong to are 0, say nothing of them. */
+export interface Unreached {
+  numbers: number;
+  tensors: UnreachedTensor[];
+}
+
 /** AlignedAxis says how the units of a class were paired. */
 export interface AlignedAxis {
   axis: number;
@@ -212,6 +235,12 @@ export interface Point {
   /** Stored is the line to the second model as it is stored, and Aligned the one to it with its units moved. */
   stored: OnPath;
   aligned: OnPath;
+}
+
+/** UnreachedTensor is a stored tensor with such numbers. */
+export interface UnreachedTensor {
+  tensor: string;
+  numbers: number;
 }
 
 /** OnPath is what a model in between answers. */
