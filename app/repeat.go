@@ -271,7 +271,8 @@ func (a *App) repeatModel(ctx context.Context, s *job.Study, m *witness, w *inte
 	defer step.end()
 	subject := &repeat.Subject{
 		Model: m.name, Place: m.place, Digest: m.digest, Engine: m.engine, Things: w.things, Views: w.views, Ask: m.ask,
-		Drawing: m.drawing, Busted: s.Repeat.Bust, Notebook: kept, Began: step.size, Step: step.step,
+		Drawing: m.drawing, Busted: s.Repeat.Bust, Seeds: s.Repeat.Seeds, Notebook: kept, Began: step.size,
+		Step: step.step,
 	}
 	workers := o.Workers
 	if m.atOnce > 0 { // waiting for a server takes no processor

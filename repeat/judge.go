@@ -46,6 +46,20 @@ type answered struct {
 	classes []int
 	numbers [][]float64
 	raws    []string
+	// in which round each came
+	rounds []int
+}
+
+// of are the answers of some rounds, in their order.
+func (a answered) of(rounds []int) answered {
+	var out answered
+	for _, k := range rounds {
+		i := slices.Index(a.rounds, k)
+		out.classes = append(out.classes, a.classes[i])
+		out.numbers = append(out.numbers, a.numbers[i])
+		out.rounds = append(out.rounds, k)
+	}
+	return out
 }
 
 // book is the answers of one model, by classes.
@@ -70,7 +84,7 @@ func newBook(s *Subject, all Times, o Options) *book {
 		var texts []string
 		row := make([]answered, len(s.Views))
 		for v := range s.Views {
-			for _, a := range all[i][v] {
+			for round, a := range all[i][v] {
 				if a.Outcome != Answered {
 					continue
 				}
@@ -83,6 +97,7 @@ func newBook(s *Subject, all Times, o Options) *book {
 				row[v].classes = append(row[v].classes, k)
 				row[v].numbers = append(row[v].numbers, a.Numbers)
 				row[v].raws = append(row[v].raws, a.Raw)
+				row[v].rounds = append(row[v].rounds, round)
 				b.numbers = b.numbers && a.Numbers != nil
 				b.answered++
 			}
@@ -379,21 +394,7 @@ func (b *book) view(v int) *View {
 			}
 		}
 		differ = append(differ, sum/float64(r*n))
-		if r > 1 && n > 1 {
-			at := func(k int) (answered, int) {
-				if k < r {
-					return row[ref], k
-				}
-				return row[v], k - r
-			}
-			w := twosample.NewWithin(r, n, func(j, k int) float64 {
-				one, a := at(j)
-				two, c := at(k)
-				return b.apart(one, a, two, c)
-			})
-			if b.numbers {
-				w.Numbers(append(slices.Clone(row[ref].numbers), row[v].numbers...))
-			}
+		if w := b.within(row[ref], row[v]); w != nil {
 			within = append(within, w)
 		}
 	}
@@ -433,6 +434,49 @@ func (b *book) view(v int) *View {
 		x.State = Open
 	}
 	return x
+}
+
+// within are the answers to the reference and to another view of one object, for the excess; nil where there are too few.
+// Rounds with a seed ask both with it, so that their answers are no two draws: then a round tells where both were
+// answered, and there have to be two seeds. Where all rounds have one seed, what they differ by is not of the seed.
+func (b *book) within(still, moved answered) *twosample.Within {
+	seeded := slices.ContainsFunc(b.Seeds, func(s int) bool { return s != b.Seeds[0] })
+	var seeds []int
+	if seeded {
+		var both []int
+		for _, k := range still.rounds {
+			if slices.Contains(moved.rounds, k) {
+				both = append(both, k)
+				seeds = append(seeds, b.Seeds[k])
+			}
+		}
+		if !slices.ContainsFunc(seeds, func(s int) bool { return s != seeds[0] }) {
+			return nil
+		}
+		still, moved = still.of(both), moved.of(both)
+	}
+	r, n := len(still.classes), len(moved.classes)
+	if r < 2 || n < 2 {
+		return nil
+	}
+	at := func(k int) (answered, int) {
+		if k < r {
+			return still, k
+		}
+		return moved, k - r
+	}
+	w := twosample.NewWithin(r, n, func(j, k int) float64 {
+		one, a := at(j)
+		two, c := at(k)
+		return b.apart(one, a, two, c)
+	})
+	if b.numbers {
+		w.Numbers(append(slices.Clone(still.numbers), moved.numbers...))
+	}
+	if seeded {
+		w.Paired(seeds)
+	}
+	return w
 }
 
 // difference is the mean of how much answers to two views differ.

@@ -197,6 +197,56 @@ func TestFlipsAreRecovered(t *testing.T) {
 	}
 }
 
+// Rounds with a seed ask all views with it. The answer is the seed's draw, one of two; on view B 40 of 100 objects have
+// another answer whatever the seed, an excess of 0.4·¾ = 0.3 over seeds, and of one odd and one even seed 0.4·½. View C
+// has all that the reference has, so that its answers differ only where seeds do.
+func TestSeedsAreNoTwoDraws(t *testing.T) {
+	for _, c := range []struct {
+		seeds []int
+		want  float64 // 0.4·(1 - the share of pairs of seeds that differ, by 2)
+		holds bool
+	}{
+		{[]int{1, 2}, 0.2, false},
+		{[]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, 0.4 * (1 - 4.0/15), true},
+		{[]int{1, 1, 2}, 0.2, false},
+	} {
+		s := subject(100, []string{"A", "B", "C"}, false, func(q Question) Answer {
+			if q.View == 1 && q.Object%10 < 4 {
+				return said("B")
+			}
+			return said(fmt.Sprint(label(q.Object), c.seeds[q.Repeat]%2))
+		})
+		s.Seeds = c.seeds
+		m := judged(t, s, usual(len(c.seeds)))
+		b, twin := find(t, m, "B"), find(t, m, "C")
+		if b.State != Differs || m.Verdict != document.Failed || !(math.Abs(float64(b.Excess.Value)-c.want) < 1e-9) ||
+			b.Excess.N != 100 || !(float64(*b.P) <= 0.01) ||
+			c.holds && !(float64(b.Excess.Low) <= 0.3 && 0.3 <= float64(b.Excess.High)) {
+			t.Errorf("%v: %s, %+v, p %v", c.seeds, b.State, b.Excess, *b.P)
+		}
+		if twin.State != Same || twin.Excess.Value != 0 || *twin.P != 1 {
+			t.Errorf("%v: the twin %s, %+v, p %v", c.seeds, twin.State, twin.Excess, *twin.P)
+		}
+	}
+	// What was not answered takes its round away from that object, and those with one seed left say nothing.
+	seeds := []int{1, 2, 4}
+	s := subject(100, []string{"A", "B"}, false, func(q Question) Answer {
+		if q.View == 1 && (q.Repeat == 0 && q.Object == 5 || q.Repeat > 0 && q.Object == 6) {
+			return Answer{Outcome: Refused, Why: "no"}
+		}
+		return said(fmt.Sprint(label(q.Object), seeds[q.Repeat]%2))
+	})
+	s.Seeds = seeds
+	if b := find(t, judged(t, s, usual(3)), "B"); b.State != Same || b.Excess.Value != 0 || b.Excess.N != 99 {
+		t.Errorf("%s, %+v", b.State, b.Excess)
+	}
+	// One seed says nothing of chance: its rounds are as any other.
+	s.Seeds = []int{3, 3, 3}
+	if b := find(t, judged(t, s, usual(3)), "B"); b.Excess.N != 99 || float64(b.Excess.Value) == 0 {
+		t.Errorf("%+v", b.Excess)
+	}
+}
+
 // Without evidence a view does not pass, however large p is.
 func TestFewObjectsAreOpen(t *testing.T) {
 	m := judged(t, subject(20, []string{"A", "B"}, false, flipped(1, 0)), usual(5))

@@ -16,6 +16,10 @@ type Within struct {
 	apart []float64
 	// the answers themselves, nil where they are no numbers
 	rows [][]float64
+	// of rounds that share a seed: the answers of each seed, see Paired; nil where each answer is drawn for itself
+	seeds [][]int
+	// the place of the seed of each round in seeds
+	of []int
 }
 
 // NewWithin measures the distances between answers, of which the first are those to the object as it is. There have to
@@ -39,6 +43,76 @@ func NewWithin(still, moved int, distance func(i, j int) float64) *Within {
 func (w *Within) Numbers(rows [][]float64) *Within {
 	w.rows = rows
 	return w
+}
+
+// Paired says that the k-th answer as it is and the k-th one moved come from one round with one seed: what chance did to
+// one it did to the other. Seeds has that of each round. Only answers of different seeds are independent, so that only
+// those are compared, and what chance could have made otherwise is which answers of a seed are those moved, all of them
+// at once where several rounds have it. There have to be as many answers as it is as moved, and two different seeds.
+func (w *Within) Paired(seeds []int) *Within {
+	if w.still != w.moved || len(seeds) != w.still {
+		panic("twosample: answers without a partner")
+	}
+	at := map[int]int{}
+	for k, seed := range seeds {
+		i, ok := at[seed]
+		if !ok {
+			i = len(w.seeds)
+			at[seed] = i
+			w.seeds = append(w.seeds, nil)
+		}
+		w.seeds[i] = append(w.seeds[i], k)
+		w.of = append(w.of, i)
+	}
+	if len(w.seeds) < 2 {
+		panic("twosample: one seed")
+	}
+	return w
+}
+
+// draw is an order that chance could have made as well, if moving changes nothing.
+func (w *Within) draw(r *rand.Rand) []int {
+	if w.seeds == nil {
+		return r.Perm(w.still + w.moved)
+	}
+	order := w.asIs()
+	for _, rounds := range w.seeds {
+		if r.IntN(2) == 0 {
+			continue
+		}
+		for _, k := range rounds {
+			order[k], order[w.still+k] = order[w.still+k], order[k]
+		}
+	}
+	return order
+}
+
+// asIs is the order in which the answers came.
+func (w *Within) asIs() []int {
+	order := make([]int, w.still+w.moved)
+	for i := range order {
+		order[i] = i
+	}
+	return order
+}
+
+// together tells whether answers come from rounds with one seed, which says nothing of chance.
+func (w *Within) together(i, j int) bool {
+	return w.seeds != nil && w.of[i%w.still] == w.of[j%w.still]
+}
+
+// pairs are how many pairs of an answer to one and an answer to the other are compared, and of two answers to the same,
+// each as it is and moved.
+func (w *Within) pairs() (cross, still, moved float64) {
+	r, s := w.still, w.moved
+	if w.seeds == nil {
+		return float64(r * s), float64(r * (r - 1) / 2), float64(s * (s - 1) / 2)
+	}
+	n := r * r
+	for _, rounds := range w.seeds {
+		n -= len(rounds) * len(rounds)
+	}
+	return float64(n), float64(n / 2), float64(n / 2)
 }
 
 // spread is by how much answers to the object moved lie further out among all answers to it than those as it is.
@@ -72,25 +146,10 @@ func (w *Within) between(order []int, of func(i int) float64) float64 {
 //
 // over pairs of different answers: half the energy distance, without bias (Székely and Rizzo 2013, Energy statistics).
 // Its expectation is 0 if both have one distribution and positive if not. With the distance 0 of equal and 1 of other
-// answers it is Σ (p-q)²/2 of their probabilities.
-func (w *Within) Excess() float64 {
-	order := make([]int, w.still+w.moved)
-	for i := range order {
-		order[i] = i
-	}
-	return w.excess(order)
-}
-
-// Cross is mean |X-Y|: how far an answer to the object moved is from one to it as it is.
-func (w *Within) Cross() float64 {
-	n, sum := w.still+w.moved, 0.0
-	for i := range w.still {
-		for j := w.still; j < n; j++ {
-			sum += w.apart[i*n+j]
-		}
-	}
-	return sum / float64(w.still*w.moved)
-}
+// answers it is Σ (p-q)²/2 of their probabilities. Of answers that are [Within.Paired] all three means are over pairs of
+// different seeds: the expectation over seeds is the same, and answers that moving never changes have the excess 0 with
+// any seeds.
+func (w *Within) Excess() float64 { return w.excess(w.asIs()) }
 
 // excess is that of the answers in another order.
 func (w *Within) excess(order []int) float64 {
@@ -100,6 +159,7 @@ func (w *Within) excess(order []int) float64 {
 		row := w.apart[i*n : (i+1)*n]
 		for b, j := range order[:a] {
 			switch {
+			case w.together(i, j):
 			case a < w.still:
 				still += row[j]
 			case b >= w.still:
@@ -109,8 +169,8 @@ func (w *Within) excess(order []int) float64 {
 			}
 		}
 	}
-	r, s := float64(w.still), float64(w.moved)
-	return cross/(r*s) - still/(r*(r-1)) - moved/(s*(s-1))
+	c, x, y := w.pairs()
+	return cross/c - still/(2*x) - moved/(2*y)
 }
 
 // Shift is what objects say together of being moved.
@@ -118,7 +178,7 @@ type Shift struct {
 	// Excess is the mean of [Within.Excess] over objects, in the unit of the distances, with an interval over objects.
 	Excess, Low, High float64
 	// P is the p-value of the hypothesis that no object is answered otherwise when it is moved, from permutations of
-	// the answers within objects: of the most unusual of three statistics, the excess, which sees each object change in
+	// the answers within objects, of paired ones within seeds: of the most unusual of three statistics, the excess, which sees each object change in
 	// a way of its own, and what all objects have in common, answers that lie further out and, of numbers, that moved
 	// one way. That it is large shows nothing.
 	P float64
@@ -130,7 +190,8 @@ type Shift struct {
 const LeastObjects = 6
 
 // Moved compares the answers to objects as they are and moved. The p-value is exact for any number of objects and
-// answers: if moving changes nothing, the answers to one object are in an order that chance has made. The interval is
+// answers: if moving changes nothing, the answers to one object are in an order that chance has made. Of paired answers
+// everything is said of the seeds that were asked with, which objects share. The interval is
 // that of [aggregate.StudentBootstrap] over objects, and reaches at least as far to both sides as the share of other
 // objects that none among so many leaves possible: where hardly any object differs, as of answers in words, the spread
 // of
@@ -159,14 +220,12 @@ func Moved(objects []*Within, most float64, resamples int, confidence float64, r
 	seen := make([][]float64, len(told)) // of the answers as they are, then of each draw
 	orders := make([][]int, len(objects))
 	for i, o := range objects {
-		for k := range o.still + o.moved {
-			orders[i] = append(orders[i], k)
-		}
+		orders[i] = o.asIs()
 	}
 	for b := range Draws + 1 {
 		for i, o := range objects {
 			if b > 0 {
-				orders[i] = r.Perm(o.still + o.moved)
+				orders[i] = o.draw(r)
 			}
 		}
 		for k, of := range told {

@@ -52,21 +52,44 @@ func TestJointByHand(t *testing.T) {
 
 func TestExcessByHand(t *testing.T) {
 	for _, c := range []struct {
-		w             *Within
-		excess, cross float64
+		w      *Within
+		excess float64
 	}{
-		{labels([]int{1, 1}, []int{2, 2, 2}), 1, 1},
-		{labels([]int{1, 1}, []int{1, 1, 1}), 0, 0},
-		{labels([]int{1, 2}, []int{1, 2}), 0.5 - 1, 0.5},
-		{numbers([]float64{0, 2}, []float64{5, 6}), 4.5 - 1 - 0.5, 4.5},
-		{numbers([]float64{0, 2}, []float64{math.NaN(), 6}), math.NaN(), math.NaN()},
+		{labels([]int{1, 1}, []int{2, 2, 2}), 1},
+		{labels([]int{1, 1}, []int{1, 1, 1}), 0},
+		{labels([]int{1, 2}, []int{1, 2}), 0.5 - 1},
+		{numbers([]float64{0, 2}, []float64{5, 6}), 4.5 - 1 - 0.5},
+		{numbers([]float64{0, 2}, []float64{math.NaN(), 6}), math.NaN()},
+		{labels([]int{1, 2}, []int{1, 2}).Paired([]int{7, 8}), 0},
+		{labels([]int{1, 2}, []int{3, 3}).Paired([]int{7, 8}), 1 - 0.5},
+		{numbers([]float64{0, 2}, []float64{5, 6}).Paired([]int{1, 2}), 4.5 - 1 - 0.5},
+		// of three rounds the first two have one seed, and are no pair
+		{labels([]int{1, 1, 2}, []int{1, 1, 2}).Paired([]int{7, 7, 8}), 0},
+		{labels([]int{1, 1, 2}, []int{1, 1, 1}).Paired([]int{7, 7, 8}), 0},
+		{labels([]int{1, 1, 2}, []int{3, 3, 3}).Paired([]int{7, 7, 8}), 1 - 0.5},
 	} {
 		if got := c.w.Excess(); got != c.excess && !(math.IsNaN(got) && math.IsNaN(c.excess)) {
 			t.Errorf("excess %v, want %v", got, c.excess)
 		}
-		if got := c.w.Cross(); got != c.cross && !(math.IsNaN(got) && math.IsNaN(c.cross)) {
-			t.Errorf("cross %v, want %v", got, c.cross)
+	}
+}
+
+// Answers of one seed are no two draws. Over all seeds of two rounds, of which each makes an answer A or B: what moving
+// never changes has the excess 0, with any seeds, and an answer that is another one whatever the seed has
+// ¾ = 1 - ½·½, Σ (p-q)²/2 of ½, ½, 0 and 0, 0, 1.
+func TestExcessOfSeeds(t *testing.T) {
+	planted := 0.0
+	for a := range 2 {
+		for b := range 2 {
+			drawn := []int{a, b}
+			if x := labels(drawn, drawn).Paired([]int{1, 2}).Excess(); x != 0 {
+				t.Errorf("%v: excess %v of what nothing changes", drawn, x)
+			}
+			planted += labels(drawn, []int{2, 2}).Paired([]int{1, 2}).Excess() / 4
 		}
+	}
+	if planted != 0.75 {
+		t.Errorf("expectation %v, want 0.75", planted)
 	}
 }
 
@@ -119,6 +142,83 @@ func drawn(r *rand.Rand, n, each int, shift, factor float64) []*Within {
 		out[i] = numbers(still, moved)
 	}
 	return out
+}
+
+// Of seeds, the mean over all that chance could have made otherwise is 0 as well.
+func TestExcessOfSwapsIsCentred(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		seeds := rapid.SliceOfN(rapid.IntRange(0, 2), 2, 5).Draw(t, "seeds")
+		seeds[0], seeds[1] = 1, 2
+		x := rapid.SliceOfN(rapid.Float64Range(-5, 5), 2*len(seeds), 2*len(seeds)).Draw(t, "answers")
+		w := numbers(x[:len(seeds)], x[len(seeds):]).Paired(seeds)
+		sum := 0.0
+		for which := range 1 << len(w.seeds) {
+			order := w.asIs()
+			for i, rounds := range w.seeds {
+				for _, k := range rounds {
+					if which>>i&1 == 1 {
+						order[k], order[len(seeds)+k] = len(seeds)+k, k
+					}
+				}
+			}
+			sum += w.excess(order)
+		}
+		if !(math.Abs(sum) < 1e-9) {
+			t.Fatalf("sum %v", sum)
+		}
+	})
+}
+
+// seeded are objects whose answers as they are and moved share all but a part of what chance does, with rounds that have
+// seeds of their own; moved by a shift.
+func seeded(r *rand.Rand, n, each int, shift float64) []*Within {
+	out := make([]*Within, n)
+	var seeds []int
+	for k := range each {
+		seeds = append(seeds, k)
+	}
+	for i := range out {
+		still, moved := make([]float64, each), make([]float64, each)
+		for k := range still {
+			common := elementary.Normal(r)
+			still[k] = common + 0.3*elementary.Normal(r)
+			moved[k] = shift + common + 0.3*elementary.Normal(r)
+		}
+		out[i] = numbers(still, moved).Paired(seeds)
+	}
+	return out
+}
+
+// Where nothing moves, the p-value of rounds with seeds is at most α with probability α, the excess is 0 in the mean and
+// intervals hold 0; a shift that is hidden among the draws is found by what they share.
+func TestMovedOfSeeds(t *testing.T) {
+	const times = 60
+	small, half, held, found, sum := 0, 0, 0, 0, 0.0
+	for seed := range times {
+		r := rand.New(rand.NewPCG(uint64(seed), 17))
+		s := Moved(seeded(r, 12, 3, 0), math.Inf(1), 199, 0.95, r)
+		sum += s.Excess / times
+		if s.P <= 0.05 {
+			small++
+		}
+		if s.P <= 0.5 {
+			half++
+		}
+		if s.Low <= 0 && 0 <= s.High {
+			held++
+		}
+		if seed < 10 && Moved(seeded(r, 12, 3, 0.5), math.Inf(1), 199, 0.95, r).P <= 0.01 {
+			found++
+		}
+	}
+	// of 60 at 0.05 more than 8 are seen with probability 3e-3, at 0.5 fewer than 19 or more than 41 with 4e-3
+	if small > 8 || half < 19 || half > 41 || held < 51 || !(math.Abs(sum) < 0.02) {
+		t.Errorf("of %d p <= 0.05 in %d, <= 0.5 in %d; %d intervals hold 0, and the mean is %v", times, small, half,
+			held, sum)
+	}
+	if found != 10 {
+		t.Errorf("a shift is found in %d of 10", found)
+	}
 }
 
 // rates are how often p is at most 0.05, and how often the interval holds what the excess is.
