@@ -541,6 +541,9 @@ func TestRules(t *testing.T) {
 		{[]string{"json"}, ` {"b": 1.0, "a": [1e2, "x<y"]} `, `{"a":[100,"x<y"],"b":1}`, true},
 		{[]string{"json"}, "yes", "", false},
 		{[]string{"json"}, "{} {}", "", false},
+		{[]string{"json"}, `["\ud83d\ude00"]`, `["😀"]`, true},
+		{[]string{"json"}, `["\ud800"]`, "", false}, // a decoder makes it and the next one equal
+		{[]string{"json"}, `["\udc01"]`, "", false},
 		{[]string{`match=answer: (\w+)`, "case"}, "The answer: Paris.", "paris", true},
 		{[]string{"match=[0-9]+", "number"}, "about 007", "7", true},
 		{[]string{"match=x"}, "abc", "", false},

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"nero/internal/quoted"
 	"nero/present/words"
 )
 
@@ -59,8 +60,11 @@ func plain(f func(string) (string, bool)) func(string) (func(string) (string, bo
 	return func(string) (func(string) (string, bool), error) { return f, nil }
 }
 
-// canonical is JSON with sorted keys; not ok for what is no JSON.
+// canonical is JSON with sorted keys; not ok for what is no JSON, and for halves of surrogate pairs, which no text has.
 func canonical(s string) (string, bool) {
+	if !quoted.Whole([]byte(s)) {
+		return "", false
+	}
 	d := json.NewDecoder(strings.NewReader(s))
 	var v any
 	if d.Decode(&v) != nil {

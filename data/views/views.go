@@ -4,6 +4,7 @@ package views
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"nero/internal/quoted"
 )
 
 // Input is what is asked of one view: what it says itself, or a file that holds it.
@@ -280,6 +283,10 @@ func readLines(l *list, b []byte) error {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
+		if json.Valid(line) && !quoted.Whole(line) { // what is no JSON is told below
+			return l.errorf(n, "an escape such as \\ud800 that is half of a surrogate pair, which stands for no letter; "+
+				"write both halves, or put what is no text into files of its own")
+		}
 		var o struct {
 			Object json.RawMessage `json:"object"`
 			Views  ordered         `json:"views"`
@@ -289,7 +296,11 @@ func readLines(l *list, b []byte) error {
 		d := json.NewDecoder(bytes.NewReader(line))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&o); err != nil {
-			return l.errorf(n, "%v; %s", err, want)
+			if bad, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+				kind, _, _ := strings.Cut(bad.Value, " ") // "number 1e5"
+				return l.errorf(n, "%s is a JSON %s; %s", cmp.Or(bad.Field, "the line"), kind, want)
+			}
+			return l.errorf(n, "%s; %s", strings.TrimPrefix(err.Error(), "json: "), want)
 		}
 		if _, err := d.Token(); !errors.Is(err, io.EOF) {
 			return l.errorf(n, "more behind the object; %s", want)

@@ -50,6 +50,7 @@ func kit(pkg string) bool {
 		"internal/elementary",   // exponentials, sines and the like, to the same bits on every machine
 		"internal/lanes",        // loops over pictures, four numbers at once
 		"internal/process",      // starts programs, and ends them with all that they have started
+		"internal/quoted",       // tells whether JSON quotes texts as they were
 		"internal/seal",         // lets files say whether they are whole
 		"internal/spell":
 		return false

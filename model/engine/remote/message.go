@@ -2,6 +2,7 @@ package remote
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"unicode/utf8"
@@ -111,6 +112,10 @@ func (c Config) answer(body, rest []byte, outputs []string) (*answer, error) {
 			t, err = raw(d, shape, n, b)
 		} else {
 			t, err = readJSON(d, shape, n, o.Data)
+		}
+		if bad, ok := errors.AsType[*noTextError](err); ok {
+			return nil, failed("the output %s is no text in UTF-8: %s; want texts in UTF-8, without halves of "+
+				"surrogate pairs", c.quote(o.Name), c.quote(bad.raw))
 		}
 		if err != nil {
 			return nil, failed("the output %s: %v", c.quote(o.Name), err)

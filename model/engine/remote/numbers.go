@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"nero/data/tensor"
+	"nero/internal/quoted"
 )
 
 // writeJSON lists the elements of a tensor, flat. Floating-point numbers are written with all the digits of a float64,
@@ -142,10 +143,17 @@ func readJSON(d tensor.DType, shape []int, n int, data json.RawMessage) (tensor.
 	return t, nil
 }
 
+// noTextError is that JSON quotes what is no text.
+type noTextError struct{ raw string }
+
+// Error says what was quoted.
+func (n *noTextError) Error() string { return "no text in UTF-8: " + quote(n.raw) }
+
 // readWords reads a list of texts, flat or nested.
 func readWords(shape []int, n int, data json.RawMessage) (tensor.Tensor, error) {
 	var words []string
 	d := json.NewDecoder(bytes.NewReader(data))
+	last := 0
 	for {
 		t, err := d.Token()
 		if errors.Is(err, io.EOF) {
@@ -154,8 +162,13 @@ func readWords(shape []int, n int, data json.RawMessage) (tensor.Tensor, error) 
 		if err != nil {
 			return tensor.Tensor{}, err
 		}
+		from, to := last, int(d.InputOffset())
+		last = to
 		switch x := t.(type) {
 		case string:
+			if raw := data[from:to]; !quoted.Whole(raw) {
+				return tensor.Tensor{}, &noTextError{string(raw[bytes.IndexByte(raw, '"')+1 : len(raw)-1])}
+			}
 			if words = append(words, x); len(words) > n {
 				return tensor.Tensor{}, fmt.Errorf("more than the %d elements that shape %v has", n, shape)
 			}

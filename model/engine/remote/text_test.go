@@ -253,6 +253,15 @@ func TestAnswersThatAreNoTexts(t *testing.T) {
 		{`{"outputs": [{"name": "o", "datatype": "BYTES", "shape": [1], "data": [null]}]}`, "element 0 is no text"},
 		{`{"outputs": [{"name": "o", "datatype": "BYTES", "shape": [1]}]}`, "it has neither data nor binary_data_size"},
 		{`{"outputs": [{"name": "o", "datatype": "BYTES", "shape": [2], "data": ["a"]}]}`, "1 elements came for shape [2]"},
+		// what a decoder replaces would make different answers equal
+		{
+			`{"outputs": [{"name": "o", "datatype": "BYTES", "shape": [1], "data": [ "` + "\xff" + `5"]}]}`,
+			`the output "o" is no text in UTF-8: "\xff5"; want texts in UTF-8`,
+		},
+		{
+			`{"outputs": [{"name": "o", "datatype": "BYTES", "shape": [1], "data": ["\udc015"]}]}`,
+			`the output "o" is no text in UTF-8: "\\udc015"; want texts in UTF-8, without halves of surrogate pairs`,
+		},
 	} {
 		answer = c.answer
 		if _, err := m.Ask(t.Context(), nil, nil); err == nil || !strings.Contains(err.Error(), c.want) ||
@@ -260,8 +269,8 @@ func TestAnswersThatAreNoTexts(t *testing.T) {
 			t.Errorf("%s: %v; want %s", c.answer, err, c.want)
 		}
 	}
-	answer = `{"outputs": [{"name": "o", "datatype": "BYTES", "shape": [1, 1], "data": [["deep"]]}]}`
-	if got, err := m.Ask(t.Context(), nil, nil); err != nil || got.Text != "deep" {
+	answer = `{"outputs": [{"name": "o", "datatype": "BYTES", "shape": [1, 1], "data": [["deep \ud83d\ude00 \\ud800"]]}]}`
+	if got, err := m.Ask(t.Context(), nil, nil); err != nil || got.Text != `deep 😀 \ud800` {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
