@@ -8,6 +8,7 @@ package agreement
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -161,6 +162,11 @@ func mean(rows [][]float64) []float64 {
 		}
 		for j, x := range r {
 			m[j] += x / float64(len(rows))
+		}
+	}
+	for j, x := range rows[0] { // what is always the same is its own mean, whatever the sum is rounded to
+		if !slices.ContainsFunc(rows, func(r []float64) bool { return r[j] != x }) {
+			m[j] = x
 		}
 	}
 	return m

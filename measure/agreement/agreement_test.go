@@ -3,6 +3,7 @@ package agreement
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -128,6 +129,24 @@ func TestDigits(t *testing.T) {
 	}
 	if InCommon([][][]float64{{{1}}}) != nil {
 		t.Error("one answer has digits in common with itself")
+	}
+}
+
+// Answers that are all the same have no scale and no deviation, however their sum is rounded; one that is an ulp away
+// has both.
+func TestNothingVaries(t *testing.T) {
+	same := []float64{1, 2, 3, 0.1}
+	for n := 2; n <= 120; n++ {
+		var objects [][][]float64
+		for range n {
+			objects = append(objects, [][]float64{same, same, same})
+		}
+		if s, d := Scale(objects), Deviation(slices.Repeat([][]float64{same}, n)); s != 0 || d != 0 {
+			t.Fatalf("%d objects have the scale %v, their answers deviate by %v", n, s, d)
+		}
+	}
+	if Scale([][][]float64{{{0.1}}, {{math.Nextafter(0.1, 1)}}}) == 0 {
+		t.Error("what differs by an ulp has no scale")
 	}
 }
 
