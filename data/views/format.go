@@ -155,7 +155,9 @@ func (s *Set) apart() *Set {
 		for _, name := range s.Views {
 			if in, ok := o.Views[name]; ok && in.File != "" && !there[in.File] {
 				there[in.File] = true
-				out.Objects = append(out.Objects, &Object{Name: in.File, Views: map[string]Input{view: in}})
+				out.Objects = append(out.Objects, &Object{
+					Name: in.File, Views: map[string]Input{view: in}, called: o.call(name),
+				})
 			}
 		}
 	}
@@ -183,9 +185,8 @@ func (d *seen) alike() (*content, error) {
 			case way == nil:
 				way = c
 			case way.one != c.one:
-				return nil, fmt.Errorf("%s:%d: the view %s of %s is %s, and those before are %s; a list holds one "+
-					"kind of views, so make a list of each", d.file, in.Line, strconv.Quote(name),
-					strconv.Quote(o.Name), c.one, way.many)
+				return nil, fmt.Errorf("%s:%d: %s is %s, and those before are %s; a list holds one kind of views, so "+
+					"make a list of each", d.file, in.Line, o.call(name), c.one, way.many)
 			}
 		}
 	}
@@ -195,8 +196,8 @@ func (d *seen) alike() (*content, error) {
 // gone says that the file of a view is not there.
 func (d *seen) gone(o *Object, view, what, why string) error {
 	in := o.Views[view]
-	return fmt.Errorf("%s:%d: the view %s of %s: there is no %s %s; the paths of views count from the folder of the "+
-		"list%s", d.file, in.Line, strconv.Quote(view), strconv.Quote(o.Name), what, strconv.Quote(in.File), why)
+	return fmt.Errorf("%s:%d: %s: there is no %s %s; the paths of views count from the folder of the list%s", d.file,
+		in.Line, o.call(view), what, strconv.Quote(in.File), why)
 }
 
 // place is the path of the file of a view.
@@ -270,15 +271,13 @@ func openArrays(d *seen, fsys fs.FS, _ dataset.Spec) (reader, error) {
 			case errors.Is(err, fs.ErrNotExist):
 				return nil, d.gone(o, name, "array", "")
 			case err != nil:
-				return nil, fmt.Errorf("%s:%d: the view %s of %s: %w", d.file, in.Line, strconv.Quote(name),
-					strconv.Quote(o.Name), err)
+				return nil, fmt.Errorf("%s:%d: %s: %w", d.file, in.Line, o.call(name), err)
 			case first == "":
-				a.shape, first = shape, fmt.Sprintf("%s of %s", strconv.Quote(name), strconv.Quote(o.Name))
+				a.shape, first = shape, strings.TrimPrefix(o.call(name), "the view ")
 			case !slices.Equal(shape, a.shape):
-				return nil, fmt.Errorf("%s:%d: the view %s of %s is an array of shape %v, and %s has %v; views have "+
-					"one "+
-					"shape, that of one sample as the model reads it, without the axis of the batch", d.file, in.Line,
-					strconv.Quote(name), strconv.Quote(o.Name), shape, first, a.shape)
+				return nil, fmt.Errorf("%s:%d: %s is an array of shape %v, and %s has %v; views have one shape, that "+
+					"of one sample as the model reads it, without the axis of the batch", d.file, in.Line, o.call(name),
+					shape, first, a.shape)
 			}
 		}
 	}
@@ -444,7 +443,7 @@ func (d *seen) Sample(i int) (dataset.Sample, error) {
 	for v := range all {
 		var err error
 		if all[v], err = d.of.view(i, v); err != nil {
-			return out, fmt.Errorf("view %s: %w", d.set.Views[v], err)
+			return out, fmt.Errorf("%s: %w", cmp.Or(d.objects[i].called, "view "+d.set.Views[v]), err)
 		}
 	}
 	out.Value = space.Among(all)

@@ -190,13 +190,24 @@ func TestArrays(t *testing.T) {
 	if _, err := opened(list, dataset.Spec{}); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
+	// a list whose files are apart is the list of somebody who names views
+	if _, err := opened(list, dataset.Spec{}, Options{Apart: true}); err == nil || !strings.Contains(err.Error(),
+		want) {
+		t.Errorf("%v, want %s", err, want)
+	}
 	npy(t, filepath.Join(dir, "2a.npy"), "(2,)", 1, float32(math.NaN()))
 	d, err := opened(list, dataset.Spec{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Sample(1); !errors.Is(err, dataset.ErrNotFinite) {
+	if _, err := d.Sample(1); !errors.Is(err, dataset.ErrNotFinite) || !strings.HasPrefix(err.Error(), "view a: ") {
 		t.Errorf("a number that is none: %v", err)
+	}
+	if d, err = opened(list, dataset.Spec{}, Options{Apart: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Sample(2); err == nil || !strings.HasPrefix(err.Error(), `the view "a" of "2": `) {
+		t.Errorf("a number that is none, in a file of its own: %v", err)
 	}
 }
 

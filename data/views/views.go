@@ -40,6 +40,13 @@ type Object struct {
 	Environment string
 	// Views are by name.
 	Views map[string]Input
+	// of a file that is an object of its own: what the list calls it; empty for others
+	called string
+}
+
+// call is what a view is called in messages, as the list has it.
+func (o *Object) call(view string) string {
+	return cmp.Or(o.called, "the view "+strconv.Quote(view)+" of "+strconv.Quote(o.Name))
 }
 
 // Set is a list of objects.
@@ -284,7 +291,8 @@ func readLines(l *list, b []byte) error {
 			continue
 		}
 		if json.Valid(line) && !quoted.Whole(line) { // what is no JSON is told below
-			return l.errorf(n, "an escape such as \\ud800 that is half of a surrogate pair, which stands for no letter; "+
+			return l.errorf(n, "an escape such as \\ud800 that is half of a surrogate pair, which stands for no "+
+				"letter; "+
 				"write both halves, or put what is no text into files of its own")
 		}
 		var o struct {

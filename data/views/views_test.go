@@ -39,11 +39,11 @@ func TestBothFormsSayTheSame(t *testing.T) {
 		}
 	}
 	want := &Set{Views: []string{"plain", "polite"}, Objects: []*Object{
-		{"1", "Paris", true, "", map[string]Input{
+		{Name: "1", Label: "Paris", Labelled: true, Views: map[string]Input{
 			"plain":  {Text: "What is the capital of France?"},
 			"polite": {Text: "Please, what is the capital\nof France?"},
 		}},
-		{"2", "", false, "", map[string]Input{"plain": {Text: `Say "yes"`}}},
+		{Name: "2", Views: map[string]Input{"plain": {Text: `Say "yes"`}}},
 	}}
 	if !reflect.DeepEqual(a, want) || !reflect.DeepEqual(b, want) {
 		t.Errorf("%+v\n%+v", a, b)
