@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"path/filepath"
 
 	"nero/internal/disk"
@@ -11,7 +12,7 @@ import (
 func (a *App) OpenStudy(file string) (*job.Study, error) {
 	b, err := disk.Bounded(file, job.MaxStudy)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; want the path of a study, a file in YAML as nero schema describes it", err)
 	}
 	s, err := job.ParseStudy(file, b, a.Parts.words())
 	if err != nil {
