@@ -45,7 +45,8 @@ func (w *Within) Numbers(rows [][]float64) *Within {
 	return w
 }
 
-// Paired says that the k-th answer as it is and the k-th one moved come from one round with one seed: what chance did to
+// Paired says that the k-th answer as it is and the k-th one moved come from one round with one seed: what chance did
+// to
 // one it did to the other. Seeds has that of each round. Only answers of different seeds are independent, so that only
 // those are compared, and what chance could have made otherwise is which answers of a seed are those moved, all of them
 // at once where several rounds have it. There have to be as many answers as it is as moved, and two different seeds.
@@ -146,7 +147,8 @@ func (w *Within) between(order []int, of func(i int) float64) float64 {
 //
 // over pairs of different answers: half the energy distance, without bias (Székely and Rizzo 2013, Energy statistics).
 // Its expectation is 0 if both have one distribution and positive if not. With the distance 0 of equal and 1 of other
-// answers it is Σ (p-q)²/2 of their probabilities. Of answers that are [Within.Paired] all three means are over pairs of
+// answers it is Σ (p-q)²/2 of their probabilities. Of answers that are [Within.Paired] all three means are over pairs
+// of
 // different seeds: the expectation over seeds is the same, and answers that moving never changes have the excess 0 with
 // any seeds.
 func (w *Within) Excess() float64 { return w.excess(w.asIs()) }
@@ -178,7 +180,8 @@ type Shift struct {
 	// Excess is the mean of [Within.Excess] over objects, in the unit of the distances, with an interval over objects.
 	Excess, Low, High float64
 	// P is the p-value of the hypothesis that no object is answered otherwise when it is moved, from permutations of
-	// the answers within objects, of paired ones within seeds: of the most unusual of three statistics, the excess, which sees each object change in
+	// the answers within objects, of paired ones within seeds: of the most unusual of three statistics, the excess,
+	// which sees each object change in
 	// a way of its own, and what all objects have in common, answers that lie further out and, of numbers, that moved
 	// one way. That it is large shows nothing.
 	P float64

@@ -106,3 +106,33 @@ func TestMovedPowerOfVectors(t *testing.T) {
 		}
 	}
 }
+
+// Of rounds with seeds, too, p is at most α in a share of about α of data sets where nothing moves, and intervals hold
+// 0.
+func TestMovedLevelOfSeeds(t *testing.T) {
+	const times = 600
+	at := []float64{0.05, 0.25, 0.5}
+	found, held := make([]int, len(at)), 0
+	for seed := range times {
+		r := rand.New(rand.NewPCG(uint64(seed), 19))
+		s := Moved(seeded(r, 20, 3, 0), math.Inf(1), 399, 0.95, r)
+		for k, a := range at {
+			if s.P <= a {
+				found[k]++
+			}
+		}
+		if s.Low <= 0 && 0 <= s.High {
+			held++
+		}
+	}
+	t.Logf("p at most %v in %v of %d, %d intervals hold 0", at, found, times, held)
+	for k, a := range at {
+		// three standard deviations of a share
+		if reach := 3 * math.Sqrt(times*a*(1-a)); math.Abs(float64(found[k])-times*a) > reach {
+			t.Errorf("p at most %g in %d of %d", a, found[k], times)
+		}
+	}
+	if held < times*93/100 {
+		t.Errorf("%d of %d intervals hold 0", held, times)
+	}
+}

@@ -169,7 +169,8 @@ func TestExcessOfSwapsIsCentred(t *testing.T) {
 	})
 }
 
-// seeded are objects whose answers as they are and moved share all but a part of what chance does, with rounds that have
+// seeded are objects whose answers as they are and moved share all but a part of what chance does, with rounds that
+// have
 // seeds of their own; moved by a shift.
 func seeded(r *rand.Rand, n, each int, shift float64) []*Within {
 	out := make([]*Within, n)
@@ -189,7 +190,8 @@ func seeded(r *rand.Rand, n, each int, shift float64) []*Within {
 	return out
 }
 
-// Where nothing moves, the p-value of rounds with seeds is at most α with probability α, the excess is 0 in the mean and
+// Where nothing moves, the p-value of rounds with seeds is at most α with probability α, the excess is 0 in the mean
+// and
 // intervals hold 0; a shift that is hidden among the draws is found by what they share.
 func TestMovedOfSeeds(t *testing.T) {
 	const times = 60
