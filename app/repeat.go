@@ -150,10 +150,8 @@ func (a *App) Repeat(ctx context.Context, s *job.Study, o RepeatOptions) (*Repea
 		}
 	}
 	how.Reference = w.reference
-	if how.Before != nil {
-		if err := how.Before.Follows(how, w.things); err != nil {
-			return nil, fmt.Errorf("%s: %w", a.option("after"), err)
-		}
+	if err := a.follows(w, how, o.After); err != nil {
+		return nil, err
 	}
 	if o.Out == "" {
 		return a.interviewed(ctx, s, w, how, o, nil)
@@ -180,6 +178,31 @@ func (a *App) Repeat(ctx context.Context, s *job.Study, o RepeatOptions) (*Repea
 		return kept.Remove()
 	})
 	return r, err
+}
+
+// follows says why no stream of an earlier report goes on, and tells what is to be known of those that do.
+func (a *App) follows(w *interview, how repeat.Options, after string) error {
+	if how.Before == nil {
+		return nil
+	}
+	var asked []*repeat.Subject
+	for _, m := range w.models {
+		asked = append(asked, &repeat.Subject{Model: m.name, Digest: m.digest, Things: w.things, Views: w.views})
+	}
+	if err := how.Before.Follows(how, asked); err != nil {
+		return fmt.Errorf("%s: %w", a.option("after"), err)
+	}
+	for _, m := range w.models {
+		switch before := how.Before.Of(m.name); {
+		case before == nil:
+			a.notef("%s says nothing of %s, whose contract begins with these objects", after, m.name)
+		case before.Place != m.place:
+			a.notef("%s was asked at %s in %s, and is asked at %s now: its contract goes on as that of one model",
+				m.name,
+				cmp.Or(before.Place, "no endpoint"), after, cmp.Or(m.place, "no endpoint"))
+		}
+	}
+	return nil
 }
 
 // keptAnswers is the file of answers in a folder whose report is not finished.
@@ -253,14 +276,27 @@ func (a *App) repeatOptions(s *job.Study, o RepeatOptions) (repeat.Options, *rep
 	if o.After == "" {
 		return how, rules, nil
 	}
-	b, err := os.ReadFile(o.After)
-	if err == nil {
-		how.Before, err = repeat.ReadReport(o.After, b)
-	}
-	if err != nil {
+	if how.Before, err = readRepeat(o.After); err != nil {
 		return how, nil, fmt.Errorf("%s: %w", a.option("after"), err)
 	}
 	return how, rules, nil
+}
+
+// readRepeat reads an earlier report.
+func readRepeat(name string) (*repeat.Report, error) {
+	want := "the path of a repeat.json that nero repeat -o wrote"
+	if i, err := os.Stat(name); err == nil && i.IsDir() {
+		inside := filepath.Join(name, repeat.Base+".json")
+		if _, err := os.Stat(inside); err == nil {
+			want = "the report in it, " + inside
+		}
+		return nil, fmt.Errorf("%s is a folder; want %s", name, want)
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w; want %s", err, want)
+	}
+	return repeat.ReadReport(name, b)
 }
 
 // repeatModel asks one model and judges its answers.
@@ -344,6 +380,12 @@ func (a *App) askViews(ctx context.Context, s *job.Study, o RepeatOptions, rules
 			_ = w.close() // likewise
 			return nil, s.Errorf("repeat.normalise", "rules are for texts, and %s answers numbers; leave it out",
 				m.Name)
+		}
+		if how := s.Repeat.Excess; how >= 1 && t.Wordy() && !rules.Numbers() {
+			_ = w.close() // likewise
+			return nil, s.Errorf("repeat.excess", "%g, and texts are equal or not: no view differs by more than 1; "+
+				"want "+
+				"a number below 1, or the rule number", how)
 		}
 		digest := "" // of a server nobody knows which model it runs
 		if len(m.Program) > 0 {

@@ -106,6 +106,33 @@ func TestRepeatFlagsACache(t *testing.T) {
 	}
 }
 
+// Rounds with seeds are compared across seeds: a server whose answer is the seed's draw, of 40 of 100 objects at one
+// view
+// always another one, differs there; one that is asked otherwise and answers the same does not.
+func TestRepeatPairsSeeds(t *testing.T) {
+	for masked, want := range map[bool]string{true: repeat.Differs, false: repeat.Same} {
+		f := &remotetest.Texts{Answer: func(input string, _ int, p map[string]any) (string, int) {
+			var i int
+			_, after, _ := strings.Cut(input, "what is ")
+			if _, err := fmt.Sscanf(after, "%d?", &i); err != nil {
+				return err.Error(), 400
+			}
+			if masked && strings.HasPrefix(input, "please") && i%10 < 4 {
+				return "B", 0
+			}
+			return fmt.Sprintf("A%d-%v", i, p["seed"]), 0
+		}}
+		m := repeated(t, asking(t, f, 100, job.Repeat{Seeds: []int{1, 2}}))
+		b := m.Given[0]
+		if b.Reference {
+			b = m.Given[1]
+		}
+		if b.State != want || masked != (m.Verdict == "FAIL") || masked && float64(b.Excess.Low) < 0.1 {
+			t.Errorf("%s, %s, %+v", m.Verdict, b.State, b.Excess)
+		}
+	}
+}
+
 func TestRepeatCountsRefusals(t *testing.T) {
 	refusing := func(q float64) *remotetest.Texts {
 		return &remotetest.Texts{Answer: func(input string, before int, _ map[string]any) (string, int) {

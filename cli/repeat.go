@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"nero/app"
@@ -39,7 +40,13 @@ func repeatKeys() []studyKey {
 		},
 		{
 			ofAudit, "excess", "", "how much more than by chance answers to a view may differ (default: 0.05)",
-			number(func(s *job.Study) *float64 { return &s.Repeat.Excess }),
+			by((*pflag.FlagSet).Float64VarP, func(s *job.Study, v float64) error {
+				if !(v > 0) || math.IsInf(v, 0) { // 0 is what a study says that says nothing
+					return fmt.Errorf("--excess is %g, want a number above 0", v)
+				}
+				s.Repeat.Excess = v
+				return nil
+			}),
 		},
 		{
 			ofModel, "seeds", "", "`numbers` that an endpoint is handed as the parameter seed, one for each time",

@@ -1,6 +1,7 @@
 package repeat
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,7 +35,12 @@ const MarkOf = `"times":`
 func ReadReport(name string, b []byte) (*Report, error) {
 	const want = "want a repeat.json that nero repeat wrote"
 	var r Report
-	if err := json.Unmarshal(b, &r); err != nil {
+	err := json.Unmarshal(b, &r)
+	if bad, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		kind, _, _ := strings.Cut(bad.Value, " ") // "number 1e5"
+		err = fmt.Errorf("%s is a JSON %s", words.Line(cmp.Or(bad.Field, "the whole file")), kind)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w; %s", name, err, want)
 	}
 	switch {
@@ -83,9 +89,10 @@ func (c *Contract) whole() error {
 // ErrOther is that an earlier report asked something else.
 var ErrOther = errors.New("the earlier report asked something else")
 
-// Follows tells whether a stream can go on from a report: it has to be of the same contract, and count the same.
-func (r *Report) Follows(o Options, things []*Thing) error {
-	unit := UnitOf(things)
+// Follows tells whether streams can go on from a report: they have to be of the same contract about the same models, of
+// outcomes that were found in the same way, and count the same. There is a subject at least, and all have its things.
+func (r *Report) Follows(o Options, asked []*Subject) error {
+	unit, found := UnitOf(asked[0].Things), 0
 	for _, m := range r.Models {
 		c := m.Contract
 		if c == nil || o.Contract == nil {
@@ -101,7 +108,90 @@ func (r *Report) Follows(o Options, things []*Thing) error {
 				ErrOther, c.Error, c.Rate, c.Confidence, o.Contract.Tau, o.Contract.P, o.Contract.Confidence)
 		}
 	}
+	if err := r.alike(o, asked[0].Views); err != nil {
+		return err
+	}
+	for _, s := range asked {
+		m := r.Of(s.Model)
+		if m == nil {
+			continue
+		}
+		if found++; m.Digest != s.Digest {
+			return fmt.Errorf("%w: its model %s is %s, and that of this one %s: ask the same model, or begin anew",
+				ErrOther, words.Line(m.Name), which(m.Digest), which(s.Digest))
+		}
+	}
+	if found == 0 {
+		var there, here []string
+		for _, m := range r.Models {
+			there = append(there, m.Name)
+		}
+		for _, s := range asked {
+			here = append(here, s.Model)
+		}
+		return fmt.Errorf("%w: it is of %s, and this one of %s: name the model as it was", ErrOther, some(there),
+			some(here))
+	}
 	return nil
+}
+
+// alike says what makes outcomes of the report others than those that are found now.
+func (r *Report) alike(o Options, views []string) error {
+	sorted := func(names []string) []string { return slices.Sorted(slices.Values(names)) }
+	rules := func(texts []string) string {
+		if len(texts) == 0 {
+			return "answers as they are"
+		}
+		return "answers after " + some(texts)
+	}
+	for _, x := range []struct {
+		same        bool
+		there, here string
+	}{
+		{slices.Equal(r.Normalise, o.Rules), rules(r.Normalise), rules(o.Rules)},
+		{r.Times == o.Times, fmt.Sprintf("each input %d times", r.Times), fmt.Sprintf("%d times", o.Times)},
+		{
+			slices.Equal(sorted(r.Views), sorted(views)), "about the views " + some(sorted(r.Views)),
+			"about " + some(sorted(views)),
+		},
+		{
+			r.Reference == views[o.Reference], "with the reference " + words.Line(r.Reference),
+			"with " + words.Line(views[o.Reference]),
+		},
+	} {
+		if !x.same {
+			return fmt.Errorf("%w: %s, and this one %s: say the same", ErrOther, x.there, x.here)
+		}
+	}
+	return nil
+}
+
+// Of is what was found of a model; nil for one that was not asked.
+func (r *Report) Of(model string) *Model {
+	i := slices.IndexFunc(r.Models, func(m *Model) bool { return m.Name == model })
+	if i < 0 {
+		return nil
+	}
+	return r.Models[i]
+}
+
+// which names a file by its digest.
+func which(digest string) string {
+	const enough = 12
+	if digest == "" {
+		return "no file"
+	}
+	return "a file with SHA-256 " + words.Line(digest[:min(enough, len(digest))])
+}
+
+// some lists names for a message, not too many.
+func some(names []string) string {
+	const most = 8
+	rest := ""
+	if n := len(names) - most; n > 0 {
+		names, rest = names[:most], fmt.Sprintf(" and %d more", n)
+	}
+	return words.Line(strings.Join(names, ", ")) + rest
 }
 
 // text is an estimate with its interval, as shares or as sizes.

@@ -75,15 +75,20 @@ type book struct {
 	numbers  bool
 	scale    float64
 	answered int
+	// of each view, how many questions there were, and how many have an answer
+	asked, told []int
 }
 
 func newBook(s *Subject, all Times, o Options) *book {
-	b := &book{Subject: s, o: o, numbers: true}
+	b := &book{
+		Subject: s, o: o, numbers: true, asked: make([]int, len(s.Views)), told: make([]int, len(s.Views)),
+	}
 	for i, t := range s.Things {
 		class := map[string]int{}
 		var texts []string
 		row := make([]answered, len(s.Views))
 		for v := range s.Views {
+			b.asked[v] += len(all[i][v])
 			for round, a := range all[i][v] {
 				if a.Outcome != Answered {
 					continue
@@ -100,6 +105,7 @@ func newBook(s *Subject, all Times, o Options) *book {
 				row[v].rounds = append(row[v].rounds, round)
 				b.numbers = b.numbers && a.Numbers != nil
 				b.answered++
+				b.told[v]++
 			}
 		}
 		truth := agreement.Unlabelled
@@ -422,9 +428,9 @@ func (b *book) view(v int) *View {
 		p := Number(s.P)
 		x.Excess, x.P = &effect, &p
 	}
-	x.vacuous = b.asksTheSame(v)
+	x.vacuous, x.blunt = b.asksTheSame(v), b.blunt()
 	switch threshold := b.o.Threshold; {
-	case x.vacuous:
+	case x.vacuous, x.blunt:
 		x.State = Open
 	case float64(effect.High) < threshold:
 		x.State = Same
@@ -436,7 +442,11 @@ func (b *book) view(v int) *View {
 	return x
 }
 
-// within are the answers to the reference and to another view of one object, for the excess; nil where there are too few.
+// blunt tells whether no answers could differ by more than the threshold allows.
+func (b *book) blunt() bool { return !b.numbers && b.o.Threshold >= 1 }
+
+// within are the answers to the reference and to another view of one object, for the excess; nil where there are too
+// few.
 // Rounds with a seed ask both with it, so that their answers are no two draws: then a round tells where both were
 // answered, and there have to be two seeds. Where all rounds have one seed, what they differ by is not of the seed.
 func (b *book) within(still, moved answered) *twosample.Within {
@@ -662,10 +672,8 @@ func (b *book) before() *Contract {
 	if b.o.Before == nil {
 		return nil
 	}
-	for _, m := range b.o.Before.Models {
-		if m.Name == b.Model {
-			return m.Contract
-		}
+	if m := b.o.Before.Of(b.Model); m != nil {
+		return m.Contract
 	}
 	return nil
 }
@@ -806,6 +814,11 @@ func (b *book) verdict(m *Model) {
 			m.Reasons = append(m.Reasons, "the view "+v.Name+" is answered otherwise")
 		case Open:
 			open++
+			if v.blunt {
+				m.Reasons = append(m.Reasons, fmt.Sprintf("answers are labels, which differ by 1 at most, so that an "+
+					"excess of %s shows nothing of the view %s", words.Figures(b.o.Threshold), v.Name))
+				break
+			}
 			if v.vacuous {
 				m.Reasons = append(m.Reasons, "the view "+v.Name+" asks the same as "+b.Views[b.o.Reference]+
 					" of every object, so that nothing is shown of it")
@@ -846,12 +859,38 @@ func (b *book) verdict(m *Model) {
 		m.Reasons = append(m.Reasons, fmt.Sprintf("%s of the questions have no answer, more than %s",
 			words.Percent(share), words.Percent(mostFailed)))
 	}
+	if reasons := b.silent(); len(reasons) > 0 {
+		m.Reasons = append(m.Reasons, reasons...)
+		if m.Verdict != document.Failed {
+			m.Verdict = document.NeedsAttention
+		}
+	}
 	if slices.ContainsFunc(m.Outcomes, func(o Count) bool { return o.Name == NotFinite.Name }) {
 		m.Reasons = append(m.Reasons, "there are answers that are not finite")
 		if m.Verdict != document.Failed {
 			m.Verdict = document.NeedsAttention
 		}
 	}
+}
+
+// silent names the views that too many questions about have no answer; none where that is so of all of them, as of the
+// whole.
+func (b *book) silent() []string {
+	var all []string
+	for v, n := range b.asked {
+		if share := float64(n-b.told[v]) / float64(n); n > 0 && !(share <= mostFailed) {
+			all = append(all, fmt.Sprintf("%s of the questions about the view %s have no answer, more than %s",
+				words.Percent(share), b.Views[v], words.Percent(mostFailed)))
+		}
+	}
+	if len(all) == len(b.Views) {
+		return nil
+	}
+	const most = 5 // reasons that are shown
+	if n := len(all) - most; n > 0 {
+		all = append(all[:most], fmt.Sprintf("so it is of %s more", words.Plural(n, "view", "views")))
+	}
+	return all
 }
 
 // size says an estimate over the centred scale in the unit of the answer, and as a share of that scale.

@@ -153,6 +153,8 @@ type View struct {
 	State string `json:"state,omitempty" jsonschema:"enum=same,enum=differs,enum=open"`
 	// the view is asked with the very inputs of the reference
 	vacuous bool
+	// nothing is above the threshold
+	blunt bool
 }
 
 // The states of a view.

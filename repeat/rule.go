@@ -149,6 +149,9 @@ func ParseRules(texts []string) (*Normaliser, error) {
 	return n, nil
 }
 
+// Numbers tells whether what is left of a text is a number.
+func (n *Normaliser) Numbers() bool { return n.number }
+
 // RulesHelp are the rules, a line for each.
 func RulesHelp() string {
 	var out strings.Builder
