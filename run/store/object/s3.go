@@ -78,8 +78,14 @@ func Open(ctx context.Context, at Address, o Options) (Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", at, err)
 	}
+	secure := u.Scheme == "https"
+	if o.Transport == nil {
+		if o.Transport, err = minio.DefaultTransport(secure); err != nil {
+			return nil, fmt.Errorf("%s: %w", at, err)
+		}
+	}
 	mo := &minio.Options{
-		Creds: creds, Secure: u.Scheme == "https", Transport: o.Transport, MaxRetries: o.Tries,
+		Creds: creds, Secure: secure, Transport: settled{o.Transport}, MaxRetries: o.Tries,
 		Region: os.Getenv("AWS_REGION"), BucketLookup: minio.BucketLookupAuto,
 	}
 	if mo.Region == "" {

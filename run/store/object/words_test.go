@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"nero/run/store"
 	"nero/run/store/object"
@@ -103,6 +106,58 @@ func TestAnswers(t *testing.T) {
 	if err == nil || away || !strings.Contains(err.Error(), "http://") {
 		t.Errorf("without encryption: %v", err)
 	}
+}
+
+// hasty is a transport that answers before it has read what is sent, as net/http may: the first tries are refused.
+type hasty struct {
+	reading  atomic.Bool
+	tries    atomic.Int64
+	overlaps atomic.Int64
+	bodies   sync.Map
+}
+
+func (h *hasty) RoundTrip(q *http.Request) (*http.Response, error) {
+	n := h.tries.Add(1)
+	if !h.reading.CompareAndSwap(false, true) {
+		h.overlaps.Add(1)
+	}
+	go func() {
+		time.Sleep(20 * time.Millisecond) // the pause before a try is often shorter
+		text, _ := io.ReadAll(q.Body)
+		h.bodies.Store(n, len(text))
+		h.reading.Store(false)
+		_ = q.Body.Close()
+	}()
+	a := &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Request: q}
+	text := "<Error><Code>SlowDown</Code></Error>"
+	switch n {
+	case 2:
+		return nil, io.ErrUnexpectedEOF
+	case 3:
+		a.StatusCode, text = http.StatusMovedPermanently, "<Error><Code>PermanentRedirect</Code></Error>"
+	}
+	a.Body = io.NopCloser(strings.NewReader(text))
+	return a, nil
+}
+
+// TestHaste refuses objects before they are read: no try, and no word about it, comes before the body of the last one
+// is let go, and each sends all of it.
+func TestHaste(t *testing.T) {
+	named(t, "http://storage.example")
+	h := &hasty{}
+	data := make([]byte, 100_000)
+	err := open(t, object.Options{Tries: 3, Transport: h}).Put(t.Context(), "x", data, false)
+	if err == nil || !strings.Contains(err.Error(), "AWS_REGION") || h.reading.Load() || h.overlaps.Load() != 0 ||
+		h.tries.Load() != 3 {
+		t.Errorf("%v; %d tries, %d before the last was done, one still reads: %v", err, h.tries.Load(),
+			h.overlaps.Load(), h.reading.Load())
+	}
+	h.bodies.Range(func(n, size any) bool {
+		if got, ok := size.(int); !ok || got < len(data) {
+			t.Errorf("try %d sent %d bytes of %d", n, size, len(data))
+		}
+		return true
+	})
 }
 
 func listed(ctx context.Context, b object.Store) error {
