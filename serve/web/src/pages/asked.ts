@@ -17,15 +17,6 @@ export function estimate(e: Estimate | undefined, say: (v: number | null | undef
   return e.low === null || e.high === null ? `${say(e.value)} (any)` : `${say(e.value)} (${say(e.low)} to ${say(e.high)})`;
 }
 
-/** A verdict or a state, with a sign that needs no colour. */
-export function signOf(word: string): readonly [sign: string, kind: string] {
-  const known: Readonly<Record<string, readonly [string, string]>> = {
-    PASS: ['✓', 'pass'], same: ['✓', 'pass'], kept: ['✓', 'pass'], FAIL: ['✗', 'fail'], differs: ['✗', 'fail'], broken: ['✗', 'fail'],
-    NEEDS_ATTENTION: ['!', 'attention'], open: ['?', 'attention'],
-  };
-  return known[word] ?? ['–', 'none'];
-}
-
 /** By what objects are ranked. */
 export type Rank = 'agreement' | 'over_views' | 'error';
 

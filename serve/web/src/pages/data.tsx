@@ -7,23 +7,11 @@ import { CurvePlot, Frame } from '../render/chart';
 import { onDisc } from '../render/path';
 import { count, num } from '../render/text';
 import { aucCurve, cellWords, changed, labelCurve, roseOf, worst } from './census';
-import { Card, choose, Scroll, SheetPage } from './sheets';
+import { Card, choose, Scroll, SheetPage, Verdict } from './sheets';
 
 /** The page of data. */
 export function DataPage({ s }: { s: State }) {
   return <SheetPage s={s} kind="data" none="There is no report on data here: nero data STUDY -o data.json makes one, and nero serve data.json shows it." draw={(a) => <Data s={s} r={a.document as Report} />} />;
-}
-
-const signs: Readonly<Record<string, readonly [sign: string, kind: string]>> = {
-  symmetric: ['✓', 'pass'], stable: ['✓', 'pass'], alike: ['✓', 'pass'], safe: ['✓', 'pass'],
-  posed: ['✗', 'fail'], different: ['✗', 'fail'], unsafe: ['✗', 'fail'],
-  approximate: ['!', 'attention'], undecided: ['?', 'attention'], unclear: ['?', 'attention'],
-};
-
-/** A word with a sign that needs no colour. */
-function Word({ word }: { word: string }) {
-  const [sign, kind] = signs[word] ?? ['–', 'none'];
-  return <span class={`verdict ${kind}`}><span aria-hidden="true">{sign}</span> {word}</span>;
 }
 
 function Data({ s, r }: { s: State; r: Report }) {
@@ -32,7 +20,7 @@ function Data({ s, r }: { s: State; r: Report }) {
   return (
     <>
       <section class="card summary" aria-labelledby="data-title">
-        <h2 id="data-title">{r.data} under {r.group} <span class="sub"><Word word={r.state} />{r.survive && <> labels: <Word word={r.survive} /></>}</span></h2>
+        <h2 id="data-title">{r.data} under {r.group} <span class="sub"><Verdict word={r.state} />{r.survive && <> labels: <Verdict word={r.survive} /></>}</span></h2>
         <p class="answer">{r.sentence}</p>
         {r.do && <p class="gist">{r.do}</p>}
         <p class="note">{count(r.samples)} samples{r.value ? `, of each ${r.value} alone` : ''}; {r.measure}, the identity left out. A classifier reads {r.reading}{r.learned_fit ? `, and learned from ${count(r.learned_fit)} others` : ''}.</p>
@@ -68,9 +56,9 @@ function Data({ s, r }: { s: State; r: Report }) {
               const f = r.labels?.elements[k];
               return (
                 <tr key={e.name}>
-                  <th scope="row">{e.name}</th><td class="words"><Word word={e.state} /></td><td>{num(e.auc?.value)}</td><td>[{num(e.auc?.low)}, {num(e.auc?.high)}]</td>
+                  <th scope="row">{e.name}</th><td class="words"><Verdict word={e.state} /></td><td>{num(e.auc?.value)}</td><td>[{num(e.auc?.low)}, {num(e.auc?.high)}]</td>
                   <td>{e.twin ? num(e.twin.value) : 'nothing resampled'}</td><td>{e.twin ? `[${num(e.twin.low)}, ${num(e.twin.high)}]` : ''}</td>
-                  {f && <><td class="words"><Word word={f.state} /></td><td class="words wrap">{(f.of_classes ?? []).filter((c) => c.state === 'unsafe').map((c) => `${c.class} becomes ${c.into} (${c.count} of ${c.n})`).join('; ')}</td></>}
+                  {f && <><td class="words"><Verdict word={f.state} /></td><td class="words wrap">{(f.of_classes ?? []).filter((c) => c.state === 'unsafe').map((c) => `${c.class} becomes ${c.into} (${c.count} of ${c.n})`).join('; ')}</td></>}
                 </tr>
               );
             })}</tbody>
@@ -155,7 +143,7 @@ function Matrix({ s, l, caption }: { s: State; l: Labels; caption: readonly stri
           <label class="field">Element <select value={f.name} onChange={(e) => choose(s, 'at', e.currentTarget.value)}>{l.elements.map((x) => <option key={x.name} value={x.name}>{x.name}: {x.state}</option>)}</select></label>
           <input type="range" min={0} max={names.length - 1} value={k} aria-label="Element, in the order of the plan" aria-valuetext={f.name} onInput={(e) => go(Number(e.currentTarget.value))} />
         </div>
-        <p><Word word={f.state} /> at {f.name}: {changed(f) === null ? '' : `${(100 * (changed(f) ?? 0)).toFixed(1)} % of the labels change, ${(100 * (changed(l.rest) ?? 0)).toFixed(1)} % at rest.`}{f.error ? ` the error is ${num(f.error.mean)} deviations, ${num(l.rest.error?.mean)} at rest.` : ''}</p>
+        <p><Verdict word={f.state} /> at {f.name}: {changed(f) === null ? '' : `${(100 * (changed(f) ?? 0)).toFixed(1)} % of the labels change, ${(100 * (changed(l.rest) ?? 0)).toFixed(1)} % at rest.`}{f.error ? ` the error is ${num(f.error.mean)} deviations, ${num(l.rest.error?.mean)} at rest.` : ''}</p>
         {m && classes.length <= 30 ? (
           <>
             <div class="scroll wide matrix" tabIndex={0} role="group" aria-label={`Labels at ${f.name}. Arrow keys go through the cells.`} onKeyDown={key} onPointerLeave={() => setCell(null)}>
@@ -170,7 +158,7 @@ function Matrix({ s, l, caption }: { s: State; l: Labels; caption: readonly stri
             <output class="at" aria-live="polite">{cell ? cellWords(f, classes, cell[0], cell[1]) : ''}</output>
           </>
         ) : (
-          <ul>{(f.of_classes ?? []).filter((c) => c.into).slice(0, 30).map((c) => <li key={c.class}>{c.class} becomes {c.into}: {c.count} of {c.n}, <Word word={c.state} /></li>)}</ul>
+          <ul>{(f.of_classes ?? []).filter((c) => c.into).slice(0, 30).map((c) => <li key={c.class}>{c.class} becomes {c.into}: {c.count} of {c.n}, <Verdict word={c.state} /></li>)}</ul>
         )}
       </Frame>
     </div>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Generators, Model, Plane, Report } from '../core/embedding';
-import { along, chosen, counted, estimated, lengthCurve, moveTable, nearCurve, orbitsOf, percent, planeOf, planeTable, ratioCurve, signOf } from './featured';
+import { along, chosen, counted, estimated, lengthCurve, moveTable, nearCurve, orbitsOf, percent, planeOf, planeTable, ratioCurve } from './featured';
 
 const e = (value: number | null, low: number | null = null, high: number | null = null) => ({ value, low, high });
 const model = (name: string, more: Partial<Model> = {}): Model => ({ model: name, sha256: 'd', value: 'v', width: 4, state: 'move', sentence: 's', constant_units: 0, ...more });
@@ -67,6 +67,4 @@ test('numbers in words', () => {
   assert.equal(counted(e(2, 2, 3)), '2 [2, 3]');
   assert.equal(estimated(e(0.5)), '0.500');
   assert.equal(estimated(undefined), '');
-  assert.equal(signOf('lost')[1], 'fail');
-  assert.equal(signOf('new word')[1], 'none');
 });

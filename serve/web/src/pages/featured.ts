@@ -8,14 +8,6 @@ import { interval, num } from '../render/text';
 /** The model that is shown: the chosen one, else the first. */
 export const chosen = (r: Report, name: string): Model | undefined => r.features.find((m) => m.model === name) ?? r.features[0];
 
-/** A state, with a sign that needs no colour. That features move is neither good nor bad. */
-export function signOf(word: string): readonly [sign: string, kind: string] {
-  const known: Readonly<Record<string, readonly [string, string]>> = {
-    stay: ['✓', 'pass'], move: ['→', 'none'], lost: ['✗', 'fail'], collapsed: ['✗', 'fail'], 'not finite': ['✗', 'fail'], undecided: ['?', 'attention'], compatible: ['✓', 'pass'], worse: ['✗', 'fail'],
-  };
-  return known[word] ?? ['–', 'none'];
-}
-
 /** A share as a percentage. */
 export const percent = (x: number | null | undefined): string => (typeof x === 'number' ? `${Math.round(x * 1000) / 10} %` : 'undefined');
 

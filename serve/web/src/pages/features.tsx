@@ -6,17 +6,12 @@ import { saveTable } from '../core/export';
 import type { State } from '../core/state';
 import { CurvePlot, Frame, Mark } from '../render/chart';
 import { count, num } from '../render/text';
-import { beyondWords, chosen, counted, estimated, generatorFacts, heldCurve, lengthCurve, mapCurve, moveTable, orbitsOf, percent, planeOf, planeTable, nearCurve, ratioCurve, recallTable, releaseFacts, retrievalWords, signOf, splitCurve } from './featured';
-import { Card, choose, Models, Scroll, SheetPage } from './sheets';
+import { beyondWords, chosen, counted, estimated, generatorFacts, heldCurve, lengthCurve, mapCurve, moveTable, orbitsOf, percent, planeOf, planeTable, nearCurve, ratioCurve, recallTable, releaseFacts, retrievalWords, splitCurve } from './featured';
+import { Card, choose, Models, Scroll, SheetPage, Verdict } from './sheets';
 
 /** The page of features. */
 export function FeaturesPage({ s }: { s: State }) {
   return <SheetPage s={s} kind="embed" none="Nothing is known of features here: nero embed STUDY -o embedding.json looks at them, and nero serve embedding.json shows it." draw={(a) => <Features s={s} r={a.document as Report} />} />;
-}
-
-function Word({ word }: { word: string }) {
-  const [sign, kind] = signOf(word);
-  return <span class={`verdict ${kind}`}><span aria-hidden="true">{sign}</span> {word}</span>;
 }
 
 function Features({ s, r }: { s: State; r: Report }) {
@@ -24,7 +19,7 @@ function Features({ s, r }: { s: State; r: Report }) {
   if (!m) return <p class="empty">This report is of no model.</p>;
   return (
     <>
-      <Models s={s} names={r.features.map((x) => x.model)} now={m.model} badge={(k) => <Word word={r.features[k]!.state} />} />
+      <Models s={s} names={r.features.map((x) => x.model)} now={m.model} badge={(k) => <Verdict word={r.features[k]!.state} />} />
       <One key={m.model} s={s} r={r} m={m} />
     </>
   );
@@ -37,7 +32,7 @@ function One({ s, r, m }: { s: State; r: Report; m: Model }) {
   return (
     <>
       <section class="card summary" aria-labelledby="features-title">
-        <h2 id="features-title">{m.model} <span class="sub"><Word word={m.state} /></span></h2>
+        <h2 id="features-title">{m.model} <span class="sub"><Verdict word={m.state} /></span></h2>
         <p class="answer">{m.sentence}</p>
         <p class="note">{count(m.width)} numbers of {m.value}{m.effective_rank ? `, effective rank ${estimated(m.effective_rank)}` : ''}, {count(m.constant_units)} never change. {r.group}: {r.measure}. {r.samples.fit > 0 && `Fitted on ${count(r.samples.fit)} samples, chosen on ${count(r.samples.choose)}; what stands here is of ${count(r.samples.confirm)} others (${count(r.samples.objects_confirm)} objects). `}Intervals over objects of {percent(r.confidence)}.</p>
       </section>
@@ -241,7 +236,7 @@ function Release({ a, model, caption }: { a: Against; model: string; caption: re
   const held = useMemo(() => heldCurve(a), [a]);
   return (
     <Card id="release" title={`Can ${a.model} read the index of ${model}?`}>
-      <p><Word word={a.index} /> {a.why ?? a.reading}.</p>
+      <p><Verdict word={a.index} /> {a.why ?? a.reading}.</p>
       {a.why === undefined && <div class="plots">
         <dl class="facts">{releaseFacts(a).map(([k, v]) => <div key={k}><dt>{k}</dt><dd>{v}</dd></div>)}</dl>
         {held && <CurvePlot title="Held near a turn" curve={held} caption={caption} file={['features', model, 'turn']} note="What maps explain of the old features, the further they may be from a turn." />}
@@ -252,7 +247,7 @@ function Release({ a, model, caption }: { a: Against; model: string; caption: re
           <Scroll label="What queries find" high>
             <table>
               <thead><tr><th scope="col" class="words">through</th><th scope="col" class="words">right</th><th scope="col">among</th><th scope="col">new finds</th><th scope="col">old finds</th><th scope="col">difference</th><th scope="col">a guess</th><th scope="col" class="words">state</th></tr></thead>
-              <tbody>{a.backward.map((b, k) => <tr key={k}><th scope="row" class="words">{b.adapter}</th><td class="words wrap">{b.right}</td><td>{count(b.k)}</td><td>{num(b.new)}</td><td>{num(b.old)}</td><td>{estimated(b.difference)}</td><td>{num(b.chance)}</td><td class="words"><Word word={b.state} /></td></tr>)}</tbody>
+              <tbody>{a.backward.map((b, k) => <tr key={k}><th scope="row" class="words">{b.adapter}</th><td class="words wrap">{b.right}</td><td>{count(b.k)}</td><td>{num(b.new)}</td><td>{num(b.old)}</td><td>{estimated(b.difference)}</td><td>{num(b.chance)}</td><td class="words"><Verdict word={b.state} /></td></tr>)}</tbody>
             </table>
           </Scroll>
         </>

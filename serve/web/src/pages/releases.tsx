@@ -6,17 +6,12 @@ import type { State } from '../core/state';
 import type { Report, Series } from '../core/watch';
 import { CurvePlot, finite } from '../render/chart';
 import { count, interval, num } from '../render/text';
-import { adds, chosen, evidenceCurve, nameOf, pointTable, signOf, valueCurve } from './series';
-import { Card, choose, Command, Scroll, SheetPage } from './sheets';
+import { adds, chosen, evidenceCurve, nameOf, pointTable, valueCurve } from './series';
+import { Card, choose, Command, Scroll, SheetPage, Verdict } from './sheets';
 
 /** The page of releases. */
 export function ReleasesPage({ s }: { s: State }) {
   return <SheetPage s={s} kind="watch" none="No releases are watched here: nero watch AUDITS -o FOLDER judges them together, and nero serve FOLDER shows it." draw={(a) => <Releases s={s} r={a.document as Report} />} />;
-}
-
-function Word({ word }: { word: string }) {
-  const [sign, kind] = signOf(word);
-  return <span class={`verdict ${kind}`}><span aria-hidden="true">{sign}</span> {word}</span>;
 }
 
 function Releases({ s, r }: { s: State; r: Report }) {
@@ -24,7 +19,7 @@ function Releases({ s, r }: { s: State; r: Report }) {
   return (
     <>
       <section class="card summary" aria-labelledby="watch-title">
-        <h2 id="watch-title">Releases <span class="sub"><Word word={r.state} /></span></h2>
+        <h2 id="watch-title">Releases <span class="sub"><Verdict word={r.state} /></span></h2>
         <p class="answer">{r.sentence}</p>
         <p class="note">{count(r.audits)} audits and {count(r.runs)} runs, ordered by {r.by}. Same inputs: each against the reference ({r.reference}), input by input; a change for the worse of up to {num((r.allow ?? 0) * 100)} % is allowed. New inputs: at most {num((r.rate ?? 0) * 100)} % of them may have an error above the limit, and an alarm stays. The probability of any false alarm of a study is at most {num(r.alarm)}, however many releases there are.</p>
       </section>
@@ -36,7 +31,7 @@ function Releases({ s, r }: { s: State; r: Report }) {
               <tbody>{r.series.map((x) => (
                 <tr key={x.key} class={x === now ? 'now' : undefined}>
                   <th scope="row" class="words"><button class="link" aria-pressed={x === now} onClick={() => choose(s, 'series', x.key)}>{nameOf(x)}</button></th>
-                  <td class="words"><Word word={x.state} /></td><td>{x.points.length}</td><td class="words">{x.first_alarm?.release ?? ''}</td>
+                  <td class="words"><Verdict word={x.state} /></td><td>{x.points.length}</td><td class="words">{x.first_alarm?.release ?? ''}</td>
                 </tr>
               ))}</tbody>
             </table>
@@ -60,8 +55,8 @@ function One({ s, r, of }: { s: State; r: Report; of: Series }) {
   const caption = [nameOf(of), r.sentence], first = of.first_alarm, changed = of.changed ?? [], apart = of.apart ?? [];
   return (
     <Card id="series" title={nameOf(of)}>
-      <p><Word word={of.state} />{of.why ? ` ${of.why}` : ''}</p>
-      {of.course && <p><Word word={of.course.word} /> {of.course.sentence}</p>}
+      <p><Verdict word={of.state} />{of.why ? ` ${of.why}` : ''}</p>
+      {of.course && <p><Verdict word={of.course.word} /> {of.course.sentence}</p>}
       {first && (
         <>
           <p>First alarm at release {first.release} ({first.place} of {first.of}, {count(first.n)} objects): {first.message}.</p>
@@ -86,7 +81,7 @@ function One({ s, r, of }: { s: State; r: Report; of: Series }) {
               {adds(of) && <td>{count(p.failed ?? 0)}</td>}
               <td>{num(p.value)} {interval(p.low, p.high)}</td>
               {!adds(of) && <td>{p.change && finite(p.change.value) ? `${num(p.change.value)} ${interval(p.change.low, p.change.high)}` : ''}</td>}
-              <td class="words wrap"><Word word={p.state} /> {p.why}</td>
+              <td class="words wrap"><Verdict word={p.state} /> {p.why}</td>
             </tr>
           ))}</tbody>
         </table>

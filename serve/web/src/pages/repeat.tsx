@@ -4,32 +4,28 @@ import { useMemo, useState } from 'preact/hooks';
 import { saveTable } from '../core/export';
 import type { Asked, Contract, Correct, Model, Report } from '../core/repeat';
 import type { State } from '../core/state';
+import { signOf } from '../core/verdict';
 import { CurvePlot, finite, Frame, useWidth } from '../render/chart';
 import { makeScale } from '../render/scale';
 import { count, num } from '../render/text';
-import { courseCurve, digitCurve, effectOf, estimate, objectTable, objectWords, percent, ranked, ranks, ranksOf, rightWord, signOf, sizeOf, span, squares, viewTable, viewWords, type Rank } from './asked';
-import { Card, choose, Models, Scroll, SheetPage } from './sheets';
+import { courseCurve, digitCurve, effectOf, estimate, objectTable, objectWords, percent, ranked, ranks, ranksOf, rightWord, sizeOf, span, squares, viewTable, viewWords, type Rank } from './asked';
+import { Card, choose, Models, Scroll, SheetPage, Verdict } from './sheets';
 
 /** The page of repeats. */
 export function RepeatPage({ s }: { s: State }) {
   return <SheetPage s={s} kind="repeat" none="Nobody was asked again here: nero repeat STUDY -o FOLDER asks models the same several times, and nero serve FOLDER shows it." draw={(a) => <Repeated s={s} r={a.document as Report} />} />;
 }
 
-function Word({ word }: { word: string }) {
-  const [sign, kind] = signOf(word);
-  return <span class={`verdict ${kind}`}><span aria-hidden="true">{sign}</span> {word.replace(/_/g, ' ')}</span>;
-}
-
 function Repeated({ s, r }: { s: State; r: Report }) {
   const m = r.models.find((x) => x.name === s.place.detail.value['model']) ?? r.models[0]!, caption = [m.name, m.sentence];
   return (
     <>
-      <Models s={s} names={r.models.map((x) => x.name)} now={m.name} badge={(k) => <Word word={r.models[k]!.verdict} />} />
+      <Models s={s} names={r.models.map((x) => x.name)} now={m.name} badge={(k) => <Verdict word={r.models[k]!.verdict} />} />
       <section class="card summary" aria-labelledby="repeat-title">
-        <h2 id="repeat-title">{m.name} <span class="sub"><Word word={m.verdict} />{m.place && m.place !== m.name ? ` ${m.place}` : ''}</span></h2>
+        <h2 id="repeat-title">{m.name} <span class="sub"><Verdict word={m.verdict} />{m.place && m.place !== m.name ? ` ${m.place}` : ''}</span></h2>
         <p class="answer">{m.sentence}</p>
         {(m.reasons ?? []).length > 0 && <ul>{m.reasons!.map((x) => <li key={x}>{x}</li>)}</ul>}
-        {m.cached && <p><Word word="open" /> {m.cached}.</p>}
+        {m.cached && <p><Verdict word="open" /> {m.cached}.</p>}
         <p class="note">{count(m.questions)} questions: {count(m.objects.length)} objects, {r.views.length > 1 ? `${count(r.views.length)} views compared with ${r.reference}` : 'one view'}, each asked {r.times === 1 ? 'once' : `${r.times} times`} in an order of seed {r.seed}. Confidence {percent(r.confidence)}.{(r.normalise ?? []).length > 0 ? ` Texts are compared after ${r.normalise!.join(', ')}.` : ''}</p>
       </section>
       {(m.outcomes.length > 1 || m.outcomes[0]!.name !== 'answered') && <Outcomes m={m} />}
@@ -190,7 +186,7 @@ function Views({ r, m, caption }: { r: Report; m: Model; caption: readonly strin
       <Scroll label="Views" high>
         <table>
           <thead><tr><th scope="col" class="words">view</th><th scope="col">objects</th><th scope="col">answers differ</th>{by && <th scope="col">more than by chance</th>}{by && <th scope="col">p (Holm)</th>}{views.some((v) => v.accuracy) && <th scope="col">right</th>}<th scope="col" class="words">state</th></tr></thead>
-          <tbody>{views.map((v, k) => <tr key={v.name} class={k === at ? 'now' : undefined}><th scope="row" class="words">{v.name}</th><td>{count(v.objects)}</td><td>{v.reference ? '' : estimate(v.difference, say)}</td>{by && <td>{v.reference ? '' : estimate(v.excess, num)}</td>}{by && <td>{v.p_holm === undefined ? '' : num(v.p_holm)}</td>}{views.some((x) => x.accuracy) && <td>{estimate(v.accuracy, percent)}</td>}<td class="words">{v.reference ? 'reference' : <Word word={v.state ?? ''} />}</td></tr>)}</tbody>
+          <tbody>{views.map((v, k) => <tr key={v.name} class={k === at ? 'now' : undefined}><th scope="row" class="words">{v.name}</th><td>{count(v.objects)}</td><td>{v.reference ? '' : estimate(v.difference, say)}</td>{by && <td>{v.reference ? '' : estimate(v.excess, num)}</td>}{by && <td>{v.p_holm === undefined ? '' : num(v.p_holm)}</td>}{views.some((x) => x.accuracy) && <td>{estimate(v.accuracy, percent)}</td>}<td class="words">{v.reference ? 'reference' : <Verdict word={v.state ?? ''} />}</td></tr>)}</tbody>
         </table>
       </Scroll>
     </div>
@@ -220,8 +216,8 @@ function Promise({ c, caption }: { c: Contract; caption: readonly string[] }) {
         <table>
           <thead><tr><td /><th scope="col" class="words">state</th><th scope="col">{many}</th><th scope="col">above</th><th scope="col" class="words">what is shown</th></tr></thead>
           <tbody>
-            <tr><th scope="row" class="words">these {many}</th><td class="words"><Word word={c.fixed.state} /></td><td>{count(c.fixed.n)}</td><td>{count(c.fixed.over)}</td><td class="words wrap">the share lies above {percent(c.fixed.low)} and below {percent(c.fixed.high)}{c.fixed.need ? `; about ${count(c.fixed.need)} decide` : ''}</td></tr>
-            <tr><th scope="row" class="words">all so far</th><td class="words"><Word word={c.stream.state} /></td><td>{count(c.stream.n)}</td><td>{count(c.stream.over)}</td><td class="words wrap">{c.stream.decided_at ? `decided after ${count(c.stream.decided_at)}` : 'not decided yet'}{c.stream.known ? `; ${count(c.stream.known)} were known before and are no new evidence` : ''}</td></tr>
+            <tr><th scope="row" class="words">these {many}</th><td class="words"><Verdict word={c.fixed.state} /></td><td>{count(c.fixed.n)}</td><td>{count(c.fixed.over)}</td><td class="words wrap">the share lies above {percent(c.fixed.low)} and below {percent(c.fixed.high)}{c.fixed.need ? `; about ${count(c.fixed.need)} decide` : ''}</td></tr>
+            <tr><th scope="row" class="words">all so far</th><td class="words"><Verdict word={c.stream.state} /></td><td>{count(c.stream.n)}</td><td>{count(c.stream.over)}</td><td class="words wrap">{c.stream.decided_at ? `decided after ${count(c.stream.decided_at)}` : 'not decided yet'}{c.stream.known ? `; ${count(c.stream.known)} were known before and are no new evidence` : ''}</td></tr>
           </tbody>
         </table>
       </Scroll>

@@ -50,11 +50,3 @@ export function pointTable(s: Series): Table {
     rows: s.points.map((p) => [p.release, p.file, p.n, ...more.map((m) => p[m] ?? 0), p.value, p.low, p.high, p.change?.value ?? null, p.change?.low ?? null, p.change?.high ?? null, p.state, p.why ?? '']),
   };
 }
-
-/** A state, or what a training comes to, with a sign that needs no colour. */
-export function signOf(word: string): readonly [sign: string, kind: string] {
-  const known: Readonly<Record<string, readonly [string, string]>> = {
-    ok: ['✓', 'pass'], improved: ['✓', 'pass'], kept: ['✓', 'pass'], learned: ['✓', 'pass'], alarm: ['✗', 'fail'], lost: ['✗', 'fail'], empty: ['✗', 'fail'], open: ['?', 'attention'],
-  };
-  return known[word] ?? ['–', 'none'];
-}

@@ -7,6 +7,7 @@ import { copy } from '../core/export';
 import { Slot } from '../core/slot';
 import type { State } from '../core/state';
 import type { SheetName } from '../core/url';
+import { signOf } from '../core/verdict';
 import { sheetAddress, sheetOf, titles } from './sheet';
 
 /** The page of a sheet of a kind: draw is given what the command wrote. */
@@ -44,6 +45,12 @@ export function SheetPage({ s, kind, none, draw }: { s: State; kind: SheetName; 
       )}
     </div>
   );
+}
+
+/** A word that judges, with its sign. */
+export function Verdict({ word }: { word: string }) {
+  const [sign, kind] = signOf(word);
+  return <span class={`verdict ${kind}`}><span aria-hidden="true">{sign}</span> {word.replace(/_/g, ' ')}</span>;
 }
 
 /** Changes what is chosen on the page; an empty text is no choice. */

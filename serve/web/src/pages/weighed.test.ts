@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Aligned, Axis, Report, Symmetry } from '../core/weights';
-import { apartWords, axesOf, layerTable, lossCurve, noteOf, pathCurve, signOf } from './weighed';
+import { apartWords, axesOf, layerTable, lossCurve, noteOf, pathCurve } from './weighed';
 
 const on = (to_first: number, loss: number | null) => ({ to_first, to_second: 1 - to_first, loss });
 const aligned: Aligned = {
@@ -23,7 +23,6 @@ test('what is said of a symmetry beside its state', () => {
   assert.equal(noteOf(s), 'up to epsilon 1.0e-05; gradient along the weights 0.500; the weights alone: 36.00');
   assert.equal(noteOf({ ...s, exact_up_to: 'rounding', radial: undefined as never, alone: undefined as never, why: 'w' }), 'w');
   assert.deepEqual([apartWords({ error: 0, equal: true }), apartWords({ error: null, equal: false, bad: 'x' })], ['0, bit for bit', 'undefined']);
-  assert.deepEqual(['holds', 'different', 'untested', ''].map((w) => signOf(w)[1]), ['pass', 'fail', 'attention', 'none']);
 });
 
 test('axes that stay are counted by the reason', () => {

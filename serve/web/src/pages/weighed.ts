@@ -8,14 +8,6 @@ import { num } from '../render/text';
 /** How far answers moved, in words. */
 export const apartWords = (a: { error: number | null; equal: boolean; bad?: string }): string => (a.bad ? 'undefined' : a.equal ? '0, bit for bit' : num(a.error));
 
-/** A state or a verdict, with a sign that needs no colour. */
-export function signOf(word: string): readonly [sign: string, kind: string] {
-  const known: Readonly<Record<string, readonly [string, string]>> = {
-    holds: ['✓', 'pass'], refuted: ['✗', 'fail'], untested: ['?', 'attention'], 'same file': ['✓', 'pass'], 'same up to symmetries': ['✓', 'pass'], 'same function, other weights': ['✓', 'pass'], 'not told apart': ['?', 'attention'], different: ['✗', 'fail'],
-  };
-  return known[word] ?? ['–', 'none'];
-}
-
 /** What is said of a symmetry beside its state. */
 export function noteOf(s: Symmetry): string {
   return [

@@ -6,17 +6,12 @@ import type { State } from '../core/state';
 import type { Aligned, Canonical, Report } from '../core/weights';
 import { CurvePlot } from '../render/chart';
 import { count, num } from '../render/text';
-import { Card, Scroll, SheetPage } from './sheets';
-import { apartWords, axesOf, layerTable, lossCurve, noteOf, pathCurve, signOf } from './weighed';
+import { Card, Scroll, SheetPage, Verdict } from './sheets';
+import { apartWords, axesOf, layerTable, lossCurve, noteOf, pathCurve } from './weighed';
 
 /** The page of weights. */
 export function WeightsPage({ s }: { s: State }) {
   return <SheetPage s={s} kind="weights" none="Nothing is known of weights here: nero weights MODEL -o weights.json looks at them, and nero serve weights.json shows it." draw={(a) => <Weighed r={a.document as Report} />} />;
-}
-
-function Word({ word }: { word: string }) {
-  const [sign, kind] = signOf(word);
-  return <span class={`verdict ${kind}`}><span aria-hidden="true">{sign}</span> {word}</span>;
 }
 
 function Weighed({ r }: { r: Report }) {
@@ -24,7 +19,7 @@ function Weighed({ r }: { r: Report }) {
   return (
     <>
       <section class="card summary" aria-labelledby="weights-title">
-        <h2 id="weights-title">{names} {r.verdict && <span class="sub"><Word word={r.verdict} /></span>}</h2>
+        <h2 id="weights-title">{names} {r.verdict && <span class="sub"><Verdict word={r.verdict} /></span>}</h2>
         <p class="answer">{r.sentence}</p>
         <p class="note">{count(r.probes)} probes, {r.from}, seed {r.seed}; {r.models.map((m) => `${count(m.numbers)} numbers in ${m.name}`).join(', ')}. An error is the largest change of an answer over its centred scale s.</p>
       </section>
@@ -36,7 +31,7 @@ function Weighed({ r }: { r: Report }) {
             <table>
               <thead><tr><th scope="col" class="words">what</th><th scope="col" class="words">where</th><th scope="col">units</th><th scope="col" class="words">element</th><th scope="col">error</th><th scope="col" class="words">state</th></tr></thead>
               <tbody>{r.symmetries!.map((y, k) => (
-                <tr key={k}><th scope="row" class="words">{y.kind}</th><td class="words wrap">{y.where}{y.before ? ` before ${y.before}` : ''}</td><td>{count(y.units)}{y.blocks > 1 ? ` in each of ${count(y.blocks)}` : ''}</td><td class="words">{y.element}</td><td>{apartWords(y)}</td><td class="words wrap"><Word word={y.state} /> {noteOf(y)}</td></tr>
+                <tr key={k}><th scope="row" class="words">{y.kind}</th><td class="words wrap">{y.where}{y.before ? ` before ${y.before}` : ''}</td><td>{count(y.units)}{y.blocks > 1 ? ` in each of ${count(y.blocks)}` : ''}</td><td class="words">{y.element}</td><td>{apartWords(y)}</td><td class="words wrap"><Verdict word={y.state} /> {noteOf(y)}</td></tr>
               ))}</tbody>
             </table>
           </Scroll>
