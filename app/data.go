@@ -14,6 +14,7 @@ import (
 	"nero/data/dataset"
 	"nero/data/split"
 	"nero/internal/disk"
+	"nero/present/sheet"
 	"nero/present/words"
 	"nero/run/job"
 	"nero/run/workload"
@@ -41,18 +42,12 @@ const (
 )
 
 // DataFormats are the forms of a report on data, the preset first.
-func DataFormats() []string {
-	var names []string
-	for _, f := range census.Forms() {
-		names = append(names, f.Name)
-	}
-	return names
-}
+func DataFormats() []string { return sheet.Names(census.Forms()) }
 
 // DataResult is what was found out about data.
 type DataResult struct {
 	*census.Report
-	form *census.Form
+	form *sheet.Form[*census.Report]
 }
 
 // Write writes it in the form that was asked for.
@@ -73,7 +68,7 @@ func (a *App) Data(ctx context.Context, s *job.Study, o DataOptions) (*DataResul
 	if err := a.someWorkers(o.Workers); err != nil {
 		return nil, err
 	}
-	form, err := census.FormOf(cmp.Or(o.Format, census.Forms()[0].Name))
+	form, err := sheet.Find(census.Forms(), cmp.Or(o.Format, census.Forms()[0].Name))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.option("format"), err)
 	}
@@ -177,11 +172,11 @@ func sidesOf(w *workload.Workload) ([]split.Side, error) {
 
 // dataFile is the form of the file that is to be written, nil for none; before anything is worked on, it is seen to it
 // that it can be.
-func (a *App) dataFile(s *job.Study, out string) (*census.Form, error) {
+func (a *App) dataFile(s *job.Study, out string) (*sheet.Form[*census.Report], error) {
 	if out == "" {
 		return nil, nil //nolint:nilnil // none is a good answer
 	}
-	form, err := census.FormOf(out)
+	form, err := sheet.Of(census.Forms(), out)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.option("out"), err)
 	}

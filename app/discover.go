@@ -21,6 +21,7 @@ import (
 	"nero/model/decode"
 	"nero/model/interior"
 	"nero/model/onnx/vjp"
+	"nero/present/sheet"
 	"nero/run/eval"
 	"nero/run/job"
 	"nero/run/workload"
@@ -53,6 +54,9 @@ type DiscoverOptions struct {
 // discoverSamples is how many samples are asked where nobody says.
 const discoverSamples = 256
 
+// DiscoverFormats are the forms of a report on discoveries, the preset first.
+func DiscoverFormats() []string { return sheet.Names(discover.Forms()) }
+
 // DiscoverHelp are the parts that may be asked, a line for each.
 func DiscoverHelp() string { return discover.Help() }
 
@@ -62,7 +66,7 @@ func (o *DiscoverOptions) check(a *App) ([]discover.Part, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.option("what"), err)
 	}
-	if _, err := discover.FindForm(cmp.Or(o.Format, "text")); err != nil {
+	if _, err := sheet.Find(discover.Forms(), cmp.Or(o.Format, discover.Forms()[0].Name)); err != nil {
 		return nil, fmt.Errorf("%s: %w", a.option("format"), err)
 	}
 	if err := a.someWorkers(o.Workers); err != nil {
@@ -130,12 +134,8 @@ type DiscoverResult struct{ Report *discover.Report }
 
 // Write writes it in one of the names of [discover.Forms].
 func (r *DiscoverResult) Write(format string) ([]byte, error) {
-	f, err := discover.FindForm(cmp.Or(format, "text"))
-	if err != nil {
-		return nil, err
-	}
 	var b bytes.Buffer
-	err = f.Write(r.Report, &b)
+	err := writeForm(&b, discover.Forms(), format, r.Report)
 	return b.Bytes(), err
 }
 

@@ -712,12 +712,4 @@ func TestFormsAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 			}
 		}
 	}
-	for _, wrong := range []string{"pdf", "report.pdf"} {
-		if _, err := FormOf(wrong); err == nil {
-			t.Errorf("%s is a form", wrong)
-		}
-	}
-	if f, err := FormOf("a/b.HTML"); err != nil || f.Name != "html" {
-		t.Errorf("%v, %v", f, err)
-	}
 }

@@ -1,76 +1,39 @@
 package census
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"math"
-	"path/filepath"
 	"strconv"
 	"strings"
 
+	"nero/present/sheet"
 	"nero/present/words"
 )
 
-// Form is a way to write a report.
-type Form struct {
-	Name string
-	// Ending is that of the names of files.
-	Ending string
-	write  func(w io.Writer, r *Report) error
-}
-
 // Forms are all ways to write a report, the first that of a terminal.
-func Forms() []*Form {
-	return []*Form{
-		{"text", ".txt", writeText},
-		{"json", ".json", writeJSON},
-		{"markdown", ".md", writeMarkdown},
-		{"html", ".html", writeHTML},
+func Forms() []*sheet.Form[*Report] { return sheet.Forms((*Report).sheet) }
+
+// sheet is what people read of a report.
+func (r *Report) sheet() *sheet.Sheet {
+	s := &sheet.Sheet{
+		Title: r.Data + " under " + r.Group, Answer: []string{r.Sentence}, Parts: r.parts(), Style: figureStyle,
 	}
-}
-
-// FormOf is the form of a name, or of the ending of a file's name.
-func FormOf(name string) (*Form, error) {
-	var names, endings []string
-	for _, f := range Forms() {
-		if name == f.Name || strings.EqualFold(filepath.Ext(name), f.Ending) {
-			return f, nil
-		}
-		names, endings = append(names, f.Name), append(endings, f.Ending)
+	if r.Do != "" {
+		s.Answer = append(s.Answer, r.Do)
 	}
-	if filepath.Ext(name) == "" {
-		return nil, fmt.Errorf("%q is no form of a report: want one of %s", name, strings.Join(names, ", "))
+	if len(r.Notes) > 0 {
+		s.Parts = append(s.Parts, sheet.Part{Title: "Notes", Notes: r.Notes})
 	}
-	return nil, fmt.Errorf("%s: want a file that ends in one of %s", name, strings.Join(endings, ", "))
-}
-
-// Write writes a report.
-func (f *Form) Write(w io.Writer, r *Report) error { return f.write(w, r) }
-
-func writeJSON(w io.Writer, r *Report) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	e.SetEscapeHTML(false)
-	return e.Encode(r)
-}
-
-// part is a part of a report that people read.
-type part struct {
-	title string
-	// sentences before the table
-	text []string
-	// the first row is the head; nil for none
-	table [][]string
-	// sentences below it, on how to read it
-	notes []string
+	return s
 }
 
 // parts are what all forms for people show.
-func (r *Report) parts() []part {
-	all := []part{r.adviceParts(), r.dataPart(), r.exactPart()}
+func (r *Report) parts() []sheet.Part {
+	all := []sheet.Part{r.adviceParts(), r.dataPart(), r.exactPart()}
 	if r.Pose != nil {
-		all = append(all, part{title: "How the samples lie", text: []string{r.Pose.Sentence}, notes: r.Pose.notes()})
+		all = append(all, sheet.Part{
+			Title: "How the samples lie", Text: []string{r.Pose.Sentence}, Notes: r.Pose.notes(),
+		})
 	}
 	return append(all, r.labelParts()...)
 }
@@ -88,24 +51,24 @@ func (p *Pose) notes() []string {
 	return []string{out.String() + "."}
 }
 
-func (r *Report) adviceParts() part {
-	p := part{title: "What to do", table: [][]string{{"rule", "do", "because"}}}
+func (r *Report) adviceParts() sheet.Part {
+	p := sheet.Part{Title: "What to do", Table: [][]string{{"rule", "do", "because"}}}
 	for _, a := range r.Advice {
-		p.table = append(p.table, []string{a.Rule, a.Text, a.Because})
+		p.Table = append(p.Table, []string{a.Rule, a.Text, a.Because})
 	}
 	if len(r.Advice) == 0 {
-		p.table, p.text = nil, []string{"Nothing: no rule fits."}
+		p.Table, p.Text = nil, []string{"Nothing: no rule fits."}
 	}
 	return p
 }
 
-func (r *Report) dataPart() part {
-	p := part{
-		title: "Do moved samples look like the others?",
-		text: []string{fmt.Sprintf("%s under %s; %s, the identity left out. A classifier reads %s.",
+func (r *Report) dataPart() sheet.Part {
+	p := sheet.Part{
+		Title: "Do moved samples look like the others?",
+		Text: []string{fmt.Sprintf("%s under %s; %s, the identity left out. A classifier reads %s.",
 			words.Plural(r.Samples, "sample", "samples"), r.Group, r.Measure, r.reading()), r.valid()},
-		table: [][]string{{"element", "AUC", "interval", "there and back", "interval", ""}},
-		notes: []string{
+		Table: [][]string{{"element", "AUC", "interval", "there and back", "interval", ""}},
+		Notes: []string{
 			"AUC: how often a classifier ranks the moved one of two samples that it has not seen higher; 0.5 is a " +
 				"coin, 1 always. Intervals of 95 % over samples.",
 			fmt.Sprintf("There and back: what moving a sample there and back alone shows, where moving resamples. An "+
@@ -118,12 +81,13 @@ func (r *Report) dataPart() part {
 		if e.Twin != nil {
 			row[3], row[4] = number2(float64(e.Twin.Value)), e.Twin.text()
 		}
-		p.table = append(p.table, row)
+		p.Table = append(p.Table, row)
 	}
 	if c := r.Control; c != nil {
-		p.table = append(p.table, []string{"control", number2(float64(c.Value)), c.text(), "", "", r.controlled()})
-		p.notes = append(p.notes, "Control: samples moved by two random elements, which look alike whatever the data.")
+		p.Table = append(p.Table, []string{"control", number2(float64(c.Value)), c.text(), "", "", r.controlled()})
+		p.Notes = append(p.Notes, "Control: samples moved by two random elements, which look alike whatever the data.")
 	}
+	p.Figure = r.figure()
 	return p
 }
 
@@ -170,50 +134,52 @@ func (r *Report) valid() string {
 	return "They look the same at " + words.List(some(v.Names)) + "."
 }
 
-func (r *Report) exactPart() part {
-	p := part{title: "Is the whole group a symmetry of the data?"}
+func (r *Report) exactPart() sheet.Part {
+	p := sheet.Part{Title: "Is the whole group a symmetry of the data?"}
 	x := r.Exact
 	if x.Reason != "" {
-		p.text = []string{words.Capital(x.Reason) + "."}
+		p.Text = []string{words.Capital(x.Reason) + "."}
 		return p
 	}
-	p.text = []string{fmt.Sprintf("%s with %d copies each, moved by random elements, are compared with 999 sets of "+
+	p.Text = []string{fmt.Sprintf("%s with %d copies each, moved by random elements, are compared with 999 sets of "+
 		"such copies; the smallest p-value is %s.", words.Plural(x.Objects, "sample", "samples"), x.Copies,
 		pvalue(float64(x.P)))}
-	p.table = [][]string{{"statistic", "p-value", "corrected for several"}}
+	p.Table = [][]string{{"statistic", "p-value", "corrected for several"}}
 	for _, t := range x.Tests {
-		p.table = append(p.table, []string{t.Name, pvalue(float64(t.P)), pvalue(float64(t.Holm))})
+		p.Table = append(p.Table, []string{t.Name, pvalue(float64(t.P)), pvalue(float64(t.Holm))})
 	}
-	p.notes = []string{"If the data have the symmetry, a p-value is below 0.05 in one of twenty data sets, " +
+	p.Notes = []string{"If the data have the symmetry, a p-value is below 0.05 in one of twenty data sets, " +
 		"whatever their size."}
 	if x.Resampled {
-		p.notes[0] = "If the data have the symmetry, a p-value is below 0.05 in about one of twenty data sets: " +
+		p.Notes[0] = "If the data have the symmetry, a p-value is below 0.05 in about one of twenty data sets: " +
 			"moving resamples, so every copy, also that of a sample as it is, was resampled twice."
 	}
 	return p
 }
 
-func (r *Report) labelParts() []part {
+func (r *Report) labelParts() []sheet.Part {
 	title := "Do labels survive it?"
 	l := r.Labels
 	if l == nil {
-		return []part{{title: title, text: []string{words.Capital(r.NoLabels) + "."}}}
+		return []sheet.Part{{Title: title, Text: []string{words.Capital(r.NoLabels) + "."}}}
 	}
-	p := part{title: title, text: []string{fmt.Sprintf("%s moved, and the %d nearest of all others as they are say "+
-		"the label. %s.", words.Plural(l.Asked, "sample was", "samples were"), l.Neighbors, words.Capital(safely(r)))}}
+	p := sheet.Part{Title: title, Text: []string{fmt.Sprintf(
+		"%s moved, and the %d nearest of all others as they are say the label. %s.",
+		words.Plural(l.Asked, "sample was", "samples were"), l.Neighbors, words.Capital(safely(r)),
+	)}}
 	if l.Rest.Error != nil {
-		p.table = [][]string{{"element", "error", "grows by", "interval", ""}}
+		p.Table = [][]string{{"element", "error", "grows by", "interval", ""}}
 		for _, f := range append([]Fate{l.Rest}, l.Elements...) {
-			p.table = append(p.table, []string{
+			p.Table = append(p.Table, []string{
 				f.Name, number2(float64(f.Error.Mean)), number2(float64(f.Error.Growth.Value)), f.Error.Growth.text(),
 				f.State,
 			})
 		}
-		p.notes = []string{fmt.Sprintf("Error: of the mean of the neighbors' numbers, in deviations of the number "+
+		p.Notes = []string{fmt.Sprintf("Error: of the mean of the neighbors' numbers, in deviations of the number "+
 			"(%s). Unsafe: it grows by more than %g; safe: by no more.", words.Figures(float64(l.Deviation)), Allowed)}
-		return []part{p}
+		return []sheet.Part{p}
 	}
-	p.table = [][]string{{"element", "", "labels that change", "not clear"}}
+	p.Table = [][]string{{"element", "", "labels that change", "not clear"}}
 	for _, f := range l.Elements {
 		var changes []string
 		for i := range f.Classes {
@@ -221,10 +187,10 @@ func (r *Report) labelParts() []part {
 				changes = append(changes, c.text())
 			}
 		}
-		p.table = append(p.table, []string{f.Name, f.State, strings.Join(changes, "; "), strings.Join(some(f.Unclear),
+		p.Table = append(p.Table, []string{f.Name, f.State, strings.Join(changes, "; "), strings.Join(some(f.Unclear),
 			" ")})
 	}
-	p.notes = []string{
+	p.Notes = []string{
 		fmt.Sprintf("Unsafe: the share of a class with other neighbors than its own is more than %g above that at "+
 			"rest, beyond chance, and one class has most of them. Safe: it is no more than %g above. Not "+
 			"clear: between, or "+
@@ -232,20 +198,20 @@ func (r *Report) labelParts() []part {
 		"Labels are found by neighbors and not by a model: one that was trained with moved samples is no witness of " +
 			"what they look like.",
 	}
-	all := []part{p}
+	all := []sheet.Part{p}
 	worst := l.worst()
 	for _, f := range []*Fate{&l.Rest, worst} {
 		if f == nil || f.Matrix == nil || len(l.Classes) > 20 {
 			continue
 		}
-		m := part{title: "Labels and what the neighbors say: " + f.Name}
-		m.table = [][]string{append([]string{"label"}, l.Classes...)}
+		m := sheet.Part{Title: "Labels and what the neighbors say: " + f.Name}
+		m.Table = [][]string{append([]string{"label"}, l.Classes...)}
 		for i, row := range f.Matrix {
 			line := []string{l.Classes[i]}
 			for _, n := range row {
 				line = append(line, strconv.Itoa(n))
 			}
-			m.table = append(m.table, line)
+			m.Table = append(m.Table, line)
 		}
 		all = append(all, m)
 	}

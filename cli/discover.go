@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"strings"
+
 	"nero/app"
 
 	"github.com/spf13/cobra"
@@ -52,7 +54,8 @@ func (a *App) discover() *cobra.Command {
 	f.StringSliceVar(&o.What, "what", nil, "what to look for (default: all)")
 	f.IntVar(&o.Samples, "samples", 0, "samples to ask at most, of those to fit and to choose (default: 256)")
 	f.IntVar(&o.Most, "budget", 0, "predictions of each model at most (default: any number)")
-	f.StringVarP(&o.Format, "format", "f", "text", "text, markdown, html, json")
+	f.StringVarP(&o.Format, "format", "f", app.DiscoverFormats()[0],
+		strings.Join(app.DiscoverFormats(), ", "))
 	f.StringVarP(&o.Out, "out", "o", "", "`folder` for discovery.json and a study for each hypothesis")
 	f.BoolVar(&o.Audit, "confirm", false, "audit each hypothesis on the samples that were kept")
 	f.StringArrayVar(&o.Only, "only", nil, "ask this `model` of the study alone, by its name; repeat for several")

@@ -318,7 +318,7 @@ func TestOpenQuestions(t *testing.T) {
 	}
 	for _, f := range discover.Forms() {
 		var b bytes.Buffer
-		if err := f.Write(&discover.Report{Models: []*discover.Model{m}}, &b); err != nil || b.Len() == 0 {
+		if err := f.Write(&b, &discover.Report{Models: []*discover.Model{m}}); err != nil || b.Len() == 0 {
 			t.Errorf("%s: %v", f.Name, err)
 		}
 	}

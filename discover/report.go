@@ -2,17 +2,12 @@ package discover
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"nero/audit/document"
-	"nero/present/table"
-	"nero/present/words"
 )
 
 // FormatNumber is that of the JSON. It grows whenever a field changes its meaning or goes away.
@@ -96,47 +91,6 @@ func (r *Report) Good() bool {
 	return true
 }
 
-// Form is a way to write a report.
-type Form struct {
-	Name  string
-	Write func(r *Report, w io.Writer) error
-}
-
-// Forms are all of them, those for people first.
-func Forms() []Form {
-	return []Form{
-		{"text", (*Report).text},
-		{"markdown", (*Report).markdown},
-		{"html", (*Report).html},
-		{"json", (*Report).json},
-	}
-}
-
-// FindForm is the form of a name.
-func FindForm(name string) (Form, error) {
-	var known []string
-	for _, f := range Forms() {
-		if f.Name == name {
-			return f, nil
-		}
-		known = append(known, f.Name)
-	}
-	near := ""
-	if s, ok := words.Suggest(name, known); ok {
-		near = fmt.Sprintf("; did you mean %s?", s)
-	}
-	return Form{}, fmt.Errorf("%q is no form of the report; want one of %s%s", name, strings.Join(known, ", "), near)
-}
-
-func (r *Report) json(w io.Writer) error {
-	b, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(b, '\n'))
-	return err
-}
-
 // headline is the answer about a model in one line.
 func (m *Model) headline() string {
 	if m.Why != "" {
@@ -152,166 +106,4 @@ func (m *Model) headline() string {
 		return "nothing could be asked"
 	}
 	return strings.Join(all, "; ")
-}
-
-// proposed are sentences about the hypotheses.
-func (m *Model) proposed() []string {
-	if m.Why != "" {
-		return nil
-	}
-	if len(m.Proposed) == 0 {
-		return []string{"No hypothesis: there is nothing to audit."}
-	}
-	lines := []string{
-		"Hypotheses, which nothing has confirmed yet; an audit on the samples to confirm does, or does not:",
-	}
-	for _, h := range m.Proposed {
-		line := fmt.Sprintf("- %s (%s)", h.Claim, h.Word)
-		line += h.also()
-		if h.Study != "" {
-			line += ": nero audit " + h.Study
-		}
-		if h.Audit != "" {
-			line += ": " + h.Audit
-		}
-		if h.Why != "" {
-			line += " (" + h.Why + ")"
-		}
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-// also says which other parts found a hypothesis.
-func (h *Hypothesis) also() string {
-	var b strings.Builder
-	for _, e := range h.Also {
-		fmt.Fprintf(&b, ", found by %s, too, as %s (%s)", e.Part, e.Claim, e.Word)
-	}
-	return b.String()
-}
-
-func (r *Report) text(to io.Writer) error {
-	var b strings.Builder
-	for i, m := range r.Models {
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		fmt.Fprintf(&b, "%s: %s\n", words.Line(m.Model), words.Line(m.headline()))
-		for _, f := range m.Parts {
-			fmt.Fprintf(&b, "\n%s\n", f.Part)
-			if f.Open != "" {
-				fmt.Fprintf(&b, "not asked: %s\n", words.Line(f.Open))
-				continue
-			}
-			p := f.Result.Page()
-			for _, t := range p.Tables {
-				w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-				fmt.Fprintf(&b, "%s:\n", words.Line(t.Title))
-				var rows strings.Builder
-				rows.WriteString(strings.Join(t.Head, "\t") + "\n")
-				for _, row := range t.Rows {
-					cells := make([]string, len(row))
-					for k, c := range row {
-						cells[k] = words.Line(c)
-					}
-					rows.WriteString(strings.Join(cells, "\t") + "\n")
-				}
-				if _, err := io.WriteString(w, rows.String()); err != nil {
-					return err
-				}
-				if err := w.Flush(); err != nil {
-					return err
-				}
-			}
-			for _, l := range p.Lines {
-				b.WriteString(words.Wrap(words.Line(l), textWidth, 0))
-			}
-		}
-		for k, l := range m.proposed() {
-			if k == 0 {
-				b.WriteString("\n")
-			}
-			fmt.Fprintln(&b, words.Line(l))
-		}
-	}
-	_, err := io.WriteString(to, b.String())
-	return err
-}
-
-const textWidth = 120
-
-func (r *Report) markdown(to io.Writer) error {
-	var b strings.Builder
-	for _, m := range r.Models {
-		fmt.Fprintf(&b, "# %s\n\n%s\n", words.Markdown(m.Model), words.Markdown(m.headline()))
-		for _, f := range m.Parts {
-			fmt.Fprintf(&b, "\n## %s\n", f.Part)
-			if f.Open != "" {
-				fmt.Fprintf(&b, "\nNot asked: %s\n", words.Markdown(f.Open))
-				continue
-			}
-			p := f.Result.Page()
-			for _, t := range p.Tables {
-				fmt.Fprintf(&b, "\n### %s\n\n", words.Markdown(t.Title))
-				if err := table.Write(&b, table.Markdown, t.cells()); err != nil {
-					return err
-				}
-			}
-			for _, l := range p.Lines {
-				fmt.Fprintf(&b, "\n%s\n", words.Markdown(l))
-			}
-		}
-		for k, l := range m.proposed() {
-			if k == 0 {
-				fmt.Fprintf(&b, "\n%s\n\n", words.Markdown(l))
-				continue
-			}
-			fmt.Fprintf(&b, "- %s\n", words.Markdown(strings.TrimPrefix(l, "- ")))
-		}
-	}
-	_, err := io.WriteString(to, b.String())
-	return err
-}
-
-func (r *Report) html(to io.Writer) error {
-	var b strings.Builder
-	b.WriteString("<!doctype html>\n<meta charset=\"utf-8\">\n<title>Symmetries that were discovered</title>\n<style>" +
-		"body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:80em;padding:0 1em}" +
-		"table{border-collapse:collapse}td,th{padding:.2em .7em;text-align:left;border-bottom:1px solid #ccc}" +
-		"</style>\n")
-	for _, m := range r.Models {
-		fmt.Fprintf(&b, "<h1>%s</h1>\n<p><strong>%s</strong></p>\n", words.HTML(m.Model), words.HTML(m.headline()))
-		for _, f := range m.Parts {
-			fmt.Fprintf(&b, "<h2>%s</h2>\n", words.HTML(f.Part))
-			if f.Open != "" {
-				fmt.Fprintf(&b, "<p>Not asked: %s</p>\n", words.HTML(f.Open))
-				continue
-			}
-			p := f.Result.Page()
-			for _, t := range p.Tables {
-				fmt.Fprintf(&b, "<h3>%s</h3>\n<table>\n", words.HTML(t.Title))
-				for i, row := range append([][]string{t.Head}, t.Rows...) {
-					tag := "td"
-					if i == 0 {
-						tag = "th"
-					}
-					b.WriteString("<tr>")
-					for _, c := range row {
-						fmt.Fprintf(&b, "<%s>%s</%[1]s>", tag, words.HTML(c))
-					}
-					b.WriteString("</tr>\n")
-				}
-				b.WriteString("</table>\n")
-			}
-			for _, l := range p.Lines {
-				fmt.Fprintf(&b, "<p>%s</p>\n", words.HTML(l))
-			}
-		}
-		for _, l := range m.proposed() {
-			fmt.Fprintf(&b, "<p>%s</p>\n", words.HTML(l))
-		}
-	}
-	_, err := io.WriteString(to, b.String())
-	return err
 }

@@ -40,7 +40,10 @@ type Part struct {
 // columns is the width that text keeps to.
 const columns = 100
 
-// WriteText writes a sheet for a terminal. Only tables may be wider than 100 columns.
+// few is of how many columns a table may hold sentences.
+const few = 4
+
+// WriteText writes a sheet for a terminal. Only tables of more than four columns may be wider than 100 columns.
 func (s *Sheet) WriteText(to io.Writer) error {
 	out := &strings.Builder{}
 	for _, a := range s.Answer {
@@ -62,7 +65,8 @@ func (s *Sheet) WriteText(to io.Writer) error {
 	return err
 }
 
-// grid writes a table with columns as wide as their widest cell.
+// grid writes a table with columns as wide as their widest cell. Where that is wider than text may be, a table of a few
+// columns, which hold sentences, has its rows below each other.
 func grid(out *strings.Builder, rows [][]string) {
 	var wide []int
 	for _, row := range rows {
@@ -72,6 +76,20 @@ func grid(out *strings.Builder, rows [][]string) {
 			}
 			wide[j] = max(wide[j], utf8.RuneCountInString(words.Line(cell)))
 		}
+	}
+	total := 2
+	for _, w := range wide {
+		total += w + 2
+	}
+	if total > columns && len(wide) <= few {
+		for _, row := range rows[1:] {
+			text := row[0]
+			if rest := slices.DeleteFunc(slices.Clone(row[1:]), func(c string) bool { return c == "" }); len(rest) > 0 {
+				text += ": " + strings.Join(rest, " — ")
+			}
+			out.WriteString(words.Wrap("  "+words.Line(text), columns, 2))
+		}
+		return
 	}
 	for _, row := range rows {
 		line := &strings.Builder{}

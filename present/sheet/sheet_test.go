@@ -87,3 +87,25 @@ func TestFull(t *testing.T) {
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+// A table that is too wide for a terminal has its rows below each other where it is of sentences, and stays a table
+// where it is of many columns.
+func TestWide(t *testing.T) {
+	long := strings.Repeat("many words ", 10)
+	for columns, want := range map[int]string{
+		1: "\n    many words\n",
+		3: "\n  one: two — many words",
+		4: "\n  one: two — many words",
+		5: "\n  one  two  " + long,
+	} {
+		row := []string{"one", "two", long, "", "five"}[:columns]
+		if columns == 1 {
+			row = []string{long}
+		}
+		var b bytes.Buffer
+		s := &Sheet{Parts: []Part{{Title: "Part", Table: [][]string{make([]string, columns), row}}}}
+		if err := s.WriteText(&b); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%d columns, %v:\n%s", columns, err, b.String())
+		}
+	}
+}

@@ -52,7 +52,7 @@ func billOf(t *testing.T, model string) string {
 // dataOf is a report on data.
 func dataOf(t *testing.T, group string) string {
 	t.Helper()
-	form, err := census.FormOf("json")
+	form, err := written.Find(census.Forms(), "json")
 	if err != nil {
 		t.Fatal(err)
 	}
