@@ -472,8 +472,8 @@ func thingsOf(s *job.Study, set *views.Set, read func(string) repeat.Answer) ([]
 		if t.Labelled {
 			label := read(t.Label)
 			if label.Outcome != repeat.Answered {
-				return nil, fmt.Errorf("%s: the label of %s: %s; labels are read as answers are", s.Data.Views,
-					strconv.Quote(t.Name), label.Why)
+				return nil, fmt.Errorf("%s: the label of %s: %s; labels are read as answers are: write them "+
+					"as the model answers, or a rule that fits both", s.Data.Views, strconv.Quote(t.Name), label.Why)
 			}
 			x.Label = label.Text
 		}

@@ -22,7 +22,7 @@ compared by their weights and answers, as 'nero weights' does with its presets.
 
 Exit code: 0 not worse; 1 worse by more than is allowed, see --allow-regression; 2 the audits cannot be compared.`,
 		Example: "  nero audit study.yaml --format json -o before\n  nero audit study.yaml --model resnet=fixed.onnx " +
-			"--format json -o after\n  nero compare before after",
+			"--format json -o after\n  nero compare before after\n  nero compare epoch9.onnx epoch10.onnx",
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := app.CheckComparisonFormat(format); err != nil {

@@ -78,7 +78,8 @@ func (a *App) repeat() *cobra.Command {
 		Example: "  nero repeat http://127.0.0.1:8080/assistant --views views.csv --normalise trim --normalise case\n" +
 			"  nero repeat study.yaml --times 10 -o repeated\n" +
 			"  nero repeat study.yaml --after repeated/repeat.json -f markdown\n" +
-			"  nero repeat model.onnx --data photos --group C4 --times 2",
+			"  nero repeat model.onnx --data photos --group C4 --times 2\n" +
+			"  nero repeat studies/digits/demo.yaml --group C4 --times 2 --limit 50",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.app.CheckRepeatFormat(format); err != nil {

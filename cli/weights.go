@@ -28,7 +28,7 @@ func (a *App) weights() *cobra.Command {
 			"probe. Units are paired by what they answer, then by their weights. See docs/WEIGHTS.md.\n\n" +
 			"Exit code: 0 all that the graph promises holds, or the two compute the same; 1 not so; 2 it could not " +
 			"run.",
-		Example: "  nero weights model.onnx\n" +
+		Example: "  nero weights studies/digits/models/digits-original.onnx\n" +
 			"  nero weights model.onnx --canonical -o canonical.onnx\n" +
 			"  nero weights epoch9.onnx epoch10.onnx --study study.yaml -f markdown",
 		Args: cobra.RangeArgs(1, 2),

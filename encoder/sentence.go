@@ -318,7 +318,7 @@ func (a *Against) space() string {
 		string(embedding.SameSpace): "the same space, turned",
 		string(embedding.Scaled):    "the same space, turned and scaled",
 		string(embedding.Adapter):   "another space, which an affine adapter takes to the old one",
-		string(embedding.Reembed):   "another space, which no affine adapter takes to the old one",
+		string(embedding.Reembed):   "another space: less than 95% of the old one is explained by an affine adapter",
 	}[a.Reading]
 }
 

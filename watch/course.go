@@ -124,18 +124,19 @@ func (c *Course) sentence(last *Point, within bool) string {
 		return fmt.Sprintf("The symmetry is kept: at each of %s the error is within the limit of %s, or rounding.",
 			words.Plural(c.Of, "checkpoint", "checkpoints"), limit)
 	case Learned:
-		end := "and " + not + limit
+		// A fall that ends above the limit is on the way to the symmetry, and no more.
+		learned, end := "being learned", "and "+not+limit
 		switch {
 		case holes != "":
 			end = "but " + holes
 		case within && last.High <= c.Limit:
-			end = "and is now within the limit of " + limit
+			learned, end = "learned", "and is now within the limit of "+limit
 		case within:
-			end = "and is now no more than rounding"
+			learned, end = "learned", "and is now no more than rounding"
 		case above:
 			end = "and is still above the limit of " + limit
 		}
-		return fmt.Sprintf("The symmetry is learned: the error falls %s%s, %s.", span, rank, end)
+		return fmt.Sprintf("The symmetry is %s: the error falls %s%s, %s.", learned, span, rank, end)
 	case Lost:
 		end := "and " + not + limit
 		switch {

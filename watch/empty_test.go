@@ -389,12 +389,12 @@ func TestEmptyCourse(t *testing.T) {
 		says  string
 		of    int
 	}{
-		"a clean twin": {nil, Learned, "The symmetry is learned: the error falls from 1", 8},
+		"a clean twin": {nil, Learned, "The symmetry is being learned: the error falls from 1", 8},
 		"dead at the end": {[]int{7}, Unclear, "Whether the symmetry is learned or lost is not shown: the last " +
 			"checkpoint, 7, says nothing of it. Before, the error went from 1", 7},
 		"dead": {[]int{0, 1, 2, 3, 4, 5, 6, 7}, Unclear, "the last checkpoint, 7, says nothing of it. Release 7, " +
 			"like 7 more: its outputs do not vary", 0},
-		"dead in between": {[]int{3}, Learned, "The symmetry is learned: the error falls from 1", 7},
+		"dead in between": {[]int{3}, Learned, "The symmetry is being learned: the error falls from 1", 7},
 	} {
 		dir := t.TempDir()
 		for k := range 8 {

@@ -703,6 +703,9 @@ func TestCourse(t *testing.T) {
 				!strings.HasPrefix(r.Sentence, s.Course.Sentence) {
 				t.Errorf("%+v; the answer: %s", s.Course, r.Sentence)
 			}
+			if begun := strings.HasPrefix(r.Sentence, "The symmetry is being learned: "); begun != (name == "learned") {
+				t.Errorf("what is still above the limit is not learned yet: %s", r.Sentence)
+			}
 			byTime := options(t, "time")
 			if s := look(t, dir, byTime).series(t, largest, SameInputs); s.Course != nil {
 				t.Errorf("releases have a course: %+v", s.Course)
