@@ -151,9 +151,15 @@ func (m *Model) maps() sheet.Part {
 
 // text is a retrieval in words.
 func (r Retrieval) text() string {
-	return fmt.Sprintf("MRR %s (%s), chance %s, %s candidates; first %s, among 5 %s, among 10 %s", r.MRR.text(),
-		r.MRR.interval(), figure(float64(r.Chance)), strconv.FormatFloat(float64(r.Candidates), 'g', 4, 64),
-		words.Percent(float64(r.H1)), words.Percent(float64(r.H5)), words.Percent(float64(r.H10)))
+	out := fmt.Sprintf("MRR %s (%s), chance %s, %s candidates; first %s", r.MRR.text(), r.MRR.interval(),
+		figure(float64(r.Chance)), strconv.FormatFloat(float64(r.Candidates), 'g', 4, 64), words.Percent(float64(r.H1)))
+	if r.Candidates > 5 {
+		out += ", among 5 " + words.Percent(float64(r.H5))
+	}
+	if r.Candidates > 10 {
+		out += ", among 10 " + words.Percent(float64(r.H10))
+	}
+	return out
 }
 
 // sentence says how well the element is read off.

@@ -250,7 +250,8 @@ func (s *Sequenced) predicted(at int, to [][]int) (*Retrieval, error) {
 	for _, x := range confirm.Single {
 		candidates = append(candidates, single.Of(x))
 	}
-	var ranks, count, object []int
+	var places []embedding.Place
+	var object []int
 	for _, next := range to {
 		pairs := func(x *SequencedSide) embedding.Pairs {
 			return embedding.Pairs{
@@ -267,12 +268,11 @@ func (s *Sequenced) predicted(at int, to [][]int) (*Retrieval, error) {
 			for _, c := range candidates {
 				views = append(views, c.RawRowView(i))
 			}
-			ranks = append(ranks, embedding.Rank(got.RawRowView(i), views, next[last]))
-			count = append(count, len(views))
+			places = append(places, embedding.Rank(got.RawRowView(i), views, next[last]))
 		}
 		object = append(object, numbered(confirm.Objects)...)
 	}
-	r := retrieval(embedding.Retrieve(ranks, count, object, embedding.Options{
+	r := retrieval(embedding.Retrieve(places, object, embedding.Options{
 		Seed: s.Seed, Confidence: s.Confidence,
 	}))
 	return &r, nil

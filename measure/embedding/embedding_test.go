@@ -380,29 +380,49 @@ func TestRanks(t *testing.T) {
 	for _, c := range []struct {
 		predicted []float64
 		truth     int
-		want      int
+		want      Place
 	}{
-		{[]float64{0, 0.1}, 0, 1},
-		{[]float64{0.9, 0}, 0, 3},
-		{[]float64{0.9, 0}, 1, 2}, // another view lies at the same place
-		{[]float64{0.9, 0}, 2, 4},
-		{[]float64{math.NaN(), 0}, 2, 0},
+		{[]float64{0, 0.1}, 0, Place{0, 0, 4}},
+		{[]float64{0.9, 0}, 0, Place{2, 0, 4}},
+		{[]float64{0.9, 0}, 1, Place{0, 1, 4}}, // another view lies at the same place
+		{[]float64{0.9, 0}, 2, Place{3, 0, 4}},
+		{[]float64{0.5, 1e-8}, 1, Place{0, 2, 4}},
+		{[]float64{0.499, 0}, 1, Place{1, 1, 4}},
+		{[]float64{math.NaN(), 0}, 2, Place{}},
 	} {
 		if got := Rank(c.predicted, views, c.truth); got != c.want {
-			t.Errorf("rank of %d from %v is %d, want %d", c.truth, c.predicted, got, c.want)
+			t.Errorf("place of %d from %v is %+v, want %+v", c.truth, c.predicted, got, c.want)
 		}
 	}
-	r := Retrieve([]int{1, 2, 6, 1}, []int{2, 2, 6, 1}, upTo(4), Options{})
+	r := Retrieve([]Place{{0, 0, 2}, {1, 0, 2}, {5, 0, 6}, {0, 0, 1}}, upTo(4), Options{})
 	if !isNear(r.MRR.Value, (1+.5+1./6+1)/4, 1e-15) || r.H1 != 0.5 || r.H5 != 0.75 || r.H10 != 1 ||
 		r.Candidates != 11./4 || !isNear(r.Chance, (0.75+0.75+2.45/6+1)/4, 1e-15) {
 		t.Errorf("%+v", r)
 	}
 	for _, r := range []Retrieval{
-		Retrieve([]int{1, 0}, []int{2, 2}, upTo(2), Options{}), Retrieve(nil, nil, nil, Options{}),
+		Retrieve([]Place{{0, 0, 2}, {}}, upTo(2), Options{}), Retrieve(nil, nil, Options{}),
 	} {
 		if !math.IsNaN(r.MRR.Value) || !math.IsNaN(r.H10) {
 			t.Errorf("%+v", r)
 		}
+	}
+	// Of seven, three are nearer and two as near: ranks 4, 5 and 6 are as likely.
+	r = Retrieve([]Place{{3, 2, 7}}, upTo(1), Options{})
+	if !isNear(r.MRR.Value, (1./4+1./5+1./6)/3, 1e-15) || r.H1 != 0 || !isNear(r.H5, 2./3, 1e-15) || r.H10 != 1 {
+		t.Errorf("%+v", r)
+	}
+	// What says nothing about the views is a guess: all of them are at one place, up to the rounding of float32.
+	random := rand.New(rand.NewPCG(1, 2))
+	var places []Place
+	for i := range 40 {
+		var same [][]float64
+		for range 5 {
+			same = append(same, []float64{100 * (1 + 1e-7*random.Float64()), 3, float64(i)})
+		}
+		places = append(places, Rank([]float64{99, 4, float64(i)}, same, i%5))
+	}
+	if r = Retrieve(places, upTo(40), Options{}); !isNear(r.MRR.Value, r.Chance, 1e-15) || !isNear(r.H1, 0.2, 1e-15) {
+		t.Errorf("%+v", r)
 	}
 	// The mean of 1/rank of a guess among 50: 4.4992/50.
 	if got := guess(50); !isNear(got, 0.0900, 5e-5) {

@@ -311,7 +311,7 @@ func relative(fit, confirm Release, anchors int, opt Options) Relative {
 	k := min(relativeNeighbors, n-1)
 	cos, jac := make([]float64, len(groups)), make([]float64, len(groups))
 	weight := make([]float64, len(groups))
-	var ranks, candidates []int
+	var places []Place
 	views := make([][]float64, n)
 	unit := func(t *mat.Dense) *mat.Dense {
 		u := mat.DenseCopyOf(t)
@@ -356,12 +356,11 @@ func relative(fit, confirm Release, anchors int, opt Options) Relative {
 		}
 	}
 	for i := range n {
-		ranks = append(ranks, Rank(a.RawRowView(i), views, i))
-		candidates = append(candidates, n)
+		places = append(places, Rank(a.RawRowView(i), views, i))
 	}
 	out.Cosine = opt.quotient(cos, weight, streamRelease)
 	out.Jaccard = opt.quotient(jac, weight, streamRelease)
-	out.MRR = Retrieve(ranks, candidates, confirm.Object, opt)
+	out.MRR = Retrieve(places, confirm.Object, opt)
 	return out
 }
 

@@ -10,9 +10,9 @@ import (
 type Retrieval struct {
 	// N is how many predictions there are.
 	N int
-	// MRR is the mean of 1/rank, rank 1 for the nearest.
+	// MRR is the mean of 1/rank, rank 1 for the nearest. What is tied counts in all orders alike.
 	MRR Estimate
-	// H1, H5 and H10 are the shares of predictions whose rank is at most 1, 5 and 10.
+	// H1, H5 and H10 are the shares of predictions whose rank is at most 1, 5 and 10; of fewer candidates all are.
 	H1, H5, H10 float64
 	// Candidates is how many there are to choose among, on average.
 	Candidates float64
@@ -20,58 +20,79 @@ type Retrieval struct {
 	Chance float64
 }
 
-// Rank is the place of candidate truth by its Euclidean distance from the prediction, 1 for the nearest. Candidates as
-// far as it come before it, so that features that say nothing do not rank first. It is 0 if a distance is NaN, and
-// panics if truth is no candidate.
-func Rank(predicted []float64, candidates [][]float64, truth int) int {
-	own, rank := apart(candidates[truth], predicted), 1
-	for i, c := range candidates {
-		d := apart(c, predicted)
-		if math.IsNaN(d) || math.IsNaN(own) {
-			return 0
-		}
-		if i != truth && d <= own {
-			rank++
-		}
-	}
-	return rank
+// Place is where the right one of several candidates comes. The zero value is that of a distance that is NaN.
+type Place struct {
+	// Before are nearer, and Tied as near, as far as can be told.
+	Before, Tied int
+	// Of is how many there are.
+	Of int
 }
 
-// Retrieve summarises ranks, each among so many candidates, of samples of objects. Ranks of 0 have no value and make
-// all numbers NaN. Without ranks they are NaN too.
-func Retrieve(ranks, candidates, object []int, opt Options) Retrieval {
+// Rank is the place of candidate truth by its Euclidean distance from the prediction. Candidates are tied whose
+// distances are closer than what float32 may make of features of their size. It panics if truth is no candidate.
+func Rank(predicted []float64, candidates [][]float64, truth int) Place {
+	own := math.Sqrt(apart(candidates[truth], predicted))
+	size := math.Sqrt(float64(squares(candidates[truth])))
+	p := Place{Of: len(candidates)}
+	for i, c := range candidates {
+		d := math.Sqrt(apart(c, predicted))
+		switch {
+		case math.IsNaN(d) || math.IsNaN(own):
+			return Place{}
+		case i == truth:
+		case math.Abs(d-own) <= rounding*size:
+			p.Tied++
+		case d < own:
+			p.Before++
+		}
+	}
+	return p
+}
+
+// reciprocal is the mean of 1/rank over all orders of what is tied: features that say nothing are as good as a guess.
+func (p Place) reciprocal() float64 {
+	s := 0.0
+	for j := range p.Tied + 1 {
+		s += 1 / float64(p.Before+j+1)
+	}
+	return s / float64(p.Tied+1)
+}
+
+// within is the share of the orders of what is tied in which it is among the first k.
+func (p Place) within(k int) float64 {
+	return float64(min(max(k-p.Before, 0), p.Tied+1)) / float64(p.Tied+1)
+}
+
+// Retrieve summarises places of samples of objects. One that has no value makes all numbers NaN. Without places they are
+// NaN too.
+func Retrieve(places []Place, object []int, opt Options) Retrieval {
 	nan := math.NaN()
 	none := Retrieval{
-		N: len(ranks), MRR: opt.undefined(), H1: nan, H5: nan, H10: nan, Candidates: nan, Chance: nan,
+		N: len(places), MRR: opt.undefined(), H1: nan, H5: nan, H10: nan, Candidates: nan, Chance: nan,
 	}
-	if len(ranks) == 0 {
+	if len(places) == 0 {
 		return none
 	}
-	r := Retrieval{N: len(ranks)}
+	r := Retrieval{N: len(places)}
 	groups := objects(object)
 	top, bottom := make([]float64, len(groups)), make([]float64, len(groups))
 	for g, rows := range groups {
 		for _, i := range rows {
-			if ranks[i] < 1 {
+			if places[i].Of == 0 {
 				return none
 			}
-			top[g] += 1 / float64(ranks[i])
+			top[g] += places[i].reciprocal()
 			bottom[g]++
 		}
 	}
-	n := float64(len(ranks))
-	for i, k := range ranks {
-		for _, x := range []struct {
-			most  int
-			share *float64
-		}{{1, &r.H1}, {5, &r.H5}, {10, &r.H10}} {
-			if k <= x.most {
-				*x.share++
-			}
-		}
-		r.Candidates += float64(candidates[i])
-		r.Chance += guess(candidates[i])
+	for _, p := range places {
+		r.H1 += p.within(1)
+		r.H5 += p.within(5)
+		r.H10 += p.within(10)
+		r.Candidates += float64(p.Of)
+		r.Chance += guess(p.Of)
 	}
+	n := float64(len(places))
 	for _, x := range []*float64{&r.H1, &r.H5, &r.H10, &r.Candidates, &r.Chance} {
 		*x /= n
 	}
@@ -80,18 +101,13 @@ func Retrieve(ranks, candidates, object []int, opt Options) Retrieval {
 }
 
 // guess is the MRR of a guess among n.
-func guess(n int) float64 {
-	h := 0.0
-	for j := 1; j <= n; j++ {
-		h += 1 / float64(j)
-	}
-	return h / float64(n)
-}
+func guess(n int) float64 { return Place{Tied: n - 1}.reciprocal() }
 
 // Views says how far the predictions of maps, one for each element, are nearest to the right view of an object among
 // its views at all elements (SIE: Garrido, Najman and LeCun, ICML 2023). The identity is a candidate and no question.
 func (o *Orbits) Views(maps []*Map, opt Options) Retrieval {
-	var ranks, candidates, object []int
+	var places []Place
+	var object []int
 	for k, m := range maps {
 		if k == o.Identity || m == nil {
 			continue
@@ -102,11 +118,11 @@ func (o *Orbits) Views(maps []*Map, opt Options) Retrieval {
 			for _, at := range o.At {
 				views = append(views, at.RawRowView(i))
 			}
-			ranks, candidates = append(ranks, Rank(predicted.RawRowView(i), views, k)), append(candidates, len(views))
+			places = append(places, Rank(predicted.RawRowView(i), views, k))
 			object = append(object, id)
 		}
 	}
-	return Retrieve(ranks, candidates, object, opt)
+	return Retrieve(places, object, opt)
 }
 
 // Pose says how far the element can be read off the features that it moved.

@@ -54,7 +54,7 @@ export function moveTable(m: Model): Table {
 }
 
 /** What stands of a search: how often the right one comes first, beside a guess. */
-export const retrievalWords = (r: Retrieval): string => `MRR ${estimated(r.mrr)}, chance ${num(r.chance)} of ${Math.round((r.candidates ?? 0) * 10) / 10} candidates; first ${percent(r.hit_1)}, among five ${percent(r.hit_5)}`;
+export const retrievalWords = (r: Retrieval): string => `MRR ${estimated(r.mrr)}, chance ${num(r.chance)} of ${Math.round((r.candidates ?? 0) * 10) / 10} candidates; first ${percent(r.hit_1)}${(r.candidates ?? 0) > 5 ? `, among five ${percent(r.hit_5)}` : ''}`;
 
 /** Directions from those that stay to those that hold no object, and those that are the same for every object. */
 export function splitCurve(s: Split): Curve {
