@@ -63,8 +63,8 @@ func (p Place) within(k int) float64 {
 	return float64(min(max(k-p.Before, 0), p.Tied+1)) / float64(p.Tied+1)
 }
 
-// Retrieve summarises places of samples of objects. One that has no value makes all numbers NaN. Without places they are
-// NaN too.
+// Retrieve summarises places of samples of objects. One that has no value makes all numbers NaN. Without places they
+// are NaN too.
 func Retrieve(places []Place, object []int, opt Options) Retrieval {
 	nan := math.NaN()
 	none := Retrieval{

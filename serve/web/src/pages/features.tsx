@@ -4,6 +4,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Against, Algebra, Generators, Given, Model, Near, Plane, Report, Sequences, Split } from '../core/embedding';
 import { saveTable } from '../core/export';
 import type { State } from '../core/state';
+import { many } from '../core/format';
 import { CurvePlot, Frame, Mark } from '../render/chart';
 import { count, num } from '../render/text';
 import { beyondWords, chosen, counted, estimated, generatorFacts, heldCurve, lengthCurve, mapCurve, moveTable, orbitsOf, percent, planeOf, planeTable, nearCurve, ratioCurve, recallTable, releaseFacts, retrievalWords, splitCurve } from './featured';
@@ -37,7 +38,7 @@ function One({ s, r, m }: { s: State; r: Report; m: Model }) {
         <p class="note">{count(m.width)} numbers of {m.value}{m.effective_rank ? `, effective rank ${estimated(m.effective_rank)}` : ''}, {count(m.constant_units)} never change. {r.group}: {r.measure}. {r.samples.fit > 0 && `Fitted on ${count(r.samples.fit)} samples, chosen on ${count(r.samples.choose)}; what stands here is of ${count(r.samples.confirm)} others (${count(r.samples.objects_confirm)} objects). `}Intervals over objects of {percent(r.confidence)}.</p>
       </section>
       {all.length > 0 && (
-        <Card id="moves" title="How far, and where to" sub={count(all.length)}>
+        <Card id="moves" title="How far, and where to" sub={many(all.length, 'element')}>
           <div class="plots">
             {ratios && <CurvePlot title="How far features go" curve={ratios} caption={caption} file={['features', m.model, 'ratio']} note="Over how far two objects are apart: 0 they stay, 1 nothing is left of the object. There and back: what resampling alone does." />}
             {maps && <CurvePlot title="What a linear map explains" curve={maps} caption={caption} file={['features', m.model, 'maps']} note={`Of where features are after an element, on objects that it was not fitted to.${m.maps?.homomorphism === undefined ? '' : ` Maps compose as their elements do up to ${num(m.maps.homomorphism)} (0: exactly).`}`} />}
@@ -47,7 +48,7 @@ function One({ s, r, m }: { s: State; r: Report; m: Model }) {
           <Scroll label="Elements" high>
             <table>
               <thead><tr><th scope="col" class="words">element</th><th scope="col">ratio</th><th scope="col">there and back</th><th scope="col">cosine</th><th scope="col">own</th><th scope="col">others</th><th scope="col">R² of the map</th><th scope="col" class="words">goes furthest</th></tr></thead>
-              <tbody>{all.map((t) => <tr key={t.element}><th scope="row" class="words">{t.element}</th><td>{estimated(t.ratio)}</td><td>{t.floor ? num(t.floor.value) : ''}</td><td>{estimated(t.cosine)}</td><td>{num(t.diagonal)}</td><td>{num(t.off_diagonal)}</td><td>{estimated(r2.get(t.element))}</td><td class="words">{t.worst}, {num(t.worst_ratio)}</td></tr>)}</tbody>
+              <tbody>{all.map((t) => <tr key={t.element}><th scope="row" class="words">{t.element}</th><td>{estimated(t.ratio)}</td><td>{t.floor ? num(t.floor.value) : 'nothing resampled'}</td><td>{estimated(t.cosine)}</td><td>{num(t.diagonal)}</td><td>{num(t.off_diagonal)}</td><td>{estimated(r2.get(t.element))}</td><td class="words">{t.worst}, {num(t.worst_ratio)}</td></tr>)}</tbody>
             </table>
           </Scroll>
         </Card>

@@ -4,9 +4,10 @@ import { useMemo } from 'preact/hooks';
 import { saveTable } from '../core/export';
 import type { State } from '../core/state';
 import type { Report, Series } from '../core/watch';
+import { level } from '../core/format';
 import { CurvePlot, finite } from '../render/chart';
 import { count, interval, num } from '../render/text';
-import { adds, chosen, evidenceCurve, nameOf, pointTable, valueCurve } from './series';
+import { adds, chosen, evidenceCurve, judged, nameOf, pointTable, valueCurve } from './series';
 import { Card, choose, Command, Scroll, SheetPage, Verdict } from './sheets';
 
 /** The page of releases. */
@@ -21,7 +22,7 @@ function Releases({ s, r }: { s: State; r: Report }) {
       <section class="card summary" aria-labelledby="watch-title">
         <h2 id="watch-title">Releases <span class="sub"><Verdict word={r.state} /></span></h2>
         <p class="answer">{r.sentence}</p>
-        <p class="note">{count(r.audits)} audits and {count(r.runs)} runs, ordered by {r.by}. Same inputs: each against the reference ({r.reference}), input by input; a change for the worse of up to {num((r.allow ?? 0) * 100)} % is allowed. New inputs: at most {num((r.rate ?? 0) * 100)} % of them may have an error above the limit, and an alarm stays. The probability of any false alarm of a study is at most {num(r.alarm)}, however many releases there are.</p>
+        <p class="note">{count(r.audits)} audits and {count(r.runs)} runs, ordered by {r.by}. Same inputs: each against the reference ({r.reference}), input by input; a change for the worse of up to {level(r.allow ?? 0)} is allowed. New inputs: at most {level(r.rate ?? 0)} of them may have an error above the limit, and an alarm stays. The probability of any false alarm of a study is at most {level(r.alarm ?? 0)}, however many releases there are.</p>
       </section>
       {r.series.length > 1 && (
         <Card id="all-series" title="Series" sub={count(r.series.length)}>
@@ -81,7 +82,7 @@ function One({ s, r, of }: { s: State; r: Report; of: Series }) {
               {adds(of) && <td>{count(p.failed ?? 0)}</td>}
               <td>{num(p.value)} {interval(p.low, p.high)}</td>
               {!adds(of) && <td>{p.change && finite(p.change.value) ? `${num(p.change.value)} ${interval(p.change.low, p.change.high)}` : ''}</td>}
-              <td class="words wrap"><Verdict word={p.state} /> {p.why}</td>
+              <td class="words wrap">{judged(of, p) && <Verdict word={p.state} />} {p.why}</td>
             </tr>
           ))}</tbody>
         </table>

@@ -16,10 +16,10 @@ test('a series in alarm is shown first, and another one where it is chosen', () 
 });
 
 test('releases in alarm have a sign of their own at their places', () => {
-  const s = series('a', 'alarm', [point('1', 'open', 0.1), point('2', 'ok', null), point('3', 'alarm', 0.5)], { unit: 'px' });
+  const s = series('a', 'alarm', [point('1', 'open', 0.1, { why: 'the reference' }), point('2', 'ok', null), point('3', 'alarm', 0.5)], { unit: 'px' });
   const c = valueCurve(report([s]), s);
   assert.deepEqual(c.series.map((q) => [q.name, q.x, q.y]), [['mean', [1, 2, 3], [0.1, null, 0.5]], ['in alarm', [1, 2, 3], [null, null, 0.5]]]);
-  assert.deepEqual([c.y, c.limit, c.series[0]!.labels![2]], [{ name: 'mean of largest', unit: 'px' }, null, '3, alarm']);
+  assert.deepEqual([c.y, c.limit, c.series[0]!.labels], [{ name: 'mean of largest', unit: 'px' }, null, ['1, the reference', '2, ok', '3, alarm']]);
   assert.equal(valueCurve(report([s]), { ...s, course: { word: 'lost', rank: { value: 1, low: 1, high: 1 }, first: 0, last: 1, limit: 0.01, within: 1, of: 3, sentence: '' } }).limit, 0.01);
   assert.equal(evidenceCurve(s), null);
   assert.equal(nameOf({ ...s, model: 'm' }), 'm: largest on the exact elements under C4, same inputs');

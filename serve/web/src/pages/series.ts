@@ -13,13 +13,16 @@ export const chosen = (r: Report, key: string): Series | undefined => r.series.f
 /** Whether the series adds up what fails of new inputs. */
 export const adds = (s: Series): boolean => s.evidence === 'new inputs';
 
-const label = (p: Point): string => `${p.release}, ${p.state}`;
+const label = (s: Series) => (p: Point): string => `${p.release}, ${judged(s, p) ? p.state : (p.why ?? '')}`;
+
+/** Whether a release is judged; of what is not, as of the reference, only the reason is of use. */
+export const judged = (s: Series, p: Point): boolean => adds(s) || p.state !== 'open' || !p.why || !!p.change;
 
 /** Values release after release, with their intervals; those in alarm have a sign of their own. */
 export function valueCurve(r: Report, s: Series): Curve {
   const of = (name: string, marks: boolean, keep: (p: Point) => boolean) => ({
     name, marks, x: s.points.map((_, k) => k + 1), y: s.points.map((p) => (keep(p) ? p.value : null)),
-    lo: s.points.map((p) => (keep(p) ? p.low : null)), hi: s.points.map((p) => (keep(p) ? p.high : null)), labels: s.points.map(label),
+    lo: s.points.map((p) => (keep(p) ? p.low : null)), hi: s.points.map((p) => (keep(p) ? p.high : null)), labels: s.points.map(label(s)),
   });
   const y = adds(s) ? { name: 'share that failed so far' } : { name: `mean of ${s.metric}`, ...(s.unit ? { unit: s.unit } : {}) };
   const series = [of(adds(s) ? 'share' : 'mean', false, () => true)];
@@ -34,7 +37,7 @@ export function evidenceCurve(s: Series): Curve | null {
   const ten = (x: number | null): number | null => (x === null ? null : x / Math.LN10);
   return {
     x: { name: 'release' }, y: { name: 'evidence, power of ten' }, limit: -Math.log10(s.level),
-    series: [{ name: 'evidence', x: s.points.map((_, k) => k + 1), y: e.map(ten), labels: s.points.map(label) }],
+    series: [{ name: 'evidence', x: s.points.map((_, k) => k + 1), y: e.map(ten), labels: s.points.map(label(s)) }],
   };
 }
 
