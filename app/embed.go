@@ -141,6 +141,7 @@ func (a *App) Embed(ctx context.Context, s *job.Study, o EmbedOptions) (*EmbedRe
 	if e.Sequence.Views != "" {
 		return a.embedSequences(ctx, s, o)
 	}
+	flag := o.Against != ""
 	o.Value, o.Against = cmp.Or(o.Value, e.Value), cmp.Or(o.Against, e.Against)
 	o.AgainstValue = cmp.Or(o.AgainstValue, e.AgainstValue)
 	if len(o.What) == 0 {
@@ -165,9 +166,11 @@ func (a *App) Embed(ctx context.Context, s *job.Study, o EmbedOptions) (*EmbedRe
 		}
 		s.Models = append(slices.Clone(s.Models), job.Model{Name: other, ONNX: o.Against})
 	}
-	w, err := a.openAudit(ctx, s, o.Engine)
+	how := a.alone(o.Engine)
+	how.Audit = true
+	w, err := a.open(ctx, s, how)
 	if err != nil {
-		return nil, err
+		return nil, a.ofRelease(err, s, other, flag)
 	}
 	defer w.Close() //nolint:errcheck // nothing is lost
 	f, err := newFeatures(a, w, o)
@@ -186,6 +189,26 @@ func (a *App) Embed(ctx context.Context, s *job.Study, o EmbedOptions) (*EmbedRe
 		r.Models = append(r.Models, found)
 	}
 	return concluded(r, form, o.Out)
+}
+
+// alone opens models of which each is asked by itself: features of two may have other widths.
+func (a *App) alone(e Engine) workload.Options {
+	how := a.options(e)
+	how.Alone = true
+	return how
+}
+
+// ofRelease is an error about the file of another release, which stands last among the models, in words about what
+// named it: an option, or the study.
+func (a *App) ofRelease(err error, s *job.Study, other string, flag bool) error {
+	e, ok := errors.AsType[*job.FieldError](err)
+	if !ok || other == "" || !strings.HasPrefix(e.Path, fmt.Sprintf("models[%d]", len(s.Models)-1)) {
+		return err
+	}
+	if flag {
+		return fmt.Errorf("%s: %s", a.option("against"), e.Message)
+	}
+	return s.Errorf("embedding.against", "%s", e.Message)
 }
 
 // concluded says what was found, also in a file in the form that it has, if any.

@@ -212,7 +212,7 @@ func (l *listing) take(a *askedViews, model, digest, value string, at *mat.Dense
 
 // pictures asks models that read pictures about files.
 func (l *listing) pictures(ctx context.Context) ([]*encoder.Model, error) {
-	w, at, err := l.app.openPictures(ctx, l.study, l.o.Engine, l.set, l.dir)
+	w, at, err := l.app.openPictures(ctx, l.study, l.app.alone(l.o.Engine), l.set, l.dir)
 	if err != nil {
 		return nil, err
 	}

@@ -545,10 +545,10 @@ func outcomeOf(err *remote.Error) *repeat.Outcome {
 
 // openPictures opens models and the files of given views as a folder of pictures, or as a list of arrays, and says
 // where in it each file stands.
-func (a *App) openPictures(ctx context.Context, s *job.Study, e Engine, set *views.Set, dir string) (
+func (a *App) openPictures(ctx context.Context, s *job.Study, how workload.Options, set *views.Set, dir string) (
 	w *workload.Workload, at map[string]int, err error,
 ) {
-	folder, how := *s, a.options(e)
+	folder := *s
 	how.Audit = true
 	folder.Repeat = job.Repeat{} // is asked here
 	folder.Data.Limit = 0        // those of the list are chosen
@@ -581,7 +581,7 @@ func (a *App) openPictures(ctx context.Context, s *job.Study, e Engine, set *vie
 func (a *App) askFiles(ctx context.Context, s *job.Study, o RepeatOptions, set *views.Set, dir string) (
 	*interview, error,
 ) {
-	w, at, err := a.openPictures(ctx, s, o.Engine, set, dir)
+	w, at, err := a.openPictures(ctx, s, a.options(o.Engine), set, dir)
 	if err != nil {
 		return nil, err
 	}

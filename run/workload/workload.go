@@ -101,6 +101,8 @@ type Options struct {
 	Hashing func(total int) (done func(n int), ended func())
 	// Apart reads given views one by one: each file is a sample of its own, called by its path.
 	Apart bool
+	// Alone says that no answer is held against one of another model, so that they may have other shapes.
+	Alone bool
 	// Audit opens the models for an audit: scores stay as the model returns them and metrics are not looked at.
 	Audit bool
 }
@@ -238,8 +240,8 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 		func() error { return w.start(ctx, files, &o) }, // the engine
 		func() error { return w.openModels(ctx, files, in.seen, o) },
 		w.Eval.Prepare,
-		func() error { return w.probe(ctx) }, // the first answers
-		func() error { return w.fix(o) },     // the job, of all of the above
+		func() error { return w.probe(ctx, o) }, // the first answers
+		func() error { return w.fix(o) },        // the job, of all of the above
 	} {
 		if err := step(); err != nil {
 			return nil, err
@@ -621,6 +623,9 @@ func (w *Workload) outAction(in *input, o Options) (action.Action, error) {
 		return nil, s.Errorf(at, "%v", err)
 	}
 	for _, m := range w.Eval.Models[1:] {
+		if o.Alone {
+			break
+		}
 		if got := m.Codec.Out(); got.Kind != out.Kind || !fits(got.Shape, out.Shape) {
 			return nil, s.Errorf("models", "%s returns %v and %s returns %v: models of one study return the same shape",
 				w.Eval.Models[0].Name, out.Shape, m.Name, got.Shape)
@@ -920,7 +925,7 @@ func (w *Workload) fix(o Options) error {
 
 // probe runs every model once on the first sample that can be used, so that a model that cannot take the data says so
 // before anything is written.
-func (w *Workload) probe(ctx context.Context) error {
+func (w *Workload) probe(ctx context.Context, o Options) error {
 	e := w.Eval
 	s, err := e.First()
 	if err != nil {
@@ -946,7 +951,7 @@ func (w *Workload) probe(ctx context.Context) error {
 			continue
 		}
 		n := ys[0].Dims()[0]
-		if i > 0 && n != e.Classes {
+		if i > 0 && n != e.Classes && !o.Alone {
 			return w.Study.Errorf("models",
 				"%s returns %d classes and %s %d: models of one study have the same classes", e.Models[0].Name,
 				e.Classes, m.Name, n)
