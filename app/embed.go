@@ -238,6 +238,8 @@ type features struct {
 	idle []bool
 	// how many elements are asked beside those of the plan
 	beside int
+	// what asks more samples
+	more string
 }
 
 // newFeatures reads the samples.
@@ -258,6 +260,14 @@ func newFeatures(a *App, w *workload.Workload, o EmbedOptions) (*features, error
 	}
 	objects := w.Objects()
 	most, count := cmp.Or(o.Samples, embedSamples), len(objects)
+	switch {
+	case count > most:
+		f.more = "name a larger " + a.option("samples")
+	case w.Data.Len() > count && w.Study.Data.Limit > 0:
+		f.more = "name a larger " + a.option("limit")
+	default:
+		f.more = fmt.Sprintf("all %s samples were asked: give more data", words.Count(count))
+	}
 	for _, side := range split.Sides() {
 		all := sets[side]
 		n := len(all)
@@ -282,12 +292,8 @@ func newFeatures(a *App, w *workload.Workload, o EmbedOptions) (*features, error
 			f.values[side] = append(f.values[side], s.Value)
 		}
 		if len(shown) < embedding.LeastObjects {
-			remedy := "give more samples"
-			if count > most {
-				remedy = "name a larger " + a.option("samples")
-			}
 			return nil, fmt.Errorf("%w: %d on the side %s, want at least %d on each: %s", embedding.ErrFew, len(shown),
-				side, embedding.LeastObjects, remedy)
+				side, embedding.LeastObjects, f.more)
 		}
 		f.sides[side] = x
 	}
@@ -371,7 +377,7 @@ func (f *features) model(ctx context.Context, m *eval.Model, other string) (*enc
 		Model: m.Name, Digest: f.sum(m.Name), Group: w.Group(), Elements: f.plan.Elements, Idle: f.idle,
 		Sides: map[split.Side]*encoder.Side{}, Anchors: w.Study.Embedding.Anchors, Seed: w.Study.Seed,
 		Confidence: w.Study.Audit.Confidence, NoSplit: !slices.Contains(f.o.What, embedSplit),
-		NoGenerators: !slices.Contains(f.o.What, embedGenerators), Stage: step.stage,
+		NoGenerators: !slices.Contains(f.o.What, embedGenerators), Stage: step.stage, More: f.more,
 	}
 	r, err := f.open(m.Name, f.o.Value, f.app.option("value"))
 	if err != nil {

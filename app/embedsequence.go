@@ -79,7 +79,7 @@ func (f *features) sequence(ctx context.Context, m *workload.Sequence) (*encoder
 		Model: m.Name, Digest: m.SHA256, Value: m.Output, Views: m.Views.Name, Actions: m.Actions.Name,
 		Group: f.w.Group(), Elements: f.plan.Elements, Lengths: lengths,
 		Sides: map[split.Side]*encoder.SequencedSide{}, Seed: f.w.Study.Seed,
-		Confidence: f.w.Study.Audit.Confidence,
+		Confidence: f.w.Study.Audit.Confidence, More: f.more,
 	}
 	for _, side := range split.Sides() {
 		x := f.sides[side]

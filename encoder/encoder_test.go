@@ -268,8 +268,14 @@ func TestStayOnAverage(t *testing.T) {
 			t.Errorf("%s: %s", m.State, text)
 		}
 	}
+	// What asks more is known to who reads the data.
+	s := subject(t, "C4", 4, clumped(0.25, 1e-2))
+	s.More = "all 40 samples were asked: give more data"
+	if m, err := encoder.Take(s); err != nil || !strings.HasSuffix(m.Sentence, "; "+s.More+".") {
+		t.Errorf("%v: %s", err, m.Sentence)
+	}
 	// Where the model draws its features, elements are not told from that, and with none that moves nothing is asked.
-	s := subject(t, "C4", 4, clumped(0.6, 1e-2))
+	s = subject(t, "C4", 4, clumped(0.6, 1e-2))
 	at := mat.DenseCopyOf(s.Sides[split.Confirm].At[0])
 	at.Apply(func(i, j int, x float64) float64 { return x + 10*float64((i+j)%2) }, at)
 	s.Sides[split.Confirm].Again = at
@@ -424,7 +430,7 @@ func TestTurningFeatures(t *testing.T) {
 	if m.Maps.Homomorphism == nil || !(*m.Maps.Homomorphism < 1e-3) || m.Maps.Products != 23*23 {
 		t.Errorf("%+v", m.Maps)
 	}
-	if r := m.Retrieval; r.H1 != 1 || r.Candidates != 24 {
+	if r := m.Retrieval; r.H1.Value != 1 || r.Candidates != 24 {
 		t.Errorf("%+v", r)
 	}
 	if m.Split.Invariant.Value != 2 || m.Extrapolation != nil {

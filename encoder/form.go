@@ -37,7 +37,7 @@ func (r *Report) parts() []sheet.Part {
 		}
 		all = append(all, head)
 		if len(m.Transformations) > 0 {
-			all = append(all, m.moves())
+			all = append(all, m.moves(), m.alike())
 		}
 		if m.Maps != nil {
 			all = append(all, m.maps())
@@ -88,12 +88,11 @@ const mostRows = 12
 func (m *Model) moves() sheet.Part {
 	p := sheet.Part{
 		Title: "How far do features go?",
-		Table: [][]string{{"element", "ratio", "interval", "there and back", "cosine", "own", "others", "worst"}},
+		Table: [][]string{{"element", "ratio", "interval", "there and back", "worst"}},
 		Notes: []string{
 			"Ratio: how far an element takes features, over how far two objects are apart. 0: they stay; 1: nothing " +
-				"is left of the object. There and back: what resampling alone does.",
-			"Cosine: of features before and after, less the mean of all. Own: mean correlation of a unit with " +
-				"itself; others: mean square of that with another unit. Worst: the sample that goes furthest.",
+				"is left of the object. There and back: what resampling alone does. Worst: the sample that goes " +
+				"furthest.",
 		},
 	}
 	for _, t := range m.largest(mostRows) {
@@ -102,8 +101,8 @@ func (m *Model) moves() sheet.Part {
 			floor = t.Floor.text()
 		}
 		p.Table = append(p.Table, []string{
-			t.Element, t.Ratio.text(), t.Ratio.interval(), floor, t.Cosine.text(), figure(float64(t.Diagonal)),
-			figure(float64(t.OffDiagonal)), fmt.Sprintf("%s: %s", t.Worst, figure(float64(t.WorstRatio))),
+			t.Element, t.Ratio.text(), t.Ratio.interval(), floor,
+			fmt.Sprintf("%s: %s", t.Worst, figure(float64(t.WorstRatio))),
 		})
 	}
 	if m.apart() != nil { // they decide
@@ -117,6 +116,26 @@ func (m *Model) moves() sheet.Part {
 	if n := len(m.Transformations) - mostRows; n > 0 {
 		p.Notes = append(p.Notes, words.Plural(n, "element", "elements")+
 			" that take features less far are left out here; the JSON has all.")
+	}
+	return p
+}
+
+// alike says how features before and after elements are correlated.
+func (m *Model) alike() sheet.Part {
+	p := sheet.Part{
+		Title: "How alike are features before and after?",
+		Table: [][]string{{"element", "cosine", "interval", "own", "interval", "others", "interval"}},
+		Notes: []string{
+			"Cosine: of features before and after, less the mean of all. Own: mean correlation of a unit with " +
+				"itself; others: mean square of that with another unit, less what chance makes of it, so that it may " +
+				"be a little below 0.",
+		},
+	}
+	for _, t := range m.largest(mostRows) {
+		p.Table = append(p.Table, []string{
+			t.Element, t.Cosine.text(), t.Cosine.interval(), t.Diagonal.text(), t.Diagonal.interval(),
+			t.OffDiagonal.text(), t.OffDiagonal.interval(),
+		})
 	}
 	return p
 }
@@ -151,13 +170,16 @@ func (m *Model) maps() sheet.Part {
 
 // text is a retrieval in words.
 func (r Retrieval) text() string {
-	out := fmt.Sprintf("MRR %s (%s), chance %s, %s candidates; first %s", r.MRR.text(), r.MRR.interval(),
-		figure(float64(r.Chance)), strconv.FormatFloat(float64(r.Candidates), 'g', 4, 64), words.Percent(float64(r.H1)))
-	if r.Candidates > 5 {
-		out += ", among 5 " + words.Percent(float64(r.H5))
-	}
-	if r.Candidates > 10 {
-		out += ", among 10 " + words.Percent(float64(r.H10))
+	out := fmt.Sprintf("MRR %s (%s), chance %s, %s candidates; first %s (%s)", r.MRR.text(), r.MRR.interval(),
+		figure(float64(r.Chance)), strconv.FormatFloat(float64(r.Candidates), 'g', 4, 64),
+		words.Percent(float64(r.H1.Value)), r.H1.percent())
+	for _, x := range []struct {
+		k int
+		h Estimate
+	}{{5, r.H5}, {10, r.H10}} {
+		if float64(r.Candidates) > float64(x.k) { // else all are
+			out += fmt.Sprintf(", among %d %s (%s)", x.k, words.Percent(float64(x.h.Value)), x.h.percent())
+		}
 	}
 	return out
 }
@@ -165,9 +187,9 @@ func (r Retrieval) text() string {
 // sentence says how well the element is read off.
 func (p Pose) sentence(of string) string {
 	out := fmt.Sprintf("%s say the element (%s) with R² %s (%s)", of, p.Of, p.R2.text(), p.R2.interval())
-	if pre := float64(p.PRE); !math.IsNaN(pre) {
-		out += fmt.Sprintf("; sin² of half the angle that is missed: %s, chance %s", figure(pre),
-			figure(float64(p.Chance)))
+	if !math.IsNaN(float64(p.PRE.Value)) {
+		out += fmt.Sprintf("; sin² of half the angle that is missed: %s (%s), chance %s", p.PRE.text(),
+			p.PRE.interval(), figure(float64(p.Chance)))
 	}
 	return out + "."
 }
@@ -179,7 +201,7 @@ func (s *Split) part() sheet.Part {
 			words.Plural(len(s.Mu), "direction", "directions"), counted(s.Invariant, "stays", "stay"),
 			s.Invariant.whole(), counted(s.Moving, "holds no object", "hold no object"), s.Moving.whole(),
 			counted(s.Pose, "is the same for every object", "are the same for every object"), s.Pose.whole())},
-		Table: [][]string{{"part", "directions", "same object", "chance", "element R²", "interval"}},
+		Table: [][]string{{"part", "directions", "same object", "interval", "chance", "element R²", "interval"}},
 		Notes: []string{
 			"Stay: less than 5% of the variance lies within orbits. Hold no object: more than 95% does. Same object: " +
 				"the share of the nearest other views that show it. What an invariant part knows of the element, and " +
@@ -188,7 +210,7 @@ func (s *Split) part() sheet.Part {
 	}
 	for _, l := range s.Leakage {
 		p.Table = append(p.Table, []string{
-			l.Part, strconv.Itoa(l.Directions), figure(float64(l.Identity)), figure(float64(l.Chance)),
+			l.Part, strconv.Itoa(l.Directions), l.Identity.text(), l.Identity.interval(), figure(float64(l.Chance)),
 			l.Element.R2.text(), l.Element.R2.interval(),
 		})
 	}
@@ -264,11 +286,13 @@ func (a *Against) parts() []sheet.Part {
 	}
 	index := sheet.Part{
 		Title: "Can it read the old index?",
-		Table: [][]string{{"adapter", "recall at", "new", "old", "chance", "difference", "interval", ""}},
+		Table: [][]string{{
+			"adapter", "recall at", "new", "interval", "old", "interval", "chance", "difference", "interval", "",
+		}},
 	}
 	for _, r := range a.Backward {
 		index.Table = append(index.Table, []string{
-			r.Adapter, strconv.Itoa(r.K), figure(float64(r.New)), figure(float64(r.Old)),
+			r.Adapter, strconv.Itoa(r.K), r.New.text(), r.New.interval(), r.Old.text(), r.Old.interval(),
 			figure(float64(r.Chance)), r.Difference.text(), r.Difference.interval(), r.State,
 		})
 		index.Notes = []string{fmt.Sprintf("Recall: the share of objects of which something with %s is among so many "+

@@ -78,7 +78,9 @@ func (l *Listed) Take() (*Model, error) {
 	opt := embedding.Options{Seed: l.Seed, Confidence: l.Confidence}
 	m := &Model{Model: l.Model, Digest: l.Digest, Value: l.Value, Width: wide(l.At)}
 	thing, pairs := embedding.Chain(len(l.Inputs), objectsOf(l.Objects, l.Chain), l.Seed)
-	o := &embedding.Orbits{Object: thing, At: []*mat.Dense{l.At}}
+	unit := embedding.Unit(l.At)
+	at := embedding.In(unit, l.At)
+	o := &embedding.Orbits{Object: thing, At: []*mat.Dense{at}}
 	got, err := o.Invariance(opt)
 	switch nf, ok := errors.AsType[*embedding.NotFiniteError](err); {
 	case ok:
@@ -96,12 +98,12 @@ func (l *Listed) Take() (*Model, error) {
 	case err != nil:
 		return nil, err
 	}
-	rank, apart := estimate(got.Rank), Number(got.Apart)
+	rank, apart := estimate(got.Rank), Number(got.Apart*unit)
 	m.Rank, m.Dead, m.Apart, m.Pairs = &rank, got.Dead, &apart, got.Pairs
 	if got.Why != "" {
 		m.State, m.Why = Collapsed, got.Why
 	}
-	g, err := embedding.NewGiven(l.At, thing, opt)
+	g, err := embedding.NewGiven(at, thing, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 
 // What is read is whole: it is judged, written and read again as it was.
 func FuzzRead(f *testing.F) {
-	f.Add([]byte(`{"format":1,"sentence":"The features stay.","samples":{"fit":4,"objects_confirm":4},"group":"C4","features":[` +
+	f.Add([]byte(`{"format":2,"sentence":"The features stay.","samples":{"fit":4,"objects_confirm":4},"group":"C4","features":[` +
 		`{"model":"m","state":"stay","effective_rank":{"value":3,"low":null,"high":null},"generators":{"t":[0,1],"planes":[` +
 		`{"samples":[{"sample":"a","x":[1,0],"y":[0,null]}]}]},"against":{"index":"worse"}}]}`))
 	f.Add([]byte(`{"format":1,"sentence":"s","features":[{"generators":{"t":[0],"planes":[{"samples":[{"x":[],"y":[0]}]}]}}]}`))

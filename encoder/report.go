@@ -10,7 +10,7 @@ import (
 )
 
 // FormatNumber is that of the JSON. It grows whenever a field changes its meaning or goes away.
-const FormatNumber = 1
+const FormatNumber = 2
 
 // Number is a number that may be NaN or infinite, which JSON has as null.
 type Number = document.Number
@@ -29,7 +29,7 @@ func estimate(e embedding.Estimate) Estimate {
 // Report is what was found of the features of models.
 type Report struct {
 	// Format is that of the JSON, [FormatNumber].
-	Format int    `json:"format" jsonschema:"enum=1"`
+	Format int    `json:"format" jsonschema:"enum=2"`
 	Seed   uint64 `json:"seed"`
 	// Confidence is that of all intervals, over objects.
 	Confidence Number `json:"confidence"`
@@ -126,6 +126,8 @@ type Model struct {
 	Against *Against `json:"against,omitempty"`
 	// Notes say what was not asked, and why.
 	Notes []string `json:"notes,omitempty"`
+	// what asks more samples, "" for what always does
+	more string
 }
 
 // Transformation is what one element does to features.
@@ -148,9 +150,10 @@ type Transformation struct {
 	// Cosine is the mean cosine of features before and after, less the mean of all; Undefined samples have none.
 	Cosine    Estimate `json:"cosine"`
 	Undefined int      `json:"undefined,omitempty"`
-	// Diagonal is the mean correlation of units with themselves, OffDiagonal the mean square of that between units.
-	Diagonal    Number `json:"diagonal"`
-	OffDiagonal Number `json:"off_diagonal"`
+	// Diagonal is the mean correlation of units with themselves, OffDiagonal the mean square of that between units,
+	// less what chance makes of it.
+	Diagonal    Estimate `json:"diagonal"`
+	OffDiagonal Estimate `json:"off_diagonal"`
 	// the element leaves the samples where they are
 	idle bool
 	// where the interval of the AUC begins, of what was seen
@@ -178,9 +181,9 @@ type MapOf struct {
 type Retrieval struct {
 	N          int      `json:"n"`
 	MRR        Estimate `json:"mrr"`
-	H1         Number   `json:"hit_1"`
-	H5         Number   `json:"hit_5"`
-	H10        Number   `json:"hit_10"`
+	H1         Estimate `json:"hit_1"`
+	H5         Estimate `json:"hit_5"`
+	H10        Estimate `json:"hit_10"`
 	Candidates Number   `json:"candidates"`
 	// Chance is the MRR of a guess.
 	Chance Number `json:"chance"`
@@ -188,7 +191,7 @@ type Retrieval struct {
 
 func retrieval(r embedding.Retrieval) Retrieval {
 	return Retrieval{
-		r.N, estimate(r.MRR), Number(r.H1), Number(r.H5), Number(r.H10), Number(r.Candidates), Number(r.Chance),
+		r.N, estimate(r.MRR), estimate(r.H1), estimate(r.H5), estimate(r.H10), Number(r.Candidates), Number(r.Chance),
 	}
 }
 
@@ -201,12 +204,12 @@ type Pose struct {
 	Coordinates []Number `json:"coordinates"`
 	// PRE is the mean of sin²(angle/2) between the true rotation and that which is read, Chance that of a guess among
 	// the elements; null for what is no rotation.
-	PRE    Number `json:"pre"`
-	Chance Number `json:"chance"`
+	PRE    Estimate `json:"pre"`
+	Chance Number   `json:"chance"`
 }
 
 func pose(of string, p embedding.Pose) Pose {
-	out := Pose{Of: of, R2: estimate(p.Overall), PRE: Number(p.PRE), Chance: Number(p.Chance)}
+	out := Pose{Of: of, R2: estimate(p.Overall), PRE: estimate(p.PRE), Chance: Number(p.Chance)}
 	for _, x := range p.Coordinates {
 		out.Coordinates = append(out.Coordinates, Number(x))
 	}
@@ -232,9 +235,9 @@ type Leakage struct {
 	Part       string `json:"part"`
 	Directions int    `json:"directions"`
 	// Identity is the share of the nearest other views that show the same object, Chance that of a guess.
-	Identity Number `json:"identity"`
-	Chance   Number `json:"chance"`
-	Element  Pose   `json:"element"`
+	Identity Estimate `json:"identity"`
+	Chance   Number   `json:"chance"`
+	Element  Pose     `json:"element"`
 }
 
 // Generators is one matrix A with φ(exp(tX)x) ≈ exp(tA) φ(x).
@@ -377,6 +380,8 @@ type Sequences struct {
 	Next []string `json:"next,omitempty"`
 	// Lengths are what is found of so many views, the fewest first.
 	Lengths []Length `json:"lengths"`
+	// what helps where there are too few samples
+	remedy string
 }
 
 // Length is what is found of sequences of so many views. Ratios are in distances between two samples, of as many views.
@@ -398,9 +403,13 @@ type Length struct {
 // Step is how far the vectors go.
 type Step struct {
 	Ratio Estimate `json:"ratio"`
+	// AUC is the probability that the vector is nearer to where it was than those of two samples are to each other.
+	AUC Estimate `json:"auc"`
 	// Worst is the sample whose vector goes furthest, and how far.
 	Worst      string `json:"worst"`
 	WorstRatio Number `json:"worst_ratio"`
+	// where the interval of the AUC begins, of what was seen
+	seen float64
 }
 
 // Against compares another release, the new one, with the model, the old one.
@@ -414,7 +423,8 @@ type Against struct {
 	Index   string `json:"index" jsonschema:"enum=compatible,enum=worse,enum=undecided"`
 	// Why says why the other release has no features to compare, missing where it has; then there are no numbers.
 	Why string `json:"why,omitempty"`
-	// R2Plain is how much of the old features the new ones explain as they are; missing where they have other widths.
+	// R2Plain is how much of the old features the new ones explain as they are; missing where they have other widths,
+	// or where one unit does not hold both.
 	R2Plain *Estimate `json:"r2_as_it_is,omitempty"`
 	// R2Isometry, R2Similarity and R2Affine are how much of the old features maps of the new ones explain, R2Back the
 	// affine map from old to new.
@@ -432,13 +442,16 @@ type Against struct {
 	N        int       `json:"n"`
 	Relative Relative  `json:"relative"`
 	Backward []Recalls `json:"backward"`
+	// what asks more samples, "" for what always does
+	more string
 }
 
 // Held is a map that is held near a turn.
 type Held struct {
-	Penalty   Number `json:"penalty"`
-	R2        Number `json:"r2"`
-	Departure Number `json:"departure"`
+	Penalty Number   `json:"penalty"`
+	R2      Estimate `json:"r2"`
+	// Departure is ‖WᵀW - 1‖/√d of the map W, which is fitted.
+	Departure Number `json:"departure_fit"`
 }
 
 // Relative compares the cosines of samples to anchors.
@@ -456,8 +469,8 @@ type Recalls struct {
 	// Right says what counts as right.
 	Right      string   `json:"right"`
 	K          int      `json:"k"`
-	New        Number   `json:"new"`
-	Old        Number   `json:"old"`
+	New        Estimate `json:"new"`
+	Old        Estimate `json:"old"`
 	Difference Estimate `json:"difference"`
 	Candidates int      `json:"candidates"`
 	// Chance is the share of queries that a guess answers.

@@ -158,13 +158,19 @@ func (m *Model) say() string {
 		return fmt.Sprintf("the features lose the object: %s takes them as far as another object, %s (%s), and %s%s.",
 			far.Element, way, far.Ratio.percent(), m.within(), m.mapOf(far.Element).explains())
 	}
-	remedy := "; give more samples"
+	remedy := "; " + m.remedy()
 	if m.drowned() {
 		remedy = ""
 	}
 	return fmt.Sprintf("how far the features move is not decided: %s takes them %s to another object (%s)%s.",
 		far.Element, way, far.Ratio.percent(), remedy)
 }
+
+// remedy is what asks more samples where there are too few.
+func (m *Model) remedy() string { return cmp.Or(m.more, moreSamples) }
+
+// moreSamples is what helps where nobody knows more of where samples come from.
+const moreSamples = "give more samples"
 
 // collapsed is the sentence about features that hold too little.
 func (m *Model) collapsed() string {
@@ -244,7 +250,7 @@ func (m *Model) disagrees(t *Transformation) string {
 	if m.State == Undecided {
 		head = "how far the features move is not decided: "
 		if !m.drowned() && !(float64(t.AUC.High) < 0.5) { // more would not change the latter
-			tail = "; give more samples"
+			tail = "; " + m.remedy()
 		}
 	}
 	return fmt.Sprintf("%son average they stay, within %s of the distance to another object, but at %s a sample is "+
@@ -342,7 +348,21 @@ func (a *Against) sentence() string {
 	case a.Index == embedding.Worse:
 		return out + "; it finds less in the old index, also through an adapter: re-embed."
 	}
-	return out + "; whether it can read the old index is not decided: give more samples."
+	out += "; whether it can read the old index is not decided: "
+	if a.blind() {
+		return out + "old features find no more in it than a guess does."
+	}
+	return out + cmp.Or(a.more, moreSamples) + "."
+}
+
+// blind tells whether old features themselves find nothing, so that nothing can be lost, however many there are.
+func (a *Against) blind() bool {
+	for _, r := range a.Backward {
+		if r.Old.Value > r.Chance {
+			return false
+		}
+	}
+	return true
 }
 
 // Conclude says in one sentence what was found of all models.

@@ -1,6 +1,7 @@
 package encoder
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -86,6 +87,8 @@ type Sequenced struct {
 	// Lengths are how many views there are, ascending.
 	Lengths []int
 	Sides   map[split.Side]*SequencedSide
+	// More is what asks more where too few samples leave something undecided; "" for what always does.
+	More string
 	// Seed decides what is drawn; Confidence is that of intervals.
 	Seed       uint64
 	Confidence float64
@@ -143,10 +146,11 @@ func (s *Sequenced) Take() (*Model, error) {
 		return nil, fmt.Errorf("%s with %s: want at least %d, so that there are two routes between two views",
 			s.Group.Name(), words.Plural(len(s.Elements), "element", "elements"), leastElements)
 	}
+	s, unit := s.inUnit()
 	confirm := s.Sides[split.Confirm]
 	m := &Model{
 		Model: s.Model, Digest: s.Digest, Value: s.Value, Width: wide(confirm.By[0].Base),
-		Sequences: &Sequences{Views: s.Views, Actions: s.Actions},
+		Sequences: &Sequences{Views: s.Views, Actions: s.Actions, remedy: cmp.Or(s.More, moreSamples)},
 	}
 	actions, to := s.next()
 	switch {
@@ -170,6 +174,7 @@ func (s *Sequenced) Take() (*Model, error) {
 			m.conclude()
 			return m, nil
 		}
+		l.Apart = Number(float64(l.Apart) * unit)
 		if len(m.Sequences.Next) > 0 {
 			if l.Retrieval, err = s.predicted(i, to); err != nil {
 				return nil, err
@@ -197,7 +202,8 @@ func (s *Sequenced) length(m *Model, at int) (*Length, error) {
 			o.At, to = append(o.At, x.at), append(to, x.to)
 		}
 	}
-	got, err := o.Invariance(embedding.Options{Seed: s.Seed, Confidence: s.Confidence})
+	opt := embedding.Options{Seed: s.Seed, Confidence: s.Confidence}
+	got, err := o.Invariance(opt)
 	if nf, ok := errors.AsType[*embedding.NotFiniteError](err); ok {
 		m.State = NotFinite
 		m.Why = fmt.Sprintf("number %d of %s is %g at sample %s, %s", nf.Component, s.Value, nf.Value,
@@ -218,7 +224,14 @@ func (s *Sequenced) length(m *Model, at int) (*Length, error) {
 	}
 	for k, t := range to {
 		by := got.By[k+1]
-		*t = &Step{estimate(by.Ratio), side.Names[by.Worst], Number(by.WorstRatio)}
+		near, err := o.Nearer(k+1, opt)
+		if err != nil {
+			return nil, err
+		}
+		*t = &Step{
+			Ratio: estimate(by.Ratio), AUC: estimate(near.AUC), Worst: side.Names[by.Worst],
+			WorstRatio: Number(by.WorstRatio), seen: near.Seen.Low,
+		}
 	}
 	return l, nil
 }
@@ -278,38 +291,80 @@ func (s *Sequenced) predicted(at int, to [][]int) (*Retrieval, error) {
 	return &r, nil
 }
 
-// steps are what order and route do, at every length.
-func (s *Sequences) steps() []*Step {
-	var out []*Step
-	for i := range s.Lengths {
-		for _, x := range []*Step{s.Lengths[i].Order, s.Lengths[i].Route} {
-			if x != nil {
-				out = append(out, x)
+// taken is what order or route does at one length.
+type taken struct {
+	*Step
+	// what was done, in words
+	what  string
+	views int
+}
+
+// steps are what order does at each length, and then what the route does.
+func (s *Sequences) steps() []taken {
+	var out []taken
+	for _, x := range []struct {
+		what string
+		of   func(*Length) *Step
+	}{
+		{"another order", func(l *Length) *Step { return l.Order }},
+		{"another route", func(l *Length) *Step { return l.Route }},
+	} {
+		for i := range s.Lengths {
+			if step := x.of(&s.Lengths[i]); step != nil {
+				out = append(out, taken{step, x.what, s.Lengths[i].Views})
 			}
 		}
 	}
 	return out
 }
 
-// state is what is said of order and route together.
+// onAverage tells whether vectors stay where they are on average.
+func (x *Step) onAverage() bool { return float64(x.Ratio.High) < StaysBelow }
+
+// state is what is said of one order or route. A few samples that lie far out make all distances but their own small,
+// so that vectors which stay are nearer than two samples, too.
+func (x *Step) state() State {
+	low, high := float64(x.Ratio.Low), float64(x.Ratio.High)
+	switch { // NaN is undecided
+	case x.onAverage():
+		return beside(x.seen, x.AUC)
+	case low > LostAbove:
+		return Lost
+	case low >= StaysBelow && high <= LostAbove:
+		return Move
+	}
+	return Undecided
+}
+
+// state is what is said of order and route together, at every length: the worst.
 func (s *Sequences) state() State {
 	all := s.steps()
 	if len(all) == 0 {
 		return Undecided
 	}
-	out := Stay
+	order := []State{Stay, Move, Undecided, Lost}
+	at := 0
 	for _, x := range all {
-		low, high := float64(x.Ratio.Low), float64(x.Ratio.High)
+		at = max(at, slices.Index(order, x.state()))
+	}
+	return order[at]
+}
+
+// apart is the order or route that is why vectors which stay on average do not: of those that decide, the one after
+// which samples are nearer than two are least often; nil where how far vectors go decides.
+func (s *Sequences) apart() *taken {
+	state := s.state()
+	if state != Move && state != Undecided {
+		return nil
+	}
+	var out *taken
+	for _, x := range s.steps() {
 		switch {
-		case low > LostAbove:
-			return Lost
-		case high < StaysBelow:
-		case low >= StaysBelow && high <= LostAbove:
-			if out == Stay {
-				out = Move
-			}
-		default:
-			out = Undecided
+		case x.state() != state:
+		case !x.onAverage():
+			return nil
+		case out == nil || x.AUC.Value < out.AUC.Value:
+			out = &x
 		}
 	}
 	return out
@@ -320,42 +375,42 @@ func (s *Sequences) sentence(state State) string {
 	if len(s.steps()) == 0 {
 		return "nothing can be told of order and route: name lengths of at least 3."
 	}
-	far := func(of func(*Length) *Step) (out *Step, views int) {
-		for i := range s.Lengths {
-			if x := of(&s.Lengths[i]); x != nil && (out == nil || x.Ratio.Value > out.Ratio.Value) {
-				out, views = x, s.Lengths[i].Views
-			}
-		}
-		return out, views
-	}
 	var steps []string
-	for _, x := range []struct {
-		what string
-		of   func(*Length) *Step
-	}{
-		{"another order", func(l *Length) *Step { return l.Order }},
-		{"another route", func(l *Length) *Step { return l.Route }},
-	} {
-		if step, views := far(x.of); step != nil {
-			steps = append(steps, fmt.Sprintf("%s of %d views takes it %s of the way to another sample (%s)", x.what,
-				views, words.Percent(float64(step.Ratio.Value)), step.Ratio.percent()))
+	var far *taken
+	all := s.steps()
+	for k, x := range all { // the furthest of each
+		if far == nil || x.Ratio.Value > far.Ratio.Value {
+			far = &x
 		}
+		if k+1 == len(all) || all[k+1].what != x.what {
+			steps = append(steps, fmt.Sprintf("%s of %d views takes it %s of the way to another sample (%s)", far.what,
+				far.views, words.Percent(float64(far.Ratio.Value)), far.Ratio.percent()))
+			far = nil
+		}
+	}
+	if x := s.apart(); x != nil {
+		steps = []string{fmt.Sprintf("on average it stays, within %s of the distance to another sample, but with %s "+
+			"of %d views a sample is nearer to where it was than two samples are to each other in only %s (%s)",
+			figure(float64(x.Ratio.High)), x.what, x.views, share(float64(x.AUC.Value)), x.AUC.percent())}
 	}
 	head := map[State]string{
 		Stay: "the vector of a sequence stays: ", Move: "the vector of a sequence moves: ",
 		Lost:      "the vector of a sequence loses the sample: ",
 		Undecided: "how far the vector of a sequence moves is not decided: ",
 	}[state]
-	all := []string{strings.Join(steps, ", ")}
+	said := []string{strings.Join(steps, ", ")}
 	for i := range s.Lengths {
 		l := &s.Lengths[i]
 		if l.Retrieval == nil || i > 0 && i < len(s.Lengths)-1 {
 			continue
 		}
-		all = append(all, fmt.Sprintf("the next view after %d is found with MRR %s, chance %s", l.Views,
+		said = append(said, fmt.Sprintf("the next view after %d is found with MRR %s, chance %s", l.Views,
 			l.Retrieval.MRR.text(), figure(float64(l.Retrieval.Chance))))
 	}
-	return head + strings.Join(all, "; ") + "."
+	if x := s.apart(); state == Undecided && !(x != nil && float64(x.AUC.High) < 0.5) { // more would not change that
+		said = append(said, s.remedy)
+	}
+	return head + strings.Join(said, "; ") + "."
 }
 
 func (s *Sequences) parts() []sheet.Part {
@@ -389,6 +444,20 @@ func (s *Sequences) parts() []sheet.Part {
 			row = append(row, "none", "", "")
 		}
 		p.Table = append(p.Table, row)
+	}
+	if s.apart() != nil { // they decide
+		p.Table[0] = append(p.Table[0], "order nearer", "interval", "route nearer", "interval")
+		for i := range s.Lengths {
+			for _, x := range []*Step{s.Lengths[i].Order, s.Lengths[i].Route} {
+				a, b := "none", ""
+				if x != nil {
+					a, b = x.AUC.text(), x.AUC.interval()
+				}
+				p.Table[i+1] = append(p.Table[i+1], a, b)
+			}
+		}
+		p.Notes = append(p.Notes, "Nearer: the probability that a sample is nearer to where it was than two samples "+
+			"are to each other; 0.5: as often as not.")
 	}
 	if len(s.Next) > 0 {
 		p.Notes = append(p.Notes, fmt.Sprintf("Next view: MRR of the view after one more action (%s), by a linear map "+

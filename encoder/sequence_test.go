@@ -175,7 +175,7 @@ func TestSequences(t *testing.T) {
 	}
 	m = take(sequenced(t, lengths, latest))
 	for _, l := range m.Sequences.Lengths[1:] {
-		if l.Route.Ratio.High != 0 || !(l.Order.Ratio.Low > 0.2) || l.Retrieval.H1 != 1 {
+		if l.Route.Ratio.High != 0 || !(l.Order.Ratio.Low > 0.2) || l.Retrieval.H1.Value != 1 {
 			t.Errorf("the last view: %+v", l)
 		}
 	}
@@ -201,6 +201,55 @@ func TestSequences(t *testing.T) {
 	}))
 	if r := m.Sequences.Lengths[2].Retrieval; !(float64(r.MRR.Low) < float64(r.Chance)) || !(r.MRR.High < 0.75) {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A few samples that lie far out make every other distance small on average. Vectors that stay by that alone do not.
+func TestSequencesStayOnAverage(t *testing.T) {
+	clumps := func(share, far float64) func(views [][]float64) []float64 {
+		return func(views [][]float64) []float64 {
+			out, last, size := still(views), latest(views), 100.0
+			if rand.New(rand.NewPCG(math.Float64bits(last[0]), 1)).Float64() < share {
+				size = 1e-4
+			}
+			for k := range out {
+				out[k] *= size
+			}
+			n := math.Hypot(last[1], last[2])
+			out[0] += far * last[1] / n
+			out[1] += far * last[2] / n
+			return out
+		}
+	}
+	const more = "name a larger --samples"
+	for _, c := range []struct {
+		share, far float64
+		state      encoder.State
+		says       string
+	}{
+		{0.7, 1e-2, encoder.Move, "moves: on average it stays, within "},
+		{0.35, 1e-2, encoder.Undecided, "not decided: on average it stays, within "},
+		{0.7, 1e-7, encoder.Stay, "stays: another order of "},
+		{0, 1e-2, encoder.Stay, "stays: another order of "},
+	} {
+		s := sequenced(t, []int{1, 3, 6}, clumps(c.share, c.far))
+		s.More = more
+		m, err := s.Take()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range m.Sequences.Lengths[1:] {
+			if !(l.Order.Ratio.High < encoder.StaysBelow) || !(l.Route.AUC.Value > 0.99) {
+				t.Fatalf("%+v, %+v", l.Order, l.Route)
+			}
+		}
+		if m.State != c.state || !strings.Contains(m.Sentence, c.says) ||
+			strings.HasSuffix(m.Sentence, "; "+more+".") != (c.state == encoder.Undecided) {
+			t.Errorf("%s: %s, want %s", m.State, m.Sentence, c.state)
+		}
+		if text := written(t, m); strings.Contains(text, "order nearer") != (c.state != encoder.Stay) {
+			t.Errorf("%s: %s", m.State, text)
+		}
 	}
 }
 

@@ -47,8 +47,10 @@ type Subject struct {
 	Anchors int
 	// NoSplit and NoGenerators leave these out.
 	NoSplit, NoGenerators bool
-	Seed                  uint64
-	Confidence            float64
+	// More is what asks more where too few samples leave something undecided; "" for what always does.
+	More       string
+	Seed       uint64
+	Confidence float64
 	// Stage is told what is done; nil for nobody.
 	Stage func(what string)
 }

@@ -47,8 +47,9 @@ func Take(s *Subject) (*Model, error) {
 	if s.identity() < 0 {
 		return nil, errors.New("the identity is none of the elements: features are compared with those at it")
 	}
-	t := &taker{Subject: s, opt: embedding.Options{Seed: s.Seed, Confidence: s.Confidence}}
-	t.out = &Model{Model: s.Model, Digest: s.Digest, Value: s.Value}
+	s, unit, times := s.inUnit()
+	t := &taker{Subject: s, unit: unit, times: times, opt: embedding.Options{Seed: s.Seed, Confidence: s.Confidence}}
+	t.out = &Model{Model: s.Model, Digest: s.Digest, Value: s.Value, more: s.More}
 	sides := map[split.Side]*embedding.Orbits{}
 	for _, side := range split.Sides() {
 		sides[side] = s.orbits(side)
@@ -78,6 +79,8 @@ type taker struct {
 	opt                  embedding.Options
 	out                  *Model
 	fit, choose, confirm *embedding.Orbits
+	// of features, and by what those of the other release are multiplied to be in it
+	unit, times float64
 }
 
 func (t *taker) stage(what string) {
@@ -134,7 +137,7 @@ func (t *taker) invariance() (constant bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	rank, apart := estimate(got.Rank), Number(got.Apart)
+	rank, apart := estimate(got.Rank), Number(got.Apart*t.unit)
 	t.out.Rank, t.out.Dead, t.out.Apart, t.out.Pairs = &rank, got.Dead, &apart, got.Pairs
 	if got.Why != "" {
 		t.out.State, t.out.Why = Collapsed, got.Why
@@ -148,7 +151,7 @@ func (t *taker) invariance() (constant bool, err error) {
 		}
 		x := Transformation{
 			Element: group.Title(t.Group, t.Elements[k]), Ratio: estimate(by.Ratio), Cosine: estimate(by.Cosine),
-			Undefined: by.Undefined, Diagonal: Number(by.Diagonal), OffDiagonal: Number(by.OffDiagonal),
+			Undefined: by.Undefined, Diagonal: estimate(by.Diagonal), OffDiagonal: estimate(by.OffDiagonal),
 			Worst: side.Names[by.Worst], WorstRatio: Number(by.WorstRatio),
 			idle: t.Idle != nil && t.Idle[k],
 		}
@@ -277,7 +280,7 @@ func (t *taker) parts(fit, choose, confirm *embedding.Orbits) error {
 		out.Nu = append(out.Nu, Number(x))
 	}
 	for _, k := range got.Kept {
-		l := Leakage{k.Name, k.Directions, Number(k.Identity), Number(k.Chance), pose(of, k.Element)}
+		l := Leakage{k.Name, k.Directions, estimate(k.Identity), Number(k.Chance), pose(of, k.Element)}
 		out.Leakage = append(out.Leakage, l)
 		if k.Name == "all" {
 			t.out.Pose = &l.Element
@@ -387,7 +390,7 @@ func (t *taker) planes(out *Generators, g *embedding.Generator, confirm *embeddi
 		out.T = append(out.T, Number(x))
 	}
 	for _, p := range all {
-		x := Plane{Frequency: Number(imag(p.Rate)), Growth: Number(real(p.Rate)), Spread: Number(p.Spread)}
+		x := Plane{Frequency: Number(imag(p.Rate)), Growth: Number(real(p.Rate)), Spread: Number(p.Spread * t.unit)}
 		for _, i := range shown {
 			s := InPlane{Sample: t.Sides[split.Confirm].Names[i]}
 			for _, at := range p.At {
@@ -425,17 +428,25 @@ func (t *taker) against() error {
 	t.stage("releases")
 	sides := map[split.Side]embedding.Release{}
 	for _, side := range split.Sides() {
-		o := &embedding.Orbits{Object: t.orbits(side).Object, At: []*mat.Dense{t.other(side)}}
+		o := &embedding.Orbits{Object: t.orbits(side).Object, At: t.Sides[side].Other}
 		err := o.Check()
 		if nf, ok := errors.AsType[*embedding.NotFiniteError](err); ok {
-			t.empty(fmt.Sprintf("feature %d of %s is %g at sample %s", nf.Component, t.Against.Value, nf.Value,
-				t.Sides[side].Names[nf.Sample]))
+			why := fmt.Sprintf("feature %d of %s is %g at sample %s", nf.Component, t.Against.Value, nf.Value,
+				t.Sides[side].Names[nf.Sample])
+			if len(o.At) > 1 {
+				why += ", " + group.Title(t.Group, t.Elements[nf.Element])
+			}
+			t.empty(why)
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.Against.Model, err)
 		}
-		sides[side] = embedding.Release{Old: t.orbits(side).Still(), New: t.other(side), Object: o.Object}
+		r := embedding.Release{Old: t.orbits(side).Still(), New: t.other(side), Times: t.times, Object: o.Object}
+		if wide(r.Old) == wide(r.New) {
+			r.AsIs = t.asIs(r.New)
+		}
+		sides[side] = r
 	}
 	narrow, err := t.narrow(sides)
 	if err != nil {
@@ -452,26 +463,38 @@ func (t *taker) against() error {
 	out := &Against{
 		Model: t.Against.Model, Digest: t.Against.Digest, Value: t.Against.Value, Width: wide(t.other(split.Confirm)),
 		Reading: string(got.Reading), R2Isometry: estimate(got.Isometry), R2Similarity: estimate(got.Similarity),
-		R2Affine: estimate(got.Affine), R2Back: estimate(got.Back), Factor: Number(got.Factor),
+		R2Affine: estimate(got.Affine), R2Back: estimate(got.Back), Factor: Number(got.Factor / t.times),
 		Spread: Number(got.Spread), Orthogonality: []Held{}, Backward: []Recalls{}, CKA: estimate(got.CKA), N: got.N,
 		Relative: Relative{
 			got.Relative.Anchors, estimate(got.Relative.Cosine), estimate(got.Relative.Jaccard),
 			retrieval(got.Relative.MRR),
 		},
-		Index: embedding.Undecided,
+		Index: embedding.Undecided, more: t.More,
 	}
 	if got.Plain != nil {
 		x := estimate(*got.Plain)
 		out.R2Plain = &x
 	}
 	for _, h := range got.Curve {
-		out.Orthogonality = append(out.Orthogonality, Held{Number(h.Penalty), Number(h.R2), Number(h.Departure)})
+		out.Orthogonality = append(out.Orthogonality, Held{Number(h.Penalty), estimate(h.R2), Number(h.Departure)})
 	}
 	if err := t.backward(out, got.Adapters, narrow); err != nil {
 		return err
 	}
 	t.out.Against = out
 	return nil
+}
+
+// asIs are features of the other release in the unit of the model; nil where that leaves the range of numbers.
+func (t *taker) asIs(x *mat.Dense) *mat.Dense {
+	if !(t.times > 0) || math.IsInf(t.times, 1) {
+		return nil
+	}
+	out := embedding.In(1/t.times, x)
+	if math.IsInf(mat.Norm(out, math.Inf(1)), 1) {
+		return nil
+	}
+	return out
 }
 
 // empty says that the other release has no features to compare: it reads no index.
@@ -482,7 +505,7 @@ func (t *taker) empty(why string) {
 		Reading: string(embedding.Reembed), Index: embedding.Worse, Why: why, R2Isometry: nothing,
 		R2Similarity: nothing, R2Affine: nothing, R2Back: nothing, Factor: nothing.Value, Spread: nothing.Value,
 		Orthogonality: []Held{}, Backward: []Recalls{}, CKA: nothing, Relative: Relative{
-			Cosine: nothing, Jaccard: nothing, MRR: Retrieval{MRR: nothing},
+			Cosine: nothing, Jaccard: nothing, MRR: Retrieval{MRR: nothing, H1: nothing, H5: nothing, H10: nothing},
 		},
 	}
 }
@@ -516,7 +539,11 @@ func (t *taker) narrow(sides map[split.Side]embedding.Release) (narrowed, error)
 			"on the side fit, beside the other release", axes, x.name, words.Percent(b.Share)))
 	}
 	for side, r := range sides {
-		sides[side] = embedding.Release{Old: out.old(r.Old), New: out.fresh(r.New), Object: r.Object}
+		if r.AsIs != nil { // beside the old ones, along their axes
+			r.AsIs = out.old(r.AsIs)
+		}
+		r.Old, r.New = out.old(r.Old), out.fresh(r.New)
+		sides[side] = r
 	}
 	return out, nil
 }
@@ -562,12 +589,16 @@ func (t *taker) backward(out *Against, adapters []embedding.NamedMap, narrow nar
 		q.Old, fresh = embedding.Stack(olds...), embedding.Stack(news...)
 	}
 	all := adapters
-	if _, w := fresh.Dims(); w == t.confirm.Width() {
+	var asIs *mat.Dense
+	if wide(fresh) == t.confirm.Width() {
+		asIs = t.asIs(fresh)
+	}
+	if asIs != nil {
 		all = append([]embedding.NamedMap{{Name: "none"}}, adapters...)
 	}
 	for _, a := range all {
 		asked := q
-		if asked.New = fresh; a.Map != nil {
+		if asked.New = asIs; a.Map != nil {
 			asked.Gallery, asked.Old = narrow.old(q.Gallery), narrow.old(q.Old)
 			asked.New = a.Map.Of(narrow.fresh(fresh))
 		}
@@ -577,7 +608,7 @@ func (t *taker) backward(out *Against, adapters []embedding.NamedMap, narrow nar
 				return err
 			}
 			out.Backward = append(out.Backward, Recalls{
-				a.Name, right, k, Number(r.New), Number(r.Old), estimate(r.Difference), r.Candidates,
+				a.Name, right, k, estimate(r.New), estimate(r.Old), estimate(r.Difference), r.Candidates,
 				Number(r.Chance), r.State,
 			})
 		}

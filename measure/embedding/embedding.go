@@ -155,6 +155,62 @@ func (o Options) quotient(top, bottom []float64, stream uint64) Estimate {
 	return o.estimate(len(top), stream, func(count []int) float64 { return ratio(top, bottom, count) })
 }
 
+// moved is the estimate of a number that each object moves by so much, of a size in samples of its own.
+func (o Options) moved(value float64, by, size []float64, stream uint64) Estimate {
+	n := 0.0
+	for _, s := range size {
+		n += s
+	}
+	return o.estimate(len(by), stream, func(count []int) float64 {
+		sum, drawn := 0.0, 0.0
+		for g, c := range count {
+			sum += float64(float64(c) * by[g])
+			drawn += float64(float64(c) * size[g])
+		}
+		return value + float64(sum*n)/drawn
+	})
+}
+
+// share is the estimate of Σ top / Σ bottom over objects, of each of which it lies between 0 and 1. Where all of them
+// have 1, or all 0, others may be unlike them.
+func (o Options) share(top, bottom []float64, stream uint64) Estimate {
+	const rounding = 1e-12
+	e := o.quotient(top, bottom, stream)
+	e.within()
+	var shares []float64
+	for g, b := range bottom {
+		if b > 0 {
+			shares = append(shares, top[g]/b)
+		}
+	}
+	o.unseen(&e, shares, 1-rounding, rounding)
+	return e
+}
+
+// unseen widens an interval of shares, one of each object, at what was never seen. Where each of n objects has more
+// than so much, no draw of them has one that has not, and a share of 1 - tail^(1/n) could not be and stay unseen
+// (Clopper and Pearson 1934); likewise where each has less.
+func (o Options) unseen(e *Estimate, shares []float64, above, below float64) {
+	n := len(shares)
+	if n == 0 {
+		return
+	}
+	share := 1 - aggregate.ClopperPearson(n, n, o.confidence()).Low
+	i := &e.Interval
+	if slices.Min(shares) > above {
+		i.Low = min(i.Low, float64(e.Value*(1-share)))
+	}
+	if slices.Max(shares) < below {
+		i.High = max(i.High, e.Value+float64((1-e.Value)*share))
+	}
+}
+
+// within keeps the interval of a share between 0 and 1, and its value in it.
+func (e *Estimate) within() {
+	e.Interval.Low = max(min(e.Interval.Low, e.Value), 0)
+	e.Interval.High = min(max(e.Interval.High, e.Value), 1)
+}
+
 // ratio is Σ top / Σ bottom of objects that were drawn so often, once each if count is nil; NaN for 0/0.
 func ratio(top, bottom []float64, count []int) float64 {
 	a, b := 0.0, 0.0
@@ -185,6 +241,8 @@ const (
 	streamPose
 	streamChain
 	streamAUC
+	streamUnits
+	streamIdentity
 )
 
 // distinct is how many different numbers there are.

@@ -193,9 +193,7 @@ func NewGiven(at *mat.Dense, thing []int, opt Options) (*Given, error) {
 }
 
 // far is how far two inputs are apart.
-func (g *Given) far(i, j int) float64 {
-	return math.Sqrt(apart(g.at.RawRowView(i), g.at.RawRowView(j)))
-}
+func (g *Given) far(i, j int) float64 { return far(g.at.RawRowView(i), g.at.RawRowView(j)) }
 
 // pairUp finds how far inputs of two things are apart.
 func (g *Given) pairUp() {
@@ -272,32 +270,16 @@ func (g *Given) Compare(pairs []Pair) Nearness {
 	out.AUC = g.opt.estimate(g.n, streamAUC, func(count []int) float64 {
 		return min(max(ratio(nearer, has, count)+drawnMean(near2, count), 0), 1)
 	})
-	a := &out.AUC
-	a.Interval.Low = max(min(a.Interval.Low, a.Value), 0)
-	a.Interval.High = min(max(a.Interval.High, a.Value), 1)
-	out.Seen = a.Interval
-	g.atEnds(&out, nearer, has)
-	return out
-}
-
-// atEnds widens intervals at what was never seen. Where each of n things is nearer to itself than to half of the
-// others, no draw of them has one that is not, and a share of 1 - tail^(1/n) could not be and stay unseen (Clopper and
-// Pearson 1934); likewise where none is.
-func (g *Given) atEnds(c *Nearness, nearer, has []float64) {
-	least, most := 1.0, 0.0
+	out.AUC.within()
+	out.Seen = out.AUC.Interval
+	var shares []float64
 	for t, x := range nearer {
 		if has[t] > 0 {
-			least, most = min(least, x), max(most, x)
+			shares = append(shares, x)
 		}
 	}
-	unseen := 1 - aggregate.ClopperPearson(c.Things, c.Things, g.opt.confidence()).Low
-	i := &c.AUC.Interval
-	if least > 0.5 {
-		i.Low = min(i.Low, float64(c.AUC.Value*(1-unseen)))
-	}
-	if most < 0.5 {
-		i.High = max(i.High, c.AUC.Value+float64((1-c.AUC.Value)*unseen))
-	}
+	g.opt.unseen(&out.AUC, shares, 0.5, 0.5)
+	return out
 }
 
 // beyond is the share of inputs of two things that are further apart, of ties half.

@@ -55,8 +55,10 @@ type Transformation struct {
 	Cosine    Estimate
 	Undefined int
 	// Diagonal is the mean correlation of a unit with itself before and after over samples, OffDiagonal the mean square
-	// of that of two units (Zbontar et al., Barlow Twins, ICML 2021); NaN if fewer than one unit, or two, vary.
-	Diagonal, OffDiagonal float64
+	// of that of two units (Zbontar et al., Barlow Twins, ICML 2021), less what so few objects make of it by chance,
+	// so that it is about 0, and may be below, where units have nothing to do with each other. They are undefined if
+	// fewer than one unit, or two, vary.
+	Diagonal, OffDiagonal Estimate
 }
 
 // Invariance compares the features at each element with those at the identity.
@@ -186,7 +188,7 @@ func (o *Orbits) between(groups [][]int, seed uint64) (by []float64, all float64
 	sum, weight := make([]float64, len(groups)), make([]float64, len(groups))
 	total := 0.0
 	ofTwo(of, seed, func(i, j int) {
-		d := math.Sqrt(apart(o.Still().RawRowView(i), o.Still().RawRowView(j)))
+		d := far(o.Still().RawRowView(i), o.Still().RawRowView(j))
 		total += d
 		pairs++
 		for _, k := range []int{of[i], of[j]} {
@@ -236,7 +238,7 @@ func (o *Orbits) transformation(k int, groups [][]int, h []float64, b float64, s
 	n, _ := at.Dims()
 	step, cos := make([]float64, n), make([]float64, n)
 	for i := range n {
-		step[i] = math.Sqrt(apart(at.RawRowView(i), o.Still().RawRowView(i)))
+		step[i] = far(at.RawRowView(i), o.Still().RawRowView(i))
 		x, y := still.RawRowView(i), moved.RawRowView(i)
 		if cos[i] = dot(x, y) / math.Sqrt(float64(squares(x)*squares(y))); math.IsNaN(cos[i]) {
 			t.Undefined++
@@ -270,7 +272,7 @@ func (o *Orbits) transformation(k int, groups [][]int, h []float64, b float64, s
 		return (a / w) / (b + 2*hs/w)
 	})
 	t.Cosine = opt.quotient(c, m, streamCosine)
-	t.Diagonal, t.OffDiagonal = correlations(still, moved)
+	t.Diagonal, t.OffDiagonal = correlations(still, moved, groups, opt)
 	return t
 }
 
@@ -295,42 +297,111 @@ func (o *Orbits) Nearer(element int, opt Options) (Nearness, error) {
 }
 
 // correlations are the mean correlation of units with themselves before and after, and the mean square of that between
-// units. Units that do not vary on either side are left out.
-func correlations(before, after *mat.Dense) (diagonal, off float64) {
+// units. Units that do not vary on either side are left out. Intervals resample the influence of each object: of a
+// correlation r of standardised u and v that is uv - r(u² + v²)/2 (Devlin, Gnanadesikan and Kettenring 1975).
+func correlations(before, after *mat.Dense, groups [][]int, opt Options) (diagonal, off Estimate) {
 	x, y := standard(before), standard(after)
 	n, d := x.Dims()
-	trace, units := 0.0, 0
+	own, units := make([]float64, d), 0
+	trace, squared := 0.0, 0.0
 	for j := range d {
-		s, vx, vy := 0.0, 0.0, 0.0
+		vx, vy := 0.0, 0.0
 		for i := range n {
 			a, b := x.At(i, j), y.At(i, j)
-			s, vx, vy = s+float64(a*b), vx+float64(a*a), vy+float64(b*b)
+			own[j] += float64(a * b)
+			vx, vy = vx+float64(a*a), vy+float64(b*b)
 		}
 		if !(vx > 0) || !(vy > 0) {
+			own[j] = 0
 			for i := range n {
 				x.Set(i, j, 0)
 				y.Set(i, j, 0)
 			}
 			continue
 		}
-		trace, units = trace+s, units+1
-		off -= float64(s * s)
-	}
-	var kx, ky mat.SymDense // ‖XᵀY‖² = tr(XXᵀ YYᵀ), of as many rows as there are samples
-	kx.SymOuterK(1, x)
-	ky.SymOuterK(1, y)
-	for i := range n {
-		for j := range n {
-			off += float64(kx.At(i, j) * ky.At(i, j))
-		}
+		trace, units = trace+own[j], units+1
+		squared += float64(own[j] * own[j])
 	}
 	if units == 0 {
-		return math.NaN(), math.NaN()
+		return opt.undefined(), opt.undefined()
 	}
+	c := cross(x, y)
+	one, two := make([]float64, len(groups)), make([]float64, len(groups))
+	size, clumps := make([]float64, len(groups)), 0.0
+	for g, rows := range groups {
+		for _, i := range rows {
+			p, q := x.RawRowView(i), y.RawRowView(i)
+			two[g] += c.by[i]
+			for j := range d {
+				a, b := float64(p[j]*p[j]), float64(q[j]*q[j])
+				s := float64(p[j]*q[j]) - float64(own[j]*(a+b))/2
+				one[g] += s
+				two[g] -= float64(own[j]*s) + float64(c.rows[j]*a)/2 + float64(c.columns[j]*b)/2
+			}
+		}
+		size[g] = float64(len(rows))
+		clumps += float64(size[g] * size[g])
+	}
+	pairs := float64(units) * float64(units-1)
+	for g := range groups {
+		one[g] /= float64(units)
+		two[g] *= 2 / pairs
+	}
+	diagonal = opt.moved(trace/float64(units), one, size, streamUnits)
 	if units < 2 {
-		return trace, math.NaN()
+		return diagonal, opt.undefined()
 	}
-	return trace / float64(units), max(off, 0) / float64(units*(units-1))
+	// Of n independent draws, r² is on average (1 - ρ²)/(n - 2) above ρ² (Ezekiel 1930); draws of one object are one.
+	mean, draws := max(c.total-squared, 0)/pairs, float64(n*n)/clumps
+	return diagonal, opt.moved(mean-(1-mean)/(draws-2), two, size, streamUnits)
+}
+
+// crossed is what the squares of all correlations C = XᵀY of standardised units add up to.
+type crossed struct {
+	// of all, and of each row and column
+	total         float64
+	rows, columns []float64
+	// Σ C_jk x_ij y_ik of each sample i
+	by []float64
+}
+
+// cross goes through as many products as there are units or samples, whichever are fewer: ‖XᵀY‖² = tr(XXᵀ YYᵀ).
+func cross(x, y *mat.Dense) crossed {
+	n, d := x.Dims()
+	out := crossed{rows: make([]float64, d), columns: make([]float64, d), by: make([]float64, n)}
+	if d <= n {
+		var c, xc mat.Dense
+		c.Mul(x.T(), y)
+		xc.Mul(x, &c)
+		for j := range d {
+			for k, v := range c.RawRowView(j) {
+				out.rows[j] += float64(v * v)
+				out.columns[k] += float64(v * v)
+			}
+			out.total += out.rows[j]
+		}
+		for i := range n {
+			out.by[i] = dot(xc.RawRowView(i), y.RawRowView(i))
+		}
+		return out
+	}
+	var kx, ky mat.SymDense
+	kx.SymOuterK(1, x)
+	ky.SymOuterK(1, y)
+	var a, b mat.Dense
+	a.Mul(&ky, x)
+	b.Mul(&kx, y)
+	for i := range n {
+		for j := range n {
+			out.by[i] += float64(kx.At(i, j) * ky.At(i, j))
+		}
+		out.total += out.by[i]
+		for j := range d {
+			out.rows[j] += float64(x.At(i, j) * a.At(i, j))
+			out.columns[j] += float64(y.At(i, j) * b.At(i, j))
+		}
+	}
+	return out
 }
 
 // standard is a table whose columns have mean 0 and length 1, or 0 where one does not vary.

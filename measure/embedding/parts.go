@@ -46,8 +46,9 @@ type Kept struct {
 	Name       string
 	Directions int
 	// Identity is the share of the nearest other views, as many of each as an object has, at most 5, that show the same
-	// object; Chance is that of a guess.
-	Identity, Chance float64
+	// object, with an interval over the objects that are looked for; Chance is that of a guess.
+	Identity Estimate
+	Chance   float64
 	// Element is R² of the element that is read off the part: what leaks, where the part is to be invariant.
 	Element Pose
 }
@@ -115,7 +116,7 @@ func FindParts(fit, choose, confirm *Orbits, t Target, opt Options) (*Parts, err
 		k := Kept{Name: p.name}
 		_, k.Directions = p.axes.Dims()
 		a, b, c := fit.onto(p.axes), choose.onto(p.axes), confirm.onto(p.axes)
-		k.Identity, k.Chance = c.identity(opt.Seed)
+		k.Identity, k.Chance = c.identity(opt)
 		if k.Element, err = ReadPose(a, b, c, t, opt); err != nil {
 			return nil, err
 		}
@@ -317,16 +318,22 @@ func (a *along) common(count []int) []float64 {
 
 // identity is the share of the nearest views of other elements, up to [neighbors] of them, that show the same object,
 // and that of a guess. Views of other samples of the same object count as right; ties as wrong.
-func (o *Orbits) identity(seed uint64) (share, chance float64) {
+func (o *Orbits) identity(opt Options) (share Estimate, chance float64) {
 	n, _ := o.Still().Dims()
 	all, m := Stack(o.At...), n*len(o.At)
-	same := map[int]int{}
+	same, of := map[int]int{}, map[int]int{}
+	groups := objects(o.Object)
+	for g, rows := range groups {
+		of[o.Object[rows[0]]] = g
+	}
 	for _, id := range o.Object {
 		same[id] += len(o.At)
 	}
-	asked := drawn(m, mostNeighbors, rand.New(rand.NewPCG(seed, streamParts)))
+	right, looked := make([]float64, len(groups)), make([]float64, len(groups))
+	asked := drawn(m, mostNeighbors, rand.New(rand.NewPCG(opt.Seed, streamParts)))
 	for _, q := range asked {
 		id := o.Object[q%n]
+		looked[of[id]]++
 		k := min(neighbors, same[id]-1)
 		if k == 0 { // there is nothing that could be found
 			continue
@@ -337,16 +344,16 @@ func (o *Orbits) identity(seed uint64) (share, chance float64) {
 			}
 			return apart(all.RawRowView(q), all.RawRowView(i))
 		}, func(i int) bool { return o.Object[i%n] == id })
-		right := 0
+		found := 0
 		for _, i := range near {
 			if o.Object[i%n] == id {
-				right++
+				found++
 			}
 		}
-		share += float64(right) / float64(k)
+		right[of[id]] += float64(found) / float64(k)
 		chance += float64(same[id]-1) / float64(m-1)
 	}
-	return share / float64(len(asked)), chance / float64(len(asked))
+	return opt.share(right, looked, streamIdentity), chance / float64(len(asked))
 }
 
 // nearest are the k of m things that are least far, those that are right behind others that are as far.

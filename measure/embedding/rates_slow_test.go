@@ -17,7 +17,7 @@ import (
 // 0.95; what a bootstrap over 40 objects holds is a little less.
 func TestIntervalsCover(t *testing.T) {
 	slow.Test(t)
-	const sets, objects, least = 200, 40, 178
+	const sets, some, least = 200, 40, 178
 	angles := grid(4)
 	noisy := func(n int, seed uint64) *Orbits {
 		r := source(seed + 9000)
@@ -56,7 +56,7 @@ func TestIntervalsCover(t *testing.T) {
 		y := normal(n, 6, r)
 		y.Scale(0.7, y)
 		y.Add(y, x)
-		return Release{Old: x, New: y, Object: upTo(n)}
+		return Release{Old: x, New: y, AsIs: y, Object: upTo(n)}
 	}
 	old := noise(80, 1)
 	turn, _, err := procrustes(old)
@@ -71,26 +71,38 @@ func TestIntervalsCover(t *testing.T) {
 		of    func(seed uint64) Estimate
 	}{
 		{"R² of a map", explained(maps[1], noisy(20000, 3)).Value, func(seed uint64) Estimate {
-			return explained(maps[1], noisy(objects, seed))
+			return explained(maps[1], noisy(some, seed))
 		}},
 		{"MRR of views", math.NaN(), func(seed uint64) Estimate {
-			return noisy(objects, seed).Views(maps, Options{Seed: seed}).MRR
+			return noisy(some, seed).Views(maps, Options{Seed: seed}).MRR
 		}},
 		{"effective rank", rank(t, noisy(20000, 3)).Value, func(seed uint64) Estimate {
-			return rank(t, noisy(objects, seed))
+			return rank(t, noisy(some, seed))
 		}},
 		{"R² of the pose", read(t, posed, posed(5000, 5), target).Value, func(seed uint64) Estimate {
-			return read(t, posed, posed(objects, seed), target)
+			return read(t, posed, posed(some, seed), target)
 		}},
 		// of y = x + σe, d/(√d √d (1 + σ²))
 		{"CKA", 1 / (1 + 0.7*0.7), func(seed uint64) Estimate {
-			return CKA(noise(objects, seed), Options{Seed: seed})
+			return CKA(noise(some, seed), Options{Seed: seed})
 		}},
 		{"R² of a turn", isometry(adapter, noise(20000, 3)).Value, func(seed uint64) Estimate {
-			return isometry(adapter, noise(objects, seed))
+			return isometry(adapter, noise(some, seed))
+		}},
+		{"own, of units", 0.6, func(seed uint64) Estimate { return paired(some, 0.5, seed).Diagonal }},
+		{"others, of units", 0.0625, func(seed uint64) Estimate { return paired(some, 0.5, seed).OffDiagonal }},
+		{"others, of units that are unrelated", 0, func(seed uint64) Estimate {
+			return paired(some, 0, seed).OffDiagonal
+		}},
+		{"same object", math.NaN(), func(seed uint64) Estimate {
+			share, _ := noisy(some, seed).identity(Options{Seed: seed})
+			return share
+		}},
+		{"R² held near a turn", held(t, old, noise(5000, 3), turn).Value, func(seed uint64) Estimate {
+			return held(t, old, noise(some, seed), turn)
 		}},
 		{"frequency", 1, func(seed uint64) Estimate {
-			g, err := Generate(flowing(objects, around(), 0.05, seed), flowing(20, around(), 0.05, seed+5000),
+			g, err := Generate(flowing(some, around(), 0.05, seed), flowing(20, around(), 0.05, seed+5000),
 				flowing(20, around(), 0.05, seed+9000), Options{Seed: seed})
 			if err != nil {
 				t.Fatal(err)
@@ -124,6 +136,35 @@ func TestIntervalsCover(t *testing.T) {
 			t.Errorf("%s: %d of %d intervals hold %.4g", c.name, held, n, centre)
 		}
 	}
+}
+
+// paired are units of variance 1 that share a number of the object by the weight a: of two of them the correlation is
+// a², of one with itself after the element a² + 0.35 (1 - a²)/0.75.
+func paired(n int, a float64, seed uint64) Transformation {
+	r := source(seed + 4000)
+	const units = 6
+	x, y := mat.NewDense(n, units, nil), mat.NewDense(n, units, nil)
+	for i := range n {
+		z := elementary.Normal(r)
+		for j := range units {
+			own, b := elementary.Normal(r), math.Sqrt(1-a*a)
+			x.Set(i, j, a*z+b*own)
+			y.Set(i, j, a*z+b*((0.35/0.75)*own+math.Sqrt(1-0.35*0.35/0.75/0.75)*elementary.Normal(r)))
+		}
+	}
+	var out Transformation
+	out.Diagonal, out.OffDiagonal = correlations(x, y, objects(upTo(n)), Options{Seed: seed})
+	return out
+}
+
+// held is R² of the map that is held near a turn by the penalty 1.
+func held(t *testing.T, fit, confirm Release, turn *mat.Dense) Estimate {
+	t.Helper()
+	all, err := curve(fit, confirm, turn, Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[2].R2
 }
 
 func explained(m *Map, o *Orbits) Estimate {

@@ -15,12 +15,27 @@ import (
 // Release is the features of one set of samples by two releases of an encoder.
 type Release struct {
 	Old, New *mat.Dense
-	Object   []int
+	// AsIs are the new features in the place of the old ones, without a map: New, or the same in the unit and along the
+	// axes of Old. Nil where they cannot be, as those of another width.
+	AsIs *mat.Dense
+	// Times is by what New is multiplied to be in the unit of Old, 0 for 1: where one is so much larger that no unit
+	// holds the squares of both. It may be infinite.
+	Times  float64
+	Object []int
 }
 
 // pairs are the features of the new release before those of the old one: an adapter takes new ones to where the index
 // of the old release has them.
 func (r Release) pairs() Pairs { return Pairs{r.New, r.Old, r.Object} }
+
+// times is [Release.Times] as far as squares of it are numbers.
+func (r Release) times() float64 {
+	const most = 0x1p300
+	if r.Times == 0 {
+		return 1
+	}
+	return min(max(r.Times, 1/most), most)
+}
 
 // back is the other way round.
 func (r Release) back() Pairs { return Pairs{r.Old, r.New, r.Object} }
@@ -53,12 +68,12 @@ const relativeNeighbors = 10
 
 // Compared is what two releases are to each other. R² are of objects to confirm, maps of those to fit.
 type Compared struct {
-	// Plain is how much of the old features the new ones explain as they are; nil where they have other widths.
+	// Plain is how much of the old features the new ones explain as they are; nil where [Release.AsIs] is.
 	Plain *Estimate
 	// Isometry, Similarity and Affine are how much of the old features a turn of the new ones (with mirrors and a
 	// shift), a turn with one factor, and an affine map explain; Back is the affine map from old to new.
 	Isometry, Similarity, Affine, Back Estimate
-	// Factor is that of the similarity.
+	// Factor is that of the similarity, of New as it is.
 	Factor float64
 	// Spread is the logarithm of the ratio of the extreme singular values of the affine map on the directions that hold
 	// 99.99 % of the variance of new features: 0 for a turn.
@@ -88,8 +103,10 @@ type NamedMap struct {
 type HeldNear struct {
 	// Penalty weighs ‖WᵀW - 1‖²/d against the share of the variance that is not explained.
 	Penalty float64
-	// R2 is of the samples to confirm, Departure is ‖WᵀW - 1‖/√d.
-	R2, Departure float64
+	// R2 is of the samples to confirm.
+	R2 Estimate
+	// Departure is ‖WᵀW - 1‖/√d of the map, which is fitted.
+	Departure float64
 }
 
 // Relative compares the cosines of samples to anchors (Moschella et al., ICLR 2023).
@@ -131,18 +148,21 @@ func Compare(fit, choose, confirm Release, anchors int, opt Options) (*Compared,
 		return nil, err
 	}
 	scaled := turned(fit, turn, factor)
-	out.Adapters = []NamedMap{{"isometry", turned(fit, turn, 1)}, {"similarity", scaled}, {"affine", affine}}
+	times := fit.times()
+	out.Adapters = []NamedMap{{"isometry", turned(fit, turn, times)}, {"similarity", scaled}, {"affine", affine}}
 	for k, to := range []*Estimate{&out.Isometry, &out.Similarity, &out.Affine} {
 		*to = Explain(out.Adapters[k].Map.Of(confirm.New), confirm.Old, confirm.Object, opt).Overall
 	}
-	if out.WidthNew == out.WidthOld {
-		x := Explain(confirm.New, confirm.Old, confirm.Object, opt).Overall
+	if confirm.AsIs != nil {
+		x := Explain(confirm.AsIs, confirm.Old, confirm.Object, opt).Overall
 		out.Plain = &x
 	}
 	out.Back = Explain(back.Of(confirm.Old), confirm.New, confirm.Object, opt).Overall
 	out.Spread = spread(fit, affine)
-	if out.Curve, err = curve(fit, confirm, turn); err != nil {
-		return nil, err
+	if out.Curve = []HeldNear{}; times == 1 { // else no map is near a turn
+		if out.Curve, err = curve(fit, confirm, turn, opt); err != nil {
+			return nil, err
+		}
 	}
 	out.CKA = CKA(confirm, opt)
 	out.Relative = relative(fit, confirm, anchors, opt)
@@ -416,7 +436,7 @@ func spreadOut(t *mat.Dense, k int, seed uint64) []int {
 
 // curve fits maps from new to old features that are held near a turn with growing penalties (λ-orthogonality,
 // Ricci et al. 2025), each from the one before.
-func curve(fit, confirm Release, turn *mat.Dense) ([]HeldNear, error) {
+func curve(fit, confirm Release, turn *mat.Dense, opt Options) ([]HeldNear, error) {
 	out := []HeldNear{}
 	_, d := fit.New.Dims()
 	_, e := fit.Old.Dims()
@@ -438,7 +458,7 @@ func curve(fit, confirm Release, turn *mat.Dense) ([]HeldNear, error) {
 		penalty := elementary.Pow(10, float64(e))
 		w = towards(w, &g, &c, penalty)
 		m := turned(fit, w, 1)
-		r2 := Explain(m.Of(confirm.New), confirm.Old, confirm.Object, Options{Resamples: 1}).Overall.Value
+		r2 := Explain(m.Of(confirm.New), confirm.Old, confirm.Object, opt).Overall
 		_, departure := orthogonality(w)
 		out = append(out, HeldNear{penalty, r2, math.Sqrt(departure)})
 	}
@@ -525,8 +545,8 @@ type Recall struct {
 	Name string
 	// K is among how many of the nearest something right has to be.
 	K int
-	// New and Old are the shares of queries that found something right.
-	New, Old float64
+	// New and Old are the shares of objects whose queries found something right.
+	New, Old Estimate
 	// Difference is New - Old over objects, with Newcombe's interval for pairs; 0 to 0 where the queries are the same
 	// number for number.
 	Difference Estimate
@@ -595,13 +615,15 @@ func (r Recalled) Recall(name string, k int, opt Options) (Recall, error) {
 		}
 		p.Add(2*a > len(rows), 2*b > len(rows))
 	}
-	m := float64(p.N())
-	out.New, out.Old = float64(p.Both+p.First)/m, float64(p.Both+p.Second)/m
+	share := func(found int) Estimate {
+		return Estimate{float64(found) / float64(p.N()), aggregate.ClopperPearson(found, p.N(), opt.confidence())}
+	}
+	out.New, out.Old = share(p.Both+p.First), share(p.Both+p.Second)
 	out.Difference.Value, out.Difference.Interval = p.Difference(opt.confidence())
 	if mat.Equal(r.New, r.Old) { // one and the same query finds the same, in any gallery
 		out.Difference.Interval.Low, out.Difference.Interval.High = 0, 0
 	}
-	sure := aggregate.ClopperPearson(p.Both+p.Second, p.N(), opt.confidence()).Low
+	sure := out.Old.Interval.Low
 	switch iv := out.Difference.Interval; {
 	case iv.High < 0:
 		out.State = Worse

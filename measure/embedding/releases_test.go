@@ -13,7 +13,7 @@ func released(n int, m *mat.Dense, seed uint64) Release {
 	x := normal(n, d, source(seed))
 	y := &mat.Dense{}
 	y.Mul(x, m.T())
-	return Release{Old: x, New: y, Object: upTo(n)}
+	return Release{Old: x, New: y, AsIs: y, Object: upTo(n)}
 }
 
 func TestReleases(t *testing.T) {
@@ -73,7 +73,9 @@ func TestReleases(t *testing.T) {
 				t.Errorf("a stretch passes for a turn: %+v", got)
 			}
 			first, last := got.Curve[0], got.Curve[len(got.Curve)-1]
-			if !(first.Departure < 0.05) || !(last.Departure > 1) || !(last.R2 > first.R2+0.1) || !(last.R2 > 0.95) {
+			if !(first.Departure < 0.05) || !(last.Departure > 1) || !(last.R2.Value > first.R2.Value+0.1) ||
+				!(last.R2.Value > 0.95) || !(first.R2.Interval.Low < first.R2.Value) ||
+				!(first.R2.Value < first.R2.Interval.High) {
 				t.Errorf("held near a turn: %+v", got.Curve)
 			}
 		}
@@ -82,7 +84,7 @@ func TestReleases(t *testing.T) {
 
 func TestIndependentReleases(t *testing.T) {
 	of := func(seed uint64) Release {
-		return Release{normal(120, 12, source(seed)), normal(120, 12, source(seed+50)), upTo(120)}
+		return Release{Old: normal(120, 12, source(seed)), New: normal(120, 12, source(seed+50)), Object: upTo(120)}
 	}
 	got, err := Compare(of(1), of(2), of(3), 0, Options{Seed: 1})
 	if err != nil {
@@ -101,7 +103,7 @@ func TestIndependentReleases(t *testing.T) {
 
 // Of 50 samples of 500 unrelated numbers the usual estimate of CKA is about 0.91: it mistakes width for likeness.
 func TestCKAIsDebiased(t *testing.T) {
-	r := Release{normal(50, 500, source(1)), normal(50, 500, source(2)), upTo(50)}
+	r := Release{Old: normal(50, 500, source(1)), New: normal(50, 500, source(2)), Object: upTo(50)}
 	got := CKA(r, Options{})
 	if !isNear(got.Value, 0, 0.2) {
 		t.Errorf("debiased CKA is %g", got.Value)
@@ -115,7 +117,7 @@ func TestCKAIsDebiased(t *testing.T) {
 	if got = CKA(r, Options{}); !isNear(got.Value, 1, 1e-12) {
 		t.Errorf("features are %g like themselves", got.Value)
 	}
-	if got = CKA(Release{normal(3, 2, source(1)), normal(3, 2, source(2)), upTo(3)},
+	if got = CKA(Release{Old: normal(3, 2, source(1)), New: normal(3, 2, source(2)), Object: upTo(3)},
 		Options{}); !math.IsNaN(got.Value) {
 		t.Errorf("three samples: %+v", got)
 	}
@@ -174,10 +176,10 @@ func TestRecall(t *testing.T) {
 		}
 		return got
 	}
-	if got := ask(turned); got.State != Worse || got.Old != 1 || !(got.New < 0.5) || !(got.Difference.Value < -0.5) {
+	if got := ask(turned); got.State != Worse || got.Old.Value != 1 || !(got.New.Value < 0.5) || !(got.Difference.Value < -0.5) {
 		t.Errorf("turned features pass: %+v", got)
 	}
-	if got := ask(back); got.State != Compatible || got.New != 1 || got.Difference.Value != 0 || got.Candidates != n {
+	if got := ask(back); got.State != Compatible || got.New.Value != 1 || got.Difference.Value != 0 || got.Candidates != n {
 		t.Errorf("features that were turned back do not: %+v", got)
 	}
 	// 9 others of 89 have the label: a guess finds one with 9/89.

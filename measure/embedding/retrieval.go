@@ -13,7 +13,7 @@ type Retrieval struct {
 	// MRR is the mean of 1/rank, rank 1 for the nearest. What is tied counts in all orders alike.
 	MRR Estimate
 	// H1, H5 and H10 are the shares of predictions whose rank is at most 1, 5 and 10; of fewer candidates all are.
-	H1, H5, H10 float64
+	H1, H5, H10 Estimate
 	// Candidates is how many there are to choose among, on average.
 	Candidates float64
 	// Chance is the MRR of a guess: the mean of (1 + 1/2 + ... + 1/n)/n.
@@ -68,7 +68,8 @@ func (p Place) within(k int) float64 {
 func Retrieve(places []Place, object []int, opt Options) Retrieval {
 	nan := math.NaN()
 	none := Retrieval{
-		N: len(places), MRR: opt.undefined(), H1: nan, H5: nan, H10: nan, Candidates: nan, Chance: nan,
+		N: len(places), MRR: opt.undefined(), H1: opt.undefined(), H5: opt.undefined(), H10: opt.undefined(),
+		Candidates: nan, Chance: nan,
 	}
 	if len(places) == 0 {
 		return none
@@ -85,18 +86,25 @@ func Retrieve(places []Place, object []int, opt Options) Retrieval {
 			bottom[g]++
 		}
 	}
+	n := float64(len(places))
 	for _, p := range places {
-		r.H1 += p.within(1)
-		r.H5 += p.within(5)
-		r.H10 += p.within(10)
 		r.Candidates += float64(p.Of)
 		r.Chance += guess(p.Of)
 	}
-	n := float64(len(places))
-	for _, x := range []*float64{&r.H1, &r.H5, &r.H10, &r.Candidates, &r.Chance} {
-		*x /= n
+	r.Candidates, r.Chance = r.Candidates/n, r.Chance/n
+	for _, x := range []struct {
+		most  int
+		share *Estimate
+	}{{1, &r.H1}, {5, &r.H5}, {10, &r.H10}} {
+		hits := make([]float64, len(groups))
+		for g, rows := range groups {
+			for _, i := range rows {
+				hits[g] += places[i].within(x.most)
+			}
+		}
+		*x.share = opt.share(hits, bottom, streamRetrieval)
 	}
-	r.MRR = opt.quotient(top, bottom, streamRetrieval)
+	r.MRR = opt.share(top, bottom, streamRetrieval)
 	return r
 }
 
@@ -132,8 +140,9 @@ type Pose struct {
 	// Overall is R² of all of them together.
 	Overall Estimate
 	// PRE is E sin²(angle/2) between the true rotation and the one that is read, 1 - (q·q̂)² in unit quaternions, so
-	// that q and -q are one; Chance is that of a guess among the elements. NaN for what is no rotation.
-	PRE, Chance float64
+	// that q and -q are one; Chance is that of a guess among the elements. Undefined for what is no rotation.
+	PRE    Estimate
+	Chance float64
 }
 
 // Target is what is read off features: the coordinates of each element, and, of rotations, how to compare two of them.
@@ -154,15 +163,20 @@ func ReadPose(fit, choose, confirm *Orbits, t Target, opt Options) (Pose, error)
 	asked := confirm.posed(t)
 	got := m.Of(asked.Before)
 	x := Explain(got, asked.After, asked.Object, opt)
-	p := Pose{Coordinates: x.Components, Overall: x.Overall, PRE: math.NaN(), Chance: math.NaN()}
+	p := Pose{Coordinates: x.Components, Overall: x.Overall, PRE: opt.undefined(), Chance: math.NaN()}
 	if t.Half == nil {
 		return p, nil
 	}
-	p.PRE, p.Chance = 0, 0
-	n, _ := got.Dims()
-	for i := range n {
-		p.PRE += t.Half(asked.After.RawRowView(i), got.RawRowView(i)) / float64(n)
+	groups := objects(asked.Object)
+	missed, of := make([]float64, len(groups)), make([]float64, len(groups))
+	for g, rows := range groups {
+		for _, i := range rows {
+			missed[g] += t.Half(asked.After.RawRowView(i), got.RawRowView(i))
+			of[g]++
+		}
 	}
+	p.PRE, p.Chance = opt.quotient(missed, of, streamPose), 0
+	p.PRE.within()
 	for _, a := range t.Coordinates {
 		for _, b := range t.Coordinates {
 			p.Chance += t.Half(a, b) / float64(len(t.Coordinates)*len(t.Coordinates))

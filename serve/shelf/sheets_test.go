@@ -323,10 +323,10 @@ func TestSheetsRefused(t *testing.T) {
 			"embedding.json", `{"format":9,"sentence":"x","samples":{"objects_confirm":1}}`, "format 9",
 		},
 		"no features": {
-			"embedding.json", `{"format":1,"sentence":"x","samples":{"objects_confirm":1},"features":[null]}`, "no answer",
+			"embedding.json", `{"format":2,"sentence":"x","samples":{"objects_confirm":1},"features":[null]}`, "no answer",
 		},
 		"half an orbit": {
-			"embedding.json", `{"format":1,"sentence":"x","samples":{"objects_confirm":1},"features":[{"model":"m",` +
+			"embedding.json", `{"format":2,"sentence":"x","samples":{"objects_confirm":1},"features":[{"model":"m",` +
 				`"generators":{"t":[0,1],"planes":[{"samples":[{"sample":"a","x":[0,1],"y":[0]}]}]}}]}`,
 			"2 and 1 places of 2",
 		},

@@ -107,9 +107,9 @@ export interface Transformation {
   /** Cosine is the mean cosine of features before and after, less the mean of all; Undefined samples have none. */
   cosine: Estimate;
   undefined?: number;
-  /** Diagonal is the mean correlation of units with themselves, OffDiagonal the mean square of that between units. */
-  diagonal: Num;
-  off_diagonal: Num;
+  /** Diagonal is the mean correlation of units with themselves, OffDiagonal the mean square of that between units, less what chance makes of it. */
+  diagonal: Estimate;
+  off_diagonal: Estimate;
 }
 
 /** Maps says how well linear maps, one for each element, explain features along the axes. */
@@ -124,9 +124,9 @@ export interface Maps {
 export interface Retrieval {
   n: number;
   mrr: Estimate;
-  hit_1: Num;
-  hit_5: Num;
-  hit_10: Num;
+  hit_1: Estimate;
+  hit_5: Estimate;
+  hit_10: Estimate;
   candidates: Num;
   /** Chance is the MRR of a guess. */
   chance: Num;
@@ -140,7 +140,7 @@ export interface Pose {
   r2: Estimate;
   coordinates: Num[];
   /** PRE is the mean of sin²(angle/2) between the true rotation and that which is read, Chance that of a guess among the elements; null for what is no rotation. */
-  pre: Num;
+  pre: Estimate;
   chance: Num;
 }
 
@@ -252,7 +252,7 @@ export interface Against {
   index: string;
   /** Why says why the other release has no features to compare, missing where it has; then there are no numbers. */
   why?: string;
-  /** R2Plain is how much of the old features the new ones explain as they are; missing where they have other widths. */
+  /** R2Plain is how much of the old features the new ones explain as they are; missing where they have other widths, or where one unit does not hold both. */
   r2_as_it_is?: Estimate;
   /** R2Isometry, R2Similarity and R2Affine are how much of the old features maps of the new ones explain, R2Back the affine map from old to new. */
   r2_isometry: Estimate;
@@ -284,7 +284,7 @@ export interface Leakage {
   part: string;
   directions: number;
   /** Identity is the share of the nearest other views that show the same object, Chance that of a guess. */
-  identity: Num;
+  identity: Estimate;
   chance: Num;
   element: Pose;
 }
@@ -349,8 +349,9 @@ export interface Length {
 /** Held is a map that is held near a turn. */
 export interface Held {
   penalty: Num;
-  r2: Num;
-  departure: Num;
+  r2: Estimate;
+  /** Departure is ‖WᵀW - 1‖/√d of the map W, which is fitted. */
+  departure_fit: Num;
 }
 
 /** Relative compares the cosines of samples to anchors. */
@@ -368,8 +369,8 @@ export interface Recalls {
   /** Right says what counts as right. */
   right: string;
   k: number;
-  new: Num;
-  old: Num;
+  new: Estimate;
+  old: Estimate;
   difference: Estimate;
   candidates: number;
   /** Chance is the share of queries that a guess answers. */
@@ -387,6 +388,8 @@ export interface InPlane {
 /** Step is how far the vectors go. */
 export interface Step {
   ratio: Estimate;
+  /** AUC is the probability that the vector is nearer to where it was than those of two samples are to each other. */
+  auc: Estimate;
   /** Worst is the sample whose vector goes furthest, and how far. */
   worst: string;
   worst_ratio: Num;

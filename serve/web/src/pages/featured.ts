@@ -11,6 +11,9 @@ export const chosen = (r: Report, name: string): Model | undefined => r.features
 /** A share as a percentage. */
 export const percent = (x: number | null | undefined): string => (typeof x === 'number' ? `${Math.round(x * 1000) / 10} %` : 'undefined');
 
+/** A share with its interval. */
+export const shared = (e: Estimate): string => `${percent(e.value)} [${percent(e.low)}, ${percent(e.high)}]`;
+
 /** A count with its interval. */
 export const counted = (e: Estimate): string => `${num0(e.value)} [${num0(e.low)}, ${num0(e.high)}]`;
 
@@ -42,19 +45,19 @@ export function mapCurve(m: Model): Curve | null {
 /** The transformations as a table, each with its map. */
 export function moveTable(m: Model): Table {
   const by = new Map((m.maps?.by ?? []).map((x) => [x.element, x.r2]));
-  const numbers = ['ratio', 'ratio_low', 'ratio_high', 'there_and_back', 'cosine', 'cosine_low', 'cosine_high', 'own', 'others', 'map_r2', 'map_r2_low', 'map_r2_high', 'worst_ratio'];
+  const numbers = ['ratio', 'ratio_low', 'ratio_high', 'there_and_back', 'cosine', 'cosine_low', 'cosine_high', 'own', 'own_low', 'own_high', 'others', 'others_low', 'others_high', 'map_r2', 'map_r2_low', 'map_r2_high', 'nearer', 'nearer_low', 'nearer_high', 'worst_ratio'];
   return {
     title: `${m.model}: elements`, notes: [],
     columns: [{ name: 'element', kind: 'text' }, ...numbers.map((name) => ({ name, kind: 'float64' }) as const), { name: 'worst', kind: 'text' }],
     rows: (m.transformations ?? []).map((t) => {
       const r2 = by.get(t.element);
-      return [t.element, t.ratio.value, t.ratio.low, t.ratio.high, t.floor?.value ?? null, t.cosine.value, t.cosine.low, t.cosine.high, t.diagonal, t.off_diagonal, r2?.value ?? null, r2?.low ?? null, r2?.high ?? null, t.worst_ratio, t.worst];
+      return [t.element, t.ratio.value, t.ratio.low, t.ratio.high, t.floor?.value ?? null, t.cosine.value, t.cosine.low, t.cosine.high, t.diagonal.value, t.diagonal.low, t.diagonal.high, t.off_diagonal.value, t.off_diagonal.low, t.off_diagonal.high, r2?.value ?? null, r2?.low ?? null, r2?.high ?? null, t.auc?.value ?? null, t.auc?.low ?? null, t.auc?.high ?? null, t.worst_ratio, t.worst];
     }),
   };
 }
 
 /** What stands of a search: how often the right one comes first, beside a guess. */
-export const retrievalWords = (r: Retrieval): string => `MRR ${estimated(r.mrr)}, chance ${num(r.chance)} of ${Math.round((r.candidates ?? 0) * 10) / 10} candidates; first ${percent(r.hit_1)}${(r.candidates ?? 0) > 5 ? `, among five ${percent(r.hit_5)}` : ''}`;
+export const retrievalWords = (r: Retrieval): string => `MRR ${estimated(r.mrr)}, chance ${num(r.chance)} of ${Math.round((r.candidates ?? 0) * 10) / 10} candidates; first ${shared(r.hit_1)}${(r.candidates ?? 0) > 5 ? `, among five ${shared(r.hit_5)}` : ''}`;
 
 /** Directions from those that stay to those that hold no object, and those that are the same for every object. */
 export function splitCurve(s: Split): Curve {
@@ -142,14 +145,14 @@ export function releaseFacts(a: Against): [string, string][] {
 
 /** What maps explain that are held near a turn. */
 export function heldCurve(a: Against): Curve | null {
-  const all = a.orthogonality.filter((h) => h.departure !== null);
+  const all = a.orthogonality.filter((h) => h.departure_fit !== null);
   if (all.length < 2) return null;
-  return { x: { name: 'departure from a turn' }, y: { name: 'R²' }, series: [{ name: 'held near a turn', x: all.map((h) => h.departure), y: all.map((h) => h.r2), labels: all.map((h) => `penalty ${num(h.penalty)}`) }] };
+  return { x: { name: 'departure from a turn' }, y: { name: 'R²' }, series: [{ ...of('held near a turn', all.map((h) => h.r2), all.map((h) => `penalty ${num(h.penalty)}`)), x: all.map((h) => h.departure_fit) }] };
 }
 
 /** What queries find, as a table. */
 export const recallTable = (a: readonly Recalls[]): Table => ({
   title: 'Queries by new features in the old index', notes: [],
-  columns: [{ name: 'adapter', kind: 'text' }, { name: 'right', kind: 'text' }, ...(['k', 'new', 'old', 'difference', 'low', 'high', 'candidates', 'chance'] as const).map((name) => ({ name, kind: 'float64' }) as const), { name: 'state', kind: 'text' }],
-  rows: a.map((r) => [r.adapter, r.right, r.k, r.new, r.old, r.difference.value, r.difference.low, r.difference.high, r.candidates, r.chance, r.state]),
+  columns: [{ name: 'adapter', kind: 'text' }, { name: 'right', kind: 'text' }, ...(['k', 'new', 'new_low', 'new_high', 'old', 'old_low', 'old_high', 'difference', 'low', 'high', 'candidates', 'chance'] as const).map((name) => ({ name, kind: 'float64' }) as const), { name: 'state', kind: 'text' }],
+  rows: a.map((r) => [r.adapter, r.right, r.k, r.new.value, r.new.low, r.new.high, r.old.value, r.old.low, r.old.high, r.difference.value, r.difference.low, r.difference.high, r.candidates, r.chance, r.state]),
 });

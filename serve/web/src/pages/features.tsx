@@ -47,8 +47,8 @@ function One({ s, r, m }: { s: State; r: Report; m: Model }) {
           <p><button onClick={() => saveTable(moveTable(m), 'csv', ['features', m.model, 'elements'])} aria-label="Save the elements as CSV">CSV</button></p>
           <Scroll label="Elements" high>
             <table>
-              <thead><tr><th scope="col" class="words">element</th><th scope="col">ratio</th><th scope="col">there and back</th><th scope="col">cosine</th><th scope="col">own</th><th scope="col">others</th><th scope="col">R² of the map</th><th scope="col" class="words">goes furthest</th></tr></thead>
-              <tbody>{all.map((t) => <tr key={t.element}><th scope="row" class="words">{t.element}</th><td>{estimated(t.ratio)}</td><td>{t.floor ? num(t.floor.value) : 'nothing resampled'}</td><td>{estimated(t.cosine)}</td><td>{num(t.diagonal)}</td><td>{num(t.off_diagonal)}</td><td>{estimated(r2.get(t.element))}</td><td class="words">{t.worst}, {num(t.worst_ratio)}</td></tr>)}</tbody>
+              <thead><tr><th scope="col" class="words">element</th><th scope="col">ratio</th><th scope="col">there and back</th><th scope="col">nearer than others</th><th scope="col">cosine</th><th scope="col">own</th><th scope="col">others</th><th scope="col">R² of the map</th><th scope="col" class="words">goes furthest</th></tr></thead>
+              <tbody>{all.map((t) => <tr key={t.element}><th scope="row" class="words">{t.element}</th><td>{estimated(t.ratio)}</td><td>{t.floor ? num(t.floor.value) : 'nothing resampled'}</td><td>{estimated(t.auc)}</td><td>{estimated(t.cosine)}</td><td>{estimated(t.diagonal)}</td><td>{estimated(t.off_diagonal)}</td><td>{estimated(r2.get(t.element))}</td><td class="words">{t.worst}, {num(t.worst_ratio)}</td></tr>)}</tbody>
             </table>
           </Scroll>
         </Card>
@@ -201,8 +201,8 @@ function Routes({ of, model, caption }: { of: Sequences; model: string; caption:
       <div class="plots"><CurvePlot title="What order, route and length do" curve={curve} caption={caption} file={['features', model, 'sequences']} note="How far the vector goes, over how far two samples are apart: 0 it stays, 1 nothing is left of the sample." /></div>
       <Scroll label="Sequences" high>
         <table>
-          <thead><tr><th scope="col">views</th><th scope="col">order</th><th scope="col">route</th><th scope="col">from the longest</th><th scope="col">MRR of the next view</th><th scope="col">a guess</th><th scope="col">effective rank</th></tr></thead>
-          <tbody>{of.lengths.map((l) => <tr key={l.views}><th scope="row">{count(l.views)}</th><td>{estimated(l.order?.ratio)}</td><td>{estimated(l.route?.ratio)}</td><td>{estimated(l.longest?.ratio)}</td><td>{estimated(l.retrieval?.mrr)}</td><td>{l.retrieval ? num(l.retrieval.chance) : ''}</td><td>{estimated(l.effective_rank)}</td></tr>)}</tbody>
+          <thead><tr><th scope="col">views</th><th scope="col">order</th><th scope="col">nearer than others</th><th scope="col">route</th><th scope="col">nearer than others</th><th scope="col">from the longest</th><th scope="col">MRR of the next view</th><th scope="col">a guess</th><th scope="col">effective rank</th></tr></thead>
+          <tbody>{of.lengths.map((l) => <tr key={l.views}><th scope="row">{count(l.views)}</th><td>{estimated(l.order?.ratio)}</td><td>{estimated(l.order?.auc)}</td><td>{estimated(l.route?.ratio)}</td><td>{estimated(l.route?.auc)}</td><td>{estimated(l.longest?.ratio)}</td><td>{estimated(l.retrieval?.mrr)}</td><td>{l.retrieval ? num(l.retrieval.chance) : ''}</td><td>{estimated(l.effective_rank)}</td></tr>)}</tbody>
         </table>
       </Scroll>
     </Card>
@@ -222,7 +222,7 @@ function Parts({ of, model, caption }: { of: Split; model: string; caption: read
           <Scroll label="What each part knows">
             <table>
               <thead><tr><th scope="col" class="words">part</th><th scope="col">directions</th><th scope="col">same object</th><th scope="col">a guess</th><th scope="col">R² of the element</th></tr></thead>
-              <tbody>{of.leakage.map((l) => <tr key={l.part}><th scope="row" class="words">{l.part}</th><td>{count(l.directions)}</td><td>{num(l.identity)}</td><td>{num(l.chance)}</td><td>{estimated(l.element.r2)}</td></tr>)}</tbody>
+              <tbody>{of.leakage.map((l) => <tr key={l.part}><th scope="row" class="words">{l.part}</th><td>{count(l.directions)}</td><td>{estimated(l.identity)}</td><td>{num(l.chance)}</td><td>{estimated(l.element.r2)}</td></tr>)}</tbody>
             </table>
           </Scroll>
           <p class="note">What a part that stays knows of the element has leaked, and so has what a part of pose alone knows of the object.</p>
@@ -248,7 +248,7 @@ function Release({ a, model, caption }: { a: Against; model: string; caption: re
           <Scroll label="What queries find" high>
             <table>
               <thead><tr><th scope="col" class="words">through</th><th scope="col" class="words">right</th><th scope="col">among</th><th scope="col">new finds</th><th scope="col">old finds</th><th scope="col">difference</th><th scope="col">a guess</th><th scope="col" class="words">state</th></tr></thead>
-              <tbody>{a.backward.map((b, k) => <tr key={k}><th scope="row" class="words">{b.adapter}</th><td class="words wrap">{b.right}</td><td>{count(b.k)}</td><td>{num(b.new)}</td><td>{num(b.old)}</td><td>{estimated(b.difference)}</td><td>{num(b.chance)}</td><td class="words"><Verdict word={b.state} /></td></tr>)}</tbody>
+              <tbody>{a.backward.map((b, k) => <tr key={k}><th scope="row" class="words">{b.adapter}</th><td class="words wrap">{b.right}</td><td>{count(b.k)}</td><td>{estimated(b.new)}</td><td>{estimated(b.old)}</td><td>{estimated(b.difference)}</td><td>{num(b.chance)}</td><td class="words"><Verdict word={b.state} /></td></tr>)}</tbody>
             </table>
           </Scroll>
         </>

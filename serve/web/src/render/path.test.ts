@@ -71,6 +71,16 @@ test('scales: the ends, the way back, and a place for 0 on a logarithmic one', (
   assert.ok(l.ticks.every((t) => t.at === 0 || Number.isInteger(Math.round(Math.log10(t.at) * 1e6) / 1e6)), JSON.stringify(l.ticks));
 });
 
+test('ticks of one axis say different things, however small their numbers or their steps are', () => {
+  for (const [lo, hi] of [[0, 1.4e-7], [1.1e-7, 1.9e-7], [1e6, 1e6 + 1], [-3.2e-9, 3.2e-9], [12345.1, 12345.9], [0, 1], [0, 3e5], [1e-300, 2e-300]] as const) {
+    const labels = makeScale({ lo, hi, log: false }, 'x', 5).ticks.map((t) => t.label);
+    assert.ok(labels.length > 2 && new Set(labels).size === labels.length, labels.join(' '));
+  }
+  assert.deepEqual(makeScale({ lo: 0, hi: 1.4e-7, log: false }, 'x', 7).ticks.map((t) => t.label), ['0', '2e-8', '4e-8', '6e-8', '8e-8', '1e-7', '1.2e-7', '1.4e-7']);
+  assert.deepEqual(makeScale({ lo: 0, hi: 3e5, log: false }, 'x', 3).ticks.map((t) => t.label), ['0', '1e5', '2e5', '3e5']);
+  assert.deepEqual(makeScale({ lo: 1e6, hi: 1000001, log: false }, 'x', 3).ticks.map((t) => t.label), ['1e6', '1000000.5', '1000001']);
+});
+
 test('a scale of differences has 0 in its middle', () => {
   const s = aroundZero([-0.3, 0.1, NaN], 'B − A');
   near(s.pos(0), 0.5);

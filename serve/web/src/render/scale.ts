@@ -24,7 +24,16 @@ export interface Scale {
 /** How much of a logarithmic scale is left to 0, which lies at its beginning. */
 const zeroGap = 0.1;
 
-const tickText = (v: number): string => (v === 0 ? '0' : Math.abs(v) < 1e-3 || Math.abs(v) >= 1e5 ? v.toExponential(0).replace('e+', 'e') : String(+v.toPrecision(4)));
+/**
+ * A tick with as few digits as it needs, so that two of one axis never say the same, and at most twelve, which cuts off what arithmetic
+ * left. Small and large ones have an exponent where that is shorter.
+ */
+export function tickText(v: number): string {
+  const x = +v.toPrecision(12), a = Math.abs(x);
+  if (x === 0) return '0';
+  const plain = String(x), power = x.toExponential().replace('e+', 'e');
+  return a < 1e-3 || (a >= 1e5 && power.length <= plain.length) ? power : plain;
+}
 
 /** A scale over a range with about as many ticks as wanted. */
 export function makeScale(range: { lo: number; hi: number; log: boolean }, label: string, wanted = 4): Scale {

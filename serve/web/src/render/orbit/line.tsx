@@ -6,6 +6,7 @@ import { tick } from '../../core/format';
 import { axisLabel, isAngle, isFactor, isSwitch, period } from '../../core/axis';
 import { canonical, nearest, reach, spans } from '../../core/orbit';
 import { lineBand, linePath } from '../path';
+import { tickText } from '../scale';
 import { Frame, Mark, navKey, Tip, usePointer, type OrbitProps } from './common';
 
 const W = 260;
@@ -40,7 +41,7 @@ function alongAxis(o: OrbitProps['orbit'], now: OrbitProps['at']): Axis {
       const v = Math.max(lo, Math.min(hi, +s.invert(Math.max(0, Math.min(1, x))).toPrecision(4)));
       return canonical(o.chart, o.steps, o.chart.map((_, k) => (k === m ? v : (now.peek()[k] ?? 0))));
     },
-    ticks: at.filter((_, k) => k % thin === 0).map((v) => ({ x: s(v), label: isAngle(a) ? `${+v.toPrecision(4)}°` : factor ? `×${+v.toPrecision(3)}` : String(+v.toPrecision(4)) })),
+    ticks: at.filter((_, k) => k % thin === 0).map((v) => ({ x: s(v), label: isAngle(a) ? `${+v.toPrecision(4)}°` : factor ? `×${+v.toPrecision(3)}` : tickText(v) })),
     label: axisLabel(a),
     order,
     bars: false,
