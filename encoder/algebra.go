@@ -273,6 +273,12 @@ func (a *Algebra) part() sheet.Part {
 		Notes: []string{fmt.Sprintf("They move the %s along which features vary most, which hold %s of the variance.",
 			words.Plural(a.Axes, "direction", "directions"), words.Percent(float64(a.Held)))},
 	}
+	if nothing(a.R2Unseen) {
+		p.Table = nil
+		p.Text = append(p.Text, "They explain no more than the mean of the features does, so that how fast planes "+
+			"turn and what the brackets are says nothing.")
+		return p
+	}
 	for _, g := range a.Generators {
 		const most = 5
 		var all []string

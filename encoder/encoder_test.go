@@ -174,10 +174,47 @@ func TestStates(t *testing.T) {
 		if m.State != c.state || !strings.Contains(m.Sentence, c.says) {
 			t.Errorf("%s: %s, want %s with %q", m.State, m.Sentence, c.state, c.says)
 		}
+		if len(c.of(normals(8, rand.New(rand.NewPCG(1, 1))), 0, rand.New(rand.NewPCG(1, 1)))) != m.Width {
+			t.Errorf("%s: %d numbers", m.State, m.Width)
+		}
 		r := &encoder.Report{Models: []*encoder.Model{m}}
 		if r.Good() != c.good {
 			t.Errorf("%s: good is %v", m.State, r.Good())
 		}
+	}
+}
+
+// A generator that explains nothing has planes that turn, and they say nothing: of features that are drawn anew at each
+// element no frequency is told, of those that turn two.
+func TestNoGeneratorNoFrequencies(t *testing.T) {
+	for _, c := range []struct {
+		of   kind
+		told bool
+	}{{loses, false}, {turns, true}} {
+		s := subject(t, "SO(2)", 12, c.of)
+		s.NoSplit = true
+		m, err := encoder.Take(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(strings.Fields(written(t, m)), " ")
+		if m.Generators == nil || (m.Generators.R2Unseen.Value > 0) != c.told ||
+			strings.Contains(text, "Frequencies (side fit): ") != c.told ||
+			strings.Contains(text, "no more than the mean of the features does") == c.told {
+			t.Errorf("%+v: %s", m.Generators, text)
+		}
+	}
+	r := rand.New(rand.NewPCG(5, 5))
+	m, err := encoder.Take(moving(t, "SO(3)", 10, func(o, _, _ []float64) []float64 {
+		return []float64{o[0] + 3*elementary.Normal(r), o[1] + 3*elementary.Normal(r), o[2] + 3*elementary.Normal(r)}
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := strings.Join(strings.Fields(written(t, m)), " ")
+	if m.Algebra == nil || m.Algebra.R2Unseen.Value > 0 || strings.Contains(s, "Their brackets") ||
+		strings.Contains(s, "largest growth") || !strings.Contains(s, "what the brackets are says nothing") {
+		t.Errorf("%+v: %s", m.Algebra, s)
 	}
 }
 

@@ -228,6 +228,9 @@ func (e Estimate) whole() string {
 	return strconv.Itoa(int(e.Low)) + " to " + strconv.Itoa(int(e.High))
 }
 
+// nothing tells whether a fit is no better than the mean where it was not fitted.
+func nothing(r2 Estimate) bool { return float64(r2.Value) <= 0 }
+
 func (g *Generators) part() sheet.Part {
 	var turns []string
 	for _, f := range g.Frequencies {
@@ -244,6 +247,11 @@ func (g *Generators) part() sheet.Part {
 		},
 		Notes: []string{fmt.Sprintf("It moves the %s along which features vary most, which hold %s of the variance.",
 			words.Plural(g.Axes, "direction", "directions"), words.Percent(float64(g.Held)))},
+	}
+	if nothing(g.R2Unseen) {
+		p.Text[1] = "It explains no more than the mean of the features does, so that how fast its planes turn says " +
+			"nothing."
+		return p
 	}
 	if most := float64(g.Most); !math.IsNaN(most) && most > 0 {
 		p.Notes = append(p.Notes, fmt.Sprintf("Planes that turn %s times as fast as the input, or faster, look slower "+

@@ -50,6 +50,7 @@ func Take(s *Subject) (*Model, error) {
 	s, unit, times := s.inUnit()
 	t := &taker{Subject: s, unit: unit, times: times, opt: embedding.Options{Seed: s.Seed, Confidence: s.Confidence}}
 	t.out = &Model{Model: s.Model, Digest: s.Digest, Value: s.Value, more: s.More}
+	t.out.Width = wide(s.Sides[split.Confirm].At[s.identity()])
 	sides := map[split.Side]*embedding.Orbits{}
 	for _, side := range split.Sides() {
 		sides[side] = s.orbits(side)
@@ -90,7 +91,6 @@ func (t *taker) stage(what string) {
 }
 
 func (t *taker) take() error {
-	t.out.Width = t.confirm.Width()
 	t.stage("invariance")
 	constant, err := t.invariance()
 	if err != nil {

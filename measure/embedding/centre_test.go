@@ -118,7 +118,8 @@ func TestCollapse(t *testing.T) {
 		},
 		{"rounding", func(x []float64) []float64 {
 			return []float64{1 + 1e-8*x[0], 2 + 1e-8*x[1], 3 + 1e-8*x[2]}
-		}, "two objects are 6e-09 of the size of the features apart, which is what rounding leaves"},
+		}, "two objects are 6e-09 of the size of the features apart, which is what rounding to float32 " +
+			"leaves (if they hold more digits, take their mean off)"},
 		{"small beside a constant", func(x []float64) []float64 {
 			return []float64{1 + 1e-4*x[0], 2 + 1e-4*x[1], 3 + 1e-4*x[2]}
 		}, ""},

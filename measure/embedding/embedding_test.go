@@ -489,6 +489,24 @@ func TestPoseError(t *testing.T) {
 	}
 }
 
+// Features that know nothing of the element are read no better than by chance, also where most elements are alike.
+func TestPoseByChance(t *testing.T) {
+	angles := []float64{0, 0.1, 0.2, -0.1, -0.2, math.Pi}
+	r := source(8)
+	of := func(n int, seed uint64) *Orbits {
+		return planted(n, angles, seed, func([]float64, float64) []float64 { return normal(1, 3, r).RawRowView(0) })
+	}
+	got, err := ReadPose(of(60, 1), of(30, 2), of(30, 3), circle(angles), Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Who always says 0 misses a half turn in six; who guesses misses it in ten of 36 pairs.
+	if !isNear(got.Chance, 1./6, 0.01) || !(got.PRE.Value > got.Chance-0.01) ||
+		!(got.PRE.Interval.Low <= got.PRE.Value && got.PRE.Value <= got.PRE.Interval.High) {
+		t.Errorf("%+v", got)
+	}
+}
+
 // mixed are features of 8 numbers that stay, 4 that are pose alone and 2 that turn with the object, in a basis that is
 // the same for all.
 func mixed(n int, angles []float64, seed uint64) *Orbits {

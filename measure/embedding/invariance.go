@@ -81,8 +81,8 @@ func (o *Orbits) Invariance(opt Options) (*Invariance, error) {
 	size := math.Sqrt(squares(o.Still().RawMatrix().Data) / float64(n))
 	switch {
 	case !(b > rounding*size):
-		out.Why = fmt.Sprintf("two objects are %.1g of the size of the features apart, which is what rounding leaves",
-			b/size)
+		out.Why = fmt.Sprintf("two objects are %.1g of the size of the features apart, which is what rounding to "+
+			"float32 leaves (if they hold more digits, take their mean off)", b/size)
 	case !(out.Rank.Value >= LeastRank*(1-1e-9)):
 		out.Why = fmt.Sprintf("the effective rank is below %g", LeastRank)
 	}

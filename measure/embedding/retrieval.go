@@ -140,7 +140,8 @@ type Pose struct {
 	// Overall is R² of all of them together.
 	Overall Estimate
 	// PRE is E sin²(angle/2) between the true rotation and the one that is read, 1 - (q·q̂)² in unit quaternions, so
-	// that q and -q are one; Chance is that of a guess among the elements. Undefined for what is no rotation.
+	// that q and -q are one; Chance is that of a guess among the elements, or of always saying their mean, whichever
+	// misses less. Undefined for what is no rotation.
 	PRE    Estimate
 	Chance float64
 }
@@ -177,11 +178,20 @@ func ReadPose(fit, choose, confirm *Orbits, t Target, opt Options) (Pose, error)
 	}
 	p.PRE, p.Chance = opt.quotient(missed, of, streamPose), 0
 	p.PRE.within()
+	middle := make([]float64, len(t.Coordinates[0]))
 	for _, a := range t.Coordinates {
+		for j, x := range a {
+			middle[j] += x / float64(len(t.Coordinates))
+		}
+	}
+	always := 0.0
+	for _, a := range t.Coordinates {
+		always += t.Half(a, middle) / float64(len(t.Coordinates))
 		for _, b := range t.Coordinates {
 			p.Chance += t.Half(a, b) / float64(len(t.Coordinates)*len(t.Coordinates))
 		}
 	}
+	p.Chance = min(p.Chance, always)
 	return p, nil
 }
 
