@@ -259,7 +259,7 @@ func (a *App) repeatOptions(s *job.Study, o RepeatOptions) (repeat.Options, *rep
 	how := repeat.Options{
 		Times: cmp.Or(r.Times, len(r.Seeds), repeatTimes), Seed: s.Seed,
 		Confidence: cmp.Or(s.Audit.Confidence, job.PresetConfidence), Threshold: cmp.Or(r.Excess, repeatThreshold),
-		Rules: r.Normalise,
+		Rules: r.Normalise, Seeds: r.Seeds, Bust: r.Bust,
 	}
 	rules, err := repeat.ParseRules(r.Normalise)
 	if err != nil {
@@ -307,8 +307,7 @@ func (a *App) repeatModel(ctx context.Context, s *job.Study, m *witness, w *inte
 	defer step.end()
 	subject := &repeat.Subject{
 		Model: m.name, Place: m.place, Digest: m.digest, Engine: m.engine, Things: w.things, Views: w.views, Ask: m.ask,
-		Drawing: m.drawing, Busted: s.Repeat.Bust, Seeds: s.Repeat.Seeds, Notebook: kept, Began: step.size,
-		Step: step.step,
+		Drawing: m.drawing, Notebook: kept, Began: step.size, Step: step.step,
 	}
 	workers := o.Workers
 	if m.atOnce > 0 { // waiting for a server takes no processor

@@ -39,6 +39,11 @@ type Options struct {
 	Before *Report
 	// Rules are what was done with texts.
 	Rules []string
+	// Seeds are the parameters that models draw by, one for each round, the same for all views and objects; nil for
+	// none.
+	Seeds []int
+	// Bust names the parameter that is another one in every request; empty for none.
+	Bust string
 }
 
 // answered are the answers to one view of one object, without what is none.
@@ -315,24 +320,8 @@ func (b *book) far() *Estimate {
 	}
 	var all []float64 // of each object
 	for _, row := range b.of {
-		sum, pairs := 0.0, 0
-		for v, x := range row {
-			for _, y := range row[:v] {
-				n := len(x.classes) * len(y.classes)
-				if n == 0 {
-					continue
-				}
-				between := 0.0
-				for i := range x.classes {
-					for j := range y.classes {
-						between += b.apart(x, i, y, j)
-					}
-				}
-				sum, pairs = sum+between/float64(n), pairs+1
-			}
-		}
-		if pairs > 0 {
-			all = append(all, sum/float64(pairs))
+		if d, ok := b.acrossViews(row, b.apart); ok {
+			all = append(all, d)
 		}
 	}
 	if len(all) == 0 {
@@ -345,15 +334,42 @@ func (b *book) far() *Estimate {
 // alike is the share of pairs of answers to different views of an object that are equal, pairs of views weighing alike;
 // NaN where there are no two views.
 func (b *book) alike(i int) float64 {
-	sum, pairs := 0.0, 0
-	for v, x := range b.of[i] {
-		for _, y := range b.of[i][:v] {
-			if d := agreement.Differ(x.classes, y.classes); !math.IsNaN(d) {
-				sum, pairs = sum+1-d, pairs+1
+	equal, ok := b.acrossViews(b.of[i], func(x answered, i int, y answered, j int) float64 {
+		if x.classes[i] == y.classes[j] {
+			return 1
+		}
+		return 0
+	})
+	if !ok {
+		return math.NaN()
+	}
+	return equal
+}
+
+// acrossViews is the mean of a number of two answers to different views of an object, pairs of views weighing alike:
+// over the pairs that the excess compares, so that no two of them have one seed. It is not ok where there is no such
+// pair.
+func (b *book) acrossViews(row []answered, of func(x answered, i int, y answered, j int) float64) (float64, bool) {
+	sum, views := 0.0, 0
+	for v, x := range row {
+		for _, y := range row[:v] {
+			x, y, seeds := b.rounds(x, y)
+			between, n := 0.0, 0
+			for i := range x.classes {
+				for j := range y.classes {
+					if seeds != nil && seeds[i] == seeds[j] {
+						continue
+					}
+					between += of(x, i, y, j)
+					n++
+				}
+			}
+			if n > 0 {
+				sum, views = sum+between/float64(n), views+1
 			}
 		}
 	}
-	return sum / float64(pairs)
+	return sum / float64(views), views > 0
 }
 
 // asksTheSame tells whether a view has the input of the reference for every object that has both.
@@ -393,15 +409,11 @@ func (b *book) view(v int) *View {
 		if v == ref || r == 0 {
 			continue
 		}
-		sum := 0.0
-		for j := range r {
-			for k := range n {
-				sum += b.apart(row[ref], j, row[v], k)
-			}
-		}
-		differ = append(differ, sum/float64(r*n))
-		if w := b.within(row[ref], row[v]); w != nil {
+		if b.o.Times < 2 {
+			differ = append(differ, b.apart(row[ref], 0, row[v], 0))
+		} else if w := b.within(row[ref], row[v]); w != nil {
 			within = append(within, w)
+			differ = append(differ, w.Apart()) // of the same pairs, so that both numbers say the same
 		}
 	}
 	if len(agree) > 0 {
@@ -445,25 +457,34 @@ func (b *book) view(v int) *View {
 // blunt tells whether no answers could differ by more than the threshold allows.
 func (b *book) blunt() bool { return !b.numbers && b.o.Threshold >= 1 }
 
+// several tells whether there is more than one seed.
+func several(seeds []int) bool {
+	return slices.ContainsFunc(seeds, func(s int) bool { return s != seeds[0] })
+}
+
+// rounds are the answers to two views of one object that may be compared. Rounds with a seed ask both with it, so that
+// their answers are no two draws: then a round tells where both were answered, and seeds has that of each answer to
+// either. Where all rounds have one seed, what they differ by is not of the seed, and seeds is nil.
+func (b *book) rounds(one, other answered) (x, y answered, seeds []int) {
+	if !several(b.o.Seeds) {
+		return one, other, nil
+	}
+	var both []int
+	for _, k := range one.rounds {
+		if slices.Contains(other.rounds, k) {
+			both = append(both, k)
+			seeds = append(seeds, b.o.Seeds[k])
+		}
+	}
+	return one.of(both), other.of(both), seeds
+}
+
 // within are the answers to the reference and to another view of one object, for the excess; nil where there are too
-// few.
-// Rounds with a seed ask both with it, so that their answers are no two draws: then a round tells where both were
-// answered, and there have to be two seeds. Where all rounds have one seed, what they differ by is not of the seed.
+// few, of rounds with seeds two of them.
 func (b *book) within(still, moved answered) *twosample.Within {
-	seeded := slices.ContainsFunc(b.Seeds, func(s int) bool { return s != b.Seeds[0] })
-	var seeds []int
-	if seeded {
-		var both []int
-		for _, k := range still.rounds {
-			if slices.Contains(moved.rounds, k) {
-				both = append(both, k)
-				seeds = append(seeds, b.Seeds[k])
-			}
-		}
-		if !slices.ContainsFunc(seeds, func(s int) bool { return s != seeds[0] }) {
-			return nil
-		}
-		still, moved = still.of(both), moved.of(both)
+	still, moved, seeds := b.rounds(still, moved)
+	if several(b.o.Seeds) && !several(seeds) {
+		return nil
 	}
 	r, n := len(still.classes), len(moved.classes)
 	if r < 2 || n < 2 {
@@ -483,7 +504,7 @@ func (b *book) within(still, moved answered) *twosample.Within {
 	if b.numbers {
 		w.Numbers(append(slices.Clone(still.numbers), moved.numbers...))
 	}
-	if seeded {
+	if seeds != nil {
 		w.Paired(seeds)
 	}
 	return w
@@ -726,9 +747,9 @@ func (b *book) cached() string {
 	}
 	text := fmt.Sprintf("repeats look cached: all answers to each of %s are the same to the last byte",
 		words.Plural(asked, "question", "questions"))
-	if b.Busted != "" {
+	if b.o.Bust != "" {
 		return text + fmt.Sprintf(", although the parameter %s was another one in every request: the model does not "+
-			"draw, or whoever keeps its answers does not look at that parameter", b.Busted)
+			"draw, or whoever keeps its answers does not look at that parameter", b.o.Bust)
 	}
 	return text + "; a model that does not draw answers so, too: repeat.bust names a parameter that is then another " +
 		"one in every request, which tells the two apart"

@@ -82,11 +82,6 @@ type Subject struct {
 	Ask func(context.Context, Question) (Answer, error)
 	// Drawing says that the model may draw its answers, or somebody may keep them, for all that is known.
 	Drawing bool
-	// Busted names the parameter that is another one in every request; empty for none.
-	Busted string
-	// Seeds are the parameters that the model draws by, one for each round, the same for all views and objects; nil for
-	// none.
-	Seeds []int
 	// Notebook holds the answers so far, where somebody may stop and go on; nil for nowhere.
 	Notebook *Notebook
 	// Began is told how many questions there are, Step that so many more were asked; nil for nobody.

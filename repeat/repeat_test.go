@@ -27,6 +27,13 @@ func usual(times int) Options {
 	return Options{Times: times, Seed: 1, Confidence: 0.95, Threshold: 0.05}
 }
 
+// seeded are the options of rounds with seeds.
+func seeded(seeds []int) Options {
+	o := usual(len(seeds))
+	o.Seeds = seeds
+	return o
+}
+
 // subject asks a function about objects, all views of each. The function is told how often it was asked that before.
 func subject(objects int, views []string, labelled bool, answer func(q Question) Answer) *Subject {
 	s := &Subject{Model: "fake", Views: views, Drawing: true}
@@ -205,10 +212,12 @@ func TestSeedsAreNoTwoDraws(t *testing.T) {
 		seeds []int
 		want  float64 // 0.4·(1 - half the share of pairs of seeds of which one is odd and one even)
 		holds bool
+		// of two answers with different seeds; of the twin the share of pairs of which one is odd and one even
+		differ map[bool]float64
 	}{
-		{[]int{1, 2}, 0.2, false},
-		{[]int{1, 2, 3, 4, 5, 6}, 0.4 * (1 - 0.3), true},
-		{[]int{1, 1, 2}, 0.2, false},
+		{[]int{1, 2}, 0.2, false, map[bool]float64{false: 1, true: 1}},
+		{[]int{1, 2, 3, 4, 5, 6}, 0.4 * (1 - 0.3), true, map[bool]float64{false: 0.4 + 0.6*0.6, true: 0.6}},
+		{[]int{1, 1, 2}, 0.2, false, map[bool]float64{false: 1, true: 1}},
 	} {
 		s := subject(100, []string{"A", "B", "C"}, false, func(q Question) Answer {
 			if q.View == 1 && q.Object%10 < 4 {
@@ -216,8 +225,7 @@ func TestSeedsAreNoTwoDraws(t *testing.T) {
 			}
 			return said(fmt.Sprint(label(q.Object), c.seeds[q.Repeat]%2))
 		})
-		s.Seeds = c.seeds
-		m := judged(t, s, usual(len(c.seeds)))
+		m := judged(t, s, seeded(c.seeds))
 		b, twin := find(t, m, "B"), find(t, m, "C")
 		if b.State != Differs || m.Verdict != document.Failed || !(math.Abs(float64(b.Excess.Value)-c.want) < 1e-9) ||
 			b.Excess.N != 100 || !(float64(*b.P) <= 0.01) ||
@@ -226,6 +234,19 @@ func TestSeedsAreNoTwoDraws(t *testing.T) {
 		}
 		if twin.State != Same || twin.Excess.Value != 0 || *twin.P != 1 {
 			t.Errorf("%v: the twin %s, %+v, p %v", c.seeds, twin.State, twin.Excess, *twin.P)
+		}
+		// What differs is of the pairs that the excess compares: two answers to different views are as far apart as the
+		// seeds are, and where nothing moves no further than two answers to one.
+		for _, v := range []*View{b, twin} {
+			apart := c.differ[v == twin]
+			if !(math.Abs(float64(v.Difference.Value)-apart) < 1e-9) || v.Difference.N != 100 {
+				t.Errorf("%v: %s differs by %+v, want %g", c.seeds, v.Name, v.Difference, apart)
+			}
+		}
+		// pairs of views weigh alike; B and C are as A and B
+		over := 1 - (2*c.differ[false]+c.differ[true])/3
+		if !(math.Abs(float64(m.OverViews.Value)-over) < 1e-9) {
+			t.Errorf("%v: over views %+v, want %g", c.seeds, m.OverViews, over)
 		}
 	}
 	// What was not answered takes its round away from that object, and those with one seed left say nothing.
@@ -236,13 +257,11 @@ func TestSeedsAreNoTwoDraws(t *testing.T) {
 		}
 		return said(fmt.Sprint(label(q.Object), seeds[q.Repeat]%2))
 	})
-	s.Seeds = seeds
-	if b := find(t, judged(t, s, usual(3)), "B"); b.State != Same || b.Excess.Value != 0 || b.Excess.N != 99 {
+	if b := find(t, judged(t, s, seeded(seeds)), "B"); b.State != Same || b.Excess.Value != 0 || b.Excess.N != 99 {
 		t.Errorf("%s, %+v", b.State, b.Excess)
 	}
 	// One seed says nothing of chance: its rounds are as any other.
-	s.Seeds = []int{3, 3, 3}
-	if b := find(t, judged(t, s, usual(3)), "B"); b.Excess.N != 99 || float64(b.Excess.Value) == 0 {
+	if b := find(t, judged(t, s, seeded([]int{3, 3, 3})), "B"); b.Excess.N != 99 || float64(b.Excess.Value) == 0 {
 		t.Errorf("%+v", b.Excess)
 	}
 }
@@ -301,12 +320,13 @@ func TestCachedIsFlagged(t *testing.T) {
 		t.Errorf("the twin: %q, %+v", twin.Cached, twin.Repeats.Full)
 	}
 	s := subject(30, []string{"A"}, false, func(q Question) Answer { return said(label(q.Object)) })
-	s.Busted = "nonce"
-	if m := judged(t, s, usual(4)); !strings.Contains(m.Cached, "although the parameter nonce was another one") {
+	busted := usual(4)
+	busted.Bust = "nonce"
+	if m := judged(t, s, busted); !strings.Contains(m.Cached, "although the parameter nonce was another one") {
 		t.Errorf("%q", m.Cached)
 	}
 	s.Drawing = false // a file that does not draw answers so
-	if m := judged(t, s, usual(4)); m.Cached != "" {
+	if m := judged(t, s, busted); m.Cached != "" {
 		t.Errorf("%q", m.Cached)
 	}
 }

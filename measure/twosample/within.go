@@ -155,8 +155,20 @@ func (w *Within) Excess() float64 { return w.excess(w.asIs()) }
 
 // excess is that of the answers in another order.
 func (w *Within) excess(order []int) float64 {
+	cross, still, moved := w.means(order)
+	return cross - still/2 - moved/2
+}
+
+// Apart is the mean distance of an answer to the object as it is and one to the object moved, over the pairs that
+// [Within.Excess] compares.
+func (w *Within) Apart() float64 {
+	cross, _, _ := w.means(w.asIs())
+	return cross
+}
+
+// means are the mean distances of answers in some order: of one as it is and one moved, and of two of the same.
+func (w *Within) means(order []int) (cross, still, moved float64) {
 	n := w.still + w.moved
-	var still, moved, cross float64
 	for a, i := range order {
 		row := w.apart[i*n : (i+1)*n]
 		for b, j := range order[:a] {
@@ -172,7 +184,7 @@ func (w *Within) excess(order []int) float64 {
 		}
 	}
 	c, x, y := w.pairs()
-	return cross/c - still/(2*x) - moved/(2*y)
+	return cross / c, still / x, moved / y
 }
 
 // Shift is what objects say together of being moved.
