@@ -137,7 +137,24 @@ func (r *Report) Follows(o Options, asked []*Subject) error {
 
 // alike says what makes outcomes of the report others than those that are found now.
 func (r *Report) alike(o Options, views []string) error {
+	if r.Seeds == nil {
+		return fmt.Errorf("%w, for all that is known: an older program wrote it, which did not say with which seeds "+
+			`and bust; begin anew without it, or, where you know them, write "seeds": [%s] and "bust": %q into it`,
+			ErrOther, seedsOf(o.Seeds, ", "), o.Bust)
+	}
 	sorted := func(names []string) []string { return slices.Sorted(slices.Values(names)) }
+	drawn := func(seeds []int) string {
+		if len(seeds) == 0 {
+			return "without seeds"
+		}
+		return "with the seeds " + seedsOf(seeds, ", ")
+	}
+	busted := func(name string) string {
+		if name == "" {
+			return "with no parameter against caches"
+		}
+		return "with another value of " + words.Line(name) + " in every request"
+	}
 	rules := func(texts []string) string {
 		if len(texts) == 0 {
 			return "answers as they are"
@@ -158,6 +175,11 @@ func (r *Report) alike(o Options, views []string) error {
 			r.Reference == views[o.Reference], "with the reference " + words.Line(r.Reference),
 			"with " + words.Line(views[o.Reference]),
 		},
+		{
+			slices.Equal(slices.Sorted(slices.Values(r.Seeds)), slices.Sorted(slices.Values(o.Seeds))),
+			drawn(r.Seeds), drawn(o.Seeds),
+		},
+		{r.Bust == o.Bust, busted(r.Bust), busted(o.Bust)},
 	} {
 		if !x.same {
 			return fmt.Errorf("%w: %s, and this one %s: say the same", ErrOther, x.there, x.here)
@@ -173,6 +195,15 @@ func (r *Report) Of(model string) *Model {
 		return nil
 	}
 	return r.Models[i]
+}
+
+// seedsOf lists seeds.
+func seedsOf(seeds []int, between string) string {
+	var texts []string
+	for _, n := range seeds {
+		texts = append(texts, strconv.Itoa(n))
+	}
+	return strings.Join(texts, between)
 }
 
 // which names a file by its digest.

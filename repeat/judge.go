@@ -957,7 +957,8 @@ func (b *book) sentence(m *Model) string {
 func NewReport(models []*Model, views []string, o Options) *Report {
 	r := &Report{
 		Format: FormatNumber, Times: o.Times, Seed: o.Seed, Confidence: Number(o.Confidence),
-		Threshold: Number(o.Threshold), Views: views, Reference: views[o.Reference], Normalise: o.Rules, Models: models,
+		Threshold: Number(o.Threshold), Views: views, Reference: views[o.Reference], Normalise: o.Rules,
+		Seeds: append([]int{}, o.Seeds...), Bust: o.Bust, Models: models,
 	}
 	rank := []document.Verdict{Described, document.Passed, document.NeedsAttention, document.Failed}
 	worst := 0

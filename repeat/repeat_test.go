@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -499,7 +500,7 @@ func TestContractOfEnvironments(t *testing.T) {
 	}
 	s := subject(3, []string{"A"}, false, nil)
 	s.Things[0].Environment = "clinic"
-	r := &Report{Times: 2, Views: []string{"A"}, Reference: "A", Models: []*Model{{Name: "fake", Contract: from(4,
+	r := &Report{Times: 2, Views: []string{"A"}, Reference: "A", Seeds: []int{}, Models: []*Model{{Name: "fake", Contract: from(4,
 		none)}}}
 	if err := r.Follows(o, []*Subject{subject(3, []string{"A"}, false, nil)}); !errors.Is(err, ErrOther) ||
 		!strings.Contains(err.Error(), "it counts environments, and this one objects") {
@@ -574,6 +575,17 @@ func TestStreamsOfOtherQuestions(t *testing.T) {
 			"answers after trim, case, and this one answers as they are: say the same",
 		},
 		{func(o *Options, _ *Subject) { o.Rules = []string{"case", "trim"} }, "and this one answers after case, trim"},
+		{func(o *Options, _ *Subject) { o.Seeds = []int{9, 4} }, ""}, // nor does the order of seeds
+		{
+			func(o *Options, _ *Subject) { o.Seeds = nil },
+			"with the seeds 4, 9, and this one without seeds: say the same",
+		},
+		{func(o *Options, _ *Subject) { o.Seeds = []int{4, 8} }, "and this one with the seeds 4, 8"},
+		{
+			func(o *Options, _ *Subject) { o.Bust = "" },
+			"with another value of nonce in every request, and this one with no parameter against caches: say the same",
+		},
+		{func(o *Options, _ *Subject) { o.Bust = "user" }, "and this one with another value of user in every request"},
 		{func(o *Options, _ *Subject) { o.Times = 3 }, "each input 2 times, and this one 3 times: say the same"},
 		{
 			func(o *Options, _ *Subject) { o.Reference = 1 - o.Reference },
@@ -595,7 +607,7 @@ func TestStreamsOfOtherQuestions(t *testing.T) {
 	} {
 		o := usual(2)
 		o.Contract = &aggregate.Contract{Tau: 0.5, P: 0.05, Confidence: 0.95}
-		o.Rules = []string{"trim", "case"}
+		o.Rules, o.Seeds, o.Bust = []string{"trim", "case"}, []int{4, 9}, "nonce"
 		s := subject(30, []string{"A", "B"}, false, flipped(1, 0))
 		before := NewReport([]*Model{judged(t, s, o)}, s.Views, o)
 		c.change(&o, s)
@@ -606,6 +618,38 @@ func TestStreamsOfOtherQuestions(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, ErrOther) ||
 			!strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%v; want %q", err, c.want)
+		}
+	}
+}
+
+// What an older program wrote does not say how it was asked: nothing goes on from it, unless somebody says it.
+func TestStreamsOfOlderReports(t *testing.T) {
+	o := usual(2)
+	o.Contract = &aggregate.Contract{Tau: 0.5, P: 0.05, Confidence: 0.95}
+	s := subject(30, []string{"A", "B"}, false, flipped(1, 0))
+	var b bytes.Buffer
+	if err := sheet.JSON(&b, NewReport([]*Model{judged(t, s, o)}, s.Views, o)); err != nil {
+		t.Fatal(err)
+	}
+	said := regexp.MustCompile(`(?s)"seeds": \[\s*\],\s*"bust": "",`)
+	if !said.Match(b.Bytes()) {
+		t.Fatalf("seeds and bust are not written:\n%.600s", b.String())
+	}
+	for old, want := range map[bool]string{
+		true:  `an older program wrote it, which did not say with which seeds and bust; begin anew without it, or,`,
+		false: "",
+	} {
+		text := b.Bytes()
+		if old {
+			text = said.ReplaceAll(text, nil)
+		}
+		r, err := ReadReport("repeat.json", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = r.Follows(o, []*Subject{s})
+		if (err != nil) != old || old && !strings.Contains(err.Error(), want) {
+			t.Errorf("older %v: %v", old, err)
 		}
 	}
 }

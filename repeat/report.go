@@ -48,7 +48,11 @@ type Report struct {
 	// view that the others are compared with
 	Reference string   `json:"reference"`
 	Normalise []string `json:"normalise,omitempty"`
-	Models    []*Model `json:"models"`
+	// parameters seed of the rounds, empty without any; null in what an older program wrote, which did not say
+	Seeds []int `json:"seeds"`
+	// parameter that was another one in every request; empty for none
+	Bust   string   `json:"bust"`
+	Models []*Model `json:"models"`
 }
 
 // Described is the verdict where nothing is claimed: one view, and no contract.
