@@ -290,6 +290,9 @@ func (m *Model) parts(r *Report) []sheet.Part {
 		head.Notes = append(head.Notes, "What is no answer is in no number below.")
 	}
 	all := []sheet.Part{head}
+	if d := m.Depends; d != nil {
+		all[0].Text = append(all[0].Text, d.text(m.Answers == "numbers"))
+	}
 	if m.Repeats != nil {
 		all = append(all, m.Repeats.part(r, m))
 	}
@@ -346,6 +349,26 @@ func (r *Repeats) part(of *Report, m *Model) sheet.Part {
 		p.Notes = append(p.Notes, words.Plural(r.Few, "object", "objects")+" with fewer than two answers.")
 	}
 	return p
+}
+
+// text says how far answers tell objects apart.
+func (d *Depends) text(numbers bool) string {
+	shown := "is shown"
+	if !d.Shown {
+		shown = "is not shown"
+	}
+	return fmt.Sprintf("That answers depend on the object %s: %s.", shown, d.lay(numbers))
+}
+
+// lay lays answers about one object beside those about different ones.
+func (d *Depends) lay(numbers bool) string {
+	of := words.Plural(d.Objects, "object", "objects")
+	if numbers {
+		return fmt.Sprintf("two about one are %s scales apart, two about different ones %s (%s, p = %s)",
+			words.Figures(float64(d.Same)), words.Figures(float64(d.Other)), of, words.Figures(float64(d.P)))
+	}
+	return fmt.Sprintf("two about one differ in %s, two about different ones in %s (%s, p = %s)",
+		words.Percent(float64(d.Same)), words.Percent(float64(d.Other)), of, words.Figures(float64(d.P)))
 }
 
 // strip is the ranked strip of views: there is no order among them but how much they differ.

@@ -139,13 +139,18 @@ func newBook(s *Subject, all Times, o Options) *book {
 
 // apart is the distance of two answers to one object: 0 or 1 for labels, over the centred scale for numbers.
 func (b *book) apart(x answered, i int, y answered, j int) float64 {
-	if !b.numbers {
-		if x.classes[i] == y.classes[j] {
-			return 0
-		}
-		return 1
+	return b.distance(x.classes[i] == y.classes[j], x.numbers[i], y.numbers[j])
+}
+
+// distance is that of two answers that are equal or not.
+func (b *book) distance(equal bool, x, y []float64) float64 {
+	switch {
+	case b.numbers:
+		return b.over(agreement.Distance(x, y))
+	case equal:
+		return 0
 	}
-	return b.over(agreement.Distance(x.numbers[i], y.numbers[j]))
+	return 1
 }
 
 // over is a distance over the centred scale; without one no distance is 0 by division.
@@ -182,6 +187,7 @@ func Judge(s *Subject, all Times, o Options) *Model {
 		m.Contract = b.contract()
 	}
 	m.Cached = b.cached()
+	m.Depends = b.depends()
 	m.Objects = b.objects(all)
 	b.verdict(m)
 	m.Sentence = b.sentence(m)
@@ -859,11 +865,10 @@ func (b *book) verdict(m *Model) {
 			m.Reasons = append(m.Reasons, "the contract is open")
 		}
 	}
-	if text, ok := b.one(); ok && claims > 0 {
+	if why := b.hollow(m.Depends); why != "" && claims > 0 {
 		open++
-		m.Reasons = append(m.Reasons, fmt.Sprintf("all objects have one and the same answer, %q, so that answers "+
-			"which stay are no evidence: ask about objects that are answered otherwise, too", words.Clip(text,
-			mostShown)))
+		empties(m.Given)
+		m.Reasons = append(m.Reasons, why)
 	}
 	m.Verdict = document.Passed
 	switch {

@@ -87,7 +87,9 @@ type Model struct {
 	Given    []*View   `json:"views,omitempty"`
 	Contract *Contract `json:"contract,omitempty"`
 	Cached   string    `json:"cached,omitempty"`
-	Objects  []*Object `json:"objects"`
+	// whether answers depend on the object; absent where each was asked about once
+	Depends *Depends  `json:"depends,omitempty"`
+	Objects []*Object `json:"objects"`
 }
 
 // Count is how many questions came to one outcome.
@@ -153,8 +155,9 @@ type View struct {
 	PHolm *Number `json:"p_holm,omitempty"`
 	// share of right answers
 	Accuracy *Estimate `json:"accuracy,omitempty"`
-	// the effect against the threshold: same, differs or open
-	State string `json:"state,omitempty" jsonschema:"enum=same,enum=differs,enum=open"`
+	// the effect against the threshold: same, differs or open; empty where it is the same, and answers are not shown to
+	// depend on the object, so that this is no evidence
+	State string `json:"state,omitempty" jsonschema:"enum=same,enum=differs,enum=open,enum=empty"`
 	// the view is asked with the very inputs of the reference
 	vacuous bool
 	// nothing is above the threshold
@@ -166,6 +169,7 @@ const (
 	Same    = "same"
 	Differs = "differs"
 	Open    = "open"
+	Empty   = "empty"
 )
 
 // The states of a contract.

@@ -19,7 +19,7 @@ class RepeatView:
     """One view of the objects beside the reference."""
 
     name: str
-    #: same, differs or open: whether it is answered as the reference is.
+    #: same, differs or open: whether it is answered as the reference is; empty where it is the same, and answers are not shown to depend on the object.
     state: str
     #: How often an answer differs from one to the reference; of numbers how far, over the centred scale.
     difference: Interval

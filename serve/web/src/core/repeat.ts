@@ -19,6 +19,10 @@ export interface Report {
   /** view that the others are compared with */
   reference: string;
   normalise?: string[];
+  /** parameters seed of the rounds, empty without any; null in what an older program wrote, which did not say */
+  seeds: number[];
+  /** parameter that was another one in every request; empty for none */
+  bust: string;
   models: Model[];
 }
 
@@ -51,6 +55,8 @@ export interface Model {
   views?: View[];
   contract?: Contract;
   cached?: string;
+  /** whether answers depend on the object; absent where each was asked about once */
+  depends?: Depends;
   objects: Asked[];
 }
 
@@ -111,7 +117,7 @@ export interface View {
   p_holm?: Num;
   /** share of right answers */
   accuracy?: Estimate;
-  /** the effect against the threshold: same, differs or open */
+  /** the effect against the threshold: same, differs or open; empty where it is the same, and answers are not shown to depend on the object, so that this is no evidence */
   state?: string;
 }
 
@@ -132,6 +138,19 @@ export interface Contract {
   seen: string[];
   /** how the stream came to where it is: after each object, of many after every second, fourth … */
   course?: Stage[];
+}
+
+/** Depends is whether answers depend on the object that is asked about. What is noise alone is the same in distribution at every view, and empty. */
+export interface Depends {
+  /** objects that were compared, drawn where there are many */
+  objects: number;
+  /** mean distance of two answers about one object, and of two about different ones: 0 or 1 of labels, of numbers over the centred scale */
+  same: Num;
+  other: Num;
+  /** of the hypothesis that answers do not depend on the object */
+  p: Num;
+  /** p is at most 1 - confidence, or at most 0.001 */
+  shown: boolean;
 }
 
 /** Object is what was answered about one object, those first that agree least. */

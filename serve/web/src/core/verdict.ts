@@ -12,7 +12,7 @@ const words: Readonly<Record<Sign[1], readonly string[]>> = {
   none: ['move'], // that features move is neither good nor bad
 };
 
-const signs: Readonly<Record<string, string>> = { pass: '✓', fail: '✗', open: '?', undecided: '?', untested: '?', 'not told apart': '?', unclear: '?', attention: '!', move: '→' };
+const signs: Readonly<Record<string, string>> = { pass: '✓', fail: '✗', open: '?', undecided: '?', untested: '?', 'not told apart': '?', unclear: '?', empty: '∅', attention: '!', move: '→' };
 
 /** The sign of a word, which needs no colour, and of which kind it is; "–" for a word that judges nothing. */
 export function signOf(word: string): Sign {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Asked, Contract, Correct, Estimate, Model, Report, View } from '../core/repeat';
-import { courseCurve, digitCurve, effectOf, estimate, objectTable, objectWords, percent, ranked, ranksOf, rightWord, span, squares, viewTable, viewWords } from './asked';
+import { courseCurve, dependsWords, digitCurve, effectOf, estimate, objectTable, objectWords, percent, ranked, ranksOf, rightWord, span, squares, viewTable, viewWords } from './asked';
 
 const e = (value: number | null, low: number | null, high: number | null): Estimate => ({ value, low, high, n: 10 });
 const thing = (name: string, agreement: number | null, right?: boolean): Asked => ({ name, agreement, over_views: null, mode: `m ${name}`, error: agreement === null ? null : 1 - agreement, ...(right === undefined ? {} : { right, label: 'truth' }) });
@@ -38,6 +38,13 @@ test('views are judged by the excess, and by the difference where each was asked
   assert.equal(viewWords(v, model([])), 'polite: open; answers differ by 30.0 % (20.0 % to 40.0 %); more than by chance 0.100 (any); p 0.040');
   assert.equal(viewWords(ref, model([])), 'plain: the reference');
   assert.deepEqual([...viewTable(model([], { views: [v, ref] }), []).rows], [['polite', 10, 0.3, 0.2, 0.4, 0.1, -0.02, null, 0.04, null, null, null, 'open'], ['plain', 10, null, null, null, null, null, null, null, null, null, null, 'reference']]);
+});
+
+test('whether answers depend on the object is said with numbers', () => {
+  const depends = { objects: 40, same: 0.5, other: 0.51, p: 0.3, shown: false };
+  assert.equal(dependsWords(model([], { depends })), 'That answers depend on the object is not shown: two about one differ in 50.0 %, two about different ones in 51.0 % (p = 0.300).');
+  assert.equal(dependsWords(model([], { answers: 'numbers', depends: { ...depends, same: 0.1, other: null, shown: true } })), 'That answers depend on the object is shown: two about one are 0.100 scales apart, two about different ones – (p = 0.300).');
+  assert.equal(dependsWords(model([])), '');
 });
 
 test('the contract over time ends where the stream is', () => {

@@ -17,6 +17,14 @@ export function estimate(e: Estimate | undefined, say: (v: number | null | undef
   return e.low === null || e.high === null ? `${say(e.value)} (any)` : `${say(e.value)} (${say(e.low)} to ${say(e.high)})`;
 }
 
+/** Whether answers depend on the object, in words; empty where each was asked about once. */
+export function dependsWords(m: Pick<Model, 'answers' | 'depends'>): string {
+  const d = m.depends;
+  if (!d) return '';
+  const [one, other] = m.answers === 'numbers' ? [`are ${num(d.same)} scales apart`, num(d.other)] : [`differ in ${percent(d.same)}`, `in ${percent(d.other)}`];
+  return `That answers depend on the object ${d.shown ? 'is shown' : 'is not shown'}: two about one ${one}, two about different ones ${other} (p = ${num(d.p)}).`;
+}
+
 /** By what objects are ranked. */
 export type Rank = 'agreement' | 'over_views' | 'error';
 

@@ -8,7 +8,7 @@ import { signOf } from '../core/verdict';
 import { CurvePlot, finite, Frame, useWidth } from '../render/chart';
 import { makeScale } from '../render/scale';
 import { count, num } from '../render/text';
-import { courseCurve, digitCurve, effectOf, estimate, objectTable, objectWords, percent, ranked, ranks, ranksOf, rightWord, sizeOf, span, squares, viewTable, viewWords, type Rank } from './asked';
+import { courseCurve, dependsWords, digitCurve, effectOf, estimate, objectTable, objectWords, percent, ranked, ranks, ranksOf, rightWord, sizeOf, span, squares, viewTable, viewWords, type Rank } from './asked';
 import { Card, choose, Models, Scroll, SheetPage, Verdict } from './sheets';
 
 /** The page of repeats. */
@@ -26,7 +26,7 @@ function Repeated({ s, r }: { s: State; r: Report }) {
         <p class="answer">{m.sentence}</p>
         {(m.reasons ?? []).length > 0 && <ul>{m.reasons!.map((x) => <li key={x}>{x}</li>)}</ul>}
         {m.cached && <p><Verdict word="open" /> {m.cached}.</p>}
-        <p class="note">{count(m.questions)} questions: {count(m.objects.length)} objects, {r.views.length > 1 ? `${count(r.views.length)} views compared with ${r.reference}` : 'one view'}, each asked {r.times === 1 ? 'once' : `${r.times} times`} in an order of seed {r.seed}. Confidence {percent(r.confidence)}.{(r.normalise ?? []).length > 0 ? ` Texts are compared after ${r.normalise!.join(', ')}.` : ''}</p>
+        <p class="note">{count(m.questions)} questions: {count(m.objects.length)} objects, {r.views.length > 1 ? `${count(r.views.length)} views compared with ${r.reference}` : 'one view'}, each asked {r.times === 1 ? 'once' : `${r.times} times`} in an order of seed {r.seed}. Confidence {percent(r.confidence)}.{(r.normalise ?? []).length > 0 ? ` Texts are compared after ${r.normalise!.join(', ')}.` : ''}{m.depends ? ` ${dependsWords(m)}` : ''}</p>
       </section>
       {(m.outcomes.length > 1 || m.outcomes[0]!.name !== 'answered') && <Outcomes m={m} />}
       <div class="plots cards">
