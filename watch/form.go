@@ -52,6 +52,8 @@ func writeBadge(w io.Writer, r *Report) error {
 		b.Color = "lightgrey"
 	case Empty:
 		b.Color, b.Message = "orange", "the last release says nothing"
+	case NotFinite:
+		b.Color, b.Message = "orange", "errors are not finite"
 	}
 	if s := r.alarmed(func(s *Series) bool { return s.State == trend.Alarm }); s != nil {
 		b.Message = words.Line("alarm since " + s.FirstAlarm.Release)
@@ -97,7 +99,7 @@ func (s *Series) part() sheet.Part {
 	}
 	switch {
 	case s.Why == "" || s.State == trend.Alarm:
-	case s.State == Empty:
+	case s.State == Empty, s.State == NotFinite:
 		p.Text = append(p.Text, "Release "+s.Points[len(s.Points)-1].Release+": "+s.Why+".")
 	default:
 		p.Text = append(p.Text, words.Capital(s.Why)+".")

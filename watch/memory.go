@@ -44,6 +44,18 @@ func ReadReport(name string, b []byte) (*Report, error) {
 	if err := d.Decode(r); err != nil {
 		return nil, fmt.Errorf("%s: %w; want a watch.json that nero watch wrote", name, err)
 	}
+	var old struct { // which called logarithms e_values
+		Series []*struct {
+			LogE []Number `json:"e_values"`
+		} `json:"series"`
+	}
+	if json.Unmarshal(b, &old) == nil {
+		for i, s := range r.Series {
+			if was := old.Series[i]; s != nil && was != nil && s.LogE == nil {
+				s.LogE = was.LogE
+			}
+		}
+	}
 	if r.Format < 1 || r.Format > FormatNumber {
 		return nil, fmt.Errorf("%s: its format is %d, and this program reads %d; want a watch.json that nero watch "+
 			"wrote", name, r.Format, FormatNumber)

@@ -33,8 +33,8 @@ type Report struct {
 	Format int `json:"format" jsonschema:"enum=1"`
 	// the answer, in a sentence
 	Sentence string `json:"sentence"`
-	// of all series: alarm if one is, then empty, then open
-	State trend.State `json:"state" jsonschema:"enum=ok,enum=alarm,enum=improved,enum=open,enum=incomparable,enum=empty"`
+	// of all series: alarm if one is, then empty, then not finite, then open
+	State trend.State `json:"state" jsonschema:"enum=ok,enum=alarm,enum=improved,enum=open,enum=incomparable,enum=empty,enum=not finite"`
 	By    string      `json:"by"`
 	// what a release is compared with: first, best, or a name
 	Reference string `json:"reference"`
@@ -90,11 +90,11 @@ type Series struct {
 	Level  Number  `json:"level"`
 	Points []Point `json:"points"`
 	// natural logarithms of the evidence after each release, for new inputs
-	LogE   []Number `json:"e_values,omitempty"`
+	LogE   []Number `json:"log_e_values,omitempty"`
 	Alarms []string `json:"alarms"`
 	// of the last release
-	State trend.State `json:"state" jsonschema:"enum=ok,enum=alarm,enum=improved,enum=open,enum=incomparable,enum=empty"`
-	// why, where it is open, incomparable or empty
+	State trend.State `json:"state" jsonschema:"enum=ok,enum=alarm,enum=improved,enum=open,enum=incomparable,enum=empty,enum=not finite"`
+	// why, where it is open, incomparable, empty or not finite
 	Why        string `json:"why,omitempty"`
 	FirstAlarm *First `json:"first_alarm,omitempty"`
 	// between the first alarm and the release before
@@ -130,7 +130,7 @@ type Point struct {
 	Against string      `json:"against,omitempty"`
 	Change  *Estimate   `json:"change,omitempty"`
 	Level   *Number     `json:"level,omitempty"`
-	State   trend.State `json:"state" jsonschema:"enum=ok,enum=alarm,enum=improved,enum=open,enum=incomparable,enum=empty"`
+	State   trend.State `json:"state" jsonschema:"enum=ok,enum=alarm,enum=improved,enum=open,enum=incomparable,enum=empty,enum=not finite"`
 	Why     string      `json:"why,omitempty"`
 	// means over the objects that have a number at both, and how many these are
 	before, after float64
@@ -140,6 +140,10 @@ type Point struct {
 // Empty is the state of a release of which the audit says that no error can show: its outputs do not vary, or its
 // features have collapsed. It passes nothing and is no alarm; its errors are in no comparison, course or memory.
 const Empty trend.State = "empty"
+
+// NotFinite is the state of a release some of whose errors are not finite, where that is no alarm since they never were:
+// such an error is compared with nothing, and is never a small one.
+const NotFinite trend.State = "not finite"
 
 // Estimate is a number with its interval.
 type Estimate struct {
@@ -195,8 +199,10 @@ const (
 	best  = "best"
 )
 
-// Good reports whether no series is in alarm, and none ends with a release whose error says nothing.
-func (r *Report) Good() bool { return r.State != trend.Alarm && r.State != Empty }
+// Good reports whether no series is in alarm, and none ends with a release whose error says nothing or is not finite.
+func (r *Report) Good() bool {
+	return r.State != trend.Alarm && r.State != Empty && r.State != NotFinite
+}
 
 // Judge judges releases.
 func Judge(all []*Release, o Options) (*Report, error) {
@@ -452,6 +458,7 @@ func (o *Options) judge(c *chain) *Series {
 		o.stream(s, c)
 	} else {
 		o.pairs(s, c)
+		s.holes(c)
 	}
 	for i, p := range s.Points {
 		if p.State != trend.Alarm {
@@ -552,6 +559,19 @@ func (o *Options) pairs(s *Series, c *chain) {
 		if slope, i := trend.Slope(values, shown, draws(s.Key)()); !math.IsNaN(slope) {
 			s.Slope = &Estimate{Number(slope), Number(i.Low), Number(i.High)}
 		}
+	}
+}
+
+// holes are the releases with errors that are not finite; what a run has no number for may have none.
+func (s *Series) holes(c *chain) {
+	for _, i := range c.telling() {
+		p, l := &s.Points[i], c.rows[i].line
+		if p.Missing == 0 || p.State == trend.Alarm || math.IsNaN(l.Limit) {
+			continue
+		}
+		none := slices.IndexFunc(l.Values, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+		p.State, p.Why = NotFinite, fmt.Sprintf("%s without a finite error, first %s, and there is none to compare it "+
+			"with", words.Plural(p.Missing, "object is", "objects are"), l.Objects[none])
 	}
 }
 
@@ -848,6 +868,9 @@ func (r *Report) judged() (trend.State, string) {
 		return trend.Open, "There is nothing to watch."
 	case count[Empty] > 0:
 		return Empty, fmt.Sprintf("%s, but %d of %s end with a release that says nothing.", none, count[Empty], n)
+	case count[NotFinite] > 0:
+		return NotFinite, fmt.Sprintf("%s, but %d of %s end with a release in which errors are not finite, and such "+
+			"an error passes nothing.", none, count[NotFinite], n)
 	case count[trend.OK]+count[trend.Improved] == len(r.Series) && count[trend.Improved] > 0:
 		return trend.Improved, fmt.Sprintf("%s: %d of %s improved, and the others are no worse than "+
 			"allowed.", none, count[trend.Improved], n)

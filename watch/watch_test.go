@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -574,6 +575,92 @@ func TestNotFiniteAndRounding(t *testing.T) {
 	}
 	if s := look(t, dir, options(t, "version")).series(t, largest, SameInputs); s.State != trend.OK {
 		t.Errorf("twice a rounding: %s %s", s.State, s.Why)
+	}
+}
+
+// An error that never was finite is compared with nothing, and passes nothing; what a clean twin has passes, and a
+// release that has a number at last is compared as any other.
+func TestNeverFinite(t *testing.T) {
+	base := spread(1, 60, 0.01)
+	holes := func(at ...int) []float64 {
+		x := near(3, base, 1)
+		for _, i := range at {
+			x[i] = math.Inf(1)
+			if i%2 == 0 {
+				x[i] = math.NaN()
+			}
+		}
+		return x
+	}
+	whole := make([]int, 60)
+	for i := range whole {
+		whole[i] = i
+	}
+	for name, c := range map[string]struct {
+		releases [][]float64
+		state    trend.State
+		says     string
+	}{
+		"a clean twin": {[][]float64{base, holes()}, trend.OK, "No alarm: 2 lines, and no last release is worse"},
+		"never finite": {
+			[][]float64{holes(5, 8), holes(5, 8)}, NotFinite,
+			"No alarm, but 2 of 2 lines end with a release in which errors are not finite, and such an error passes nothing.",
+		},
+		"none is finite":        {[][]float64{holes(whole...), holes(whole...)}, NotFinite, "No alarm, but 2 of 2 lines"},
+		"the reference alone":   {[][]float64{holes(5)}, NotFinite, "No alarm, but 2 of 2 lines"},
+		"it became finite":      {[][]float64{holes(5, 8), holes()}, trend.OK, "No alarm: 2 lines"},
+		"finite no more":        {[][]float64{holes(5), holes(5, 8)}, trend.Alarm, "ALARM in 2 of 2 lines"},
+		"much better otherwise": {[][]float64{holes(5), append(near(4, base, 0.1)[:5], holes(5)[5:]...)}, NotFinite, ""},
+	} {
+		dir := t.TempDir()
+		for k, x := range c.releases {
+			put(t, dir, fmt.Sprintf("%d.json", k), k, made{model: fmt.Sprintf("net-v%d", k), errors: x}.document())
+		}
+		r := look(t, dir, options(t, "version"))
+		s := r.series(t, largest, SameInputs)
+		if s.State != c.state || r.State != c.state || r.Good() != (c.state == trend.OK) ||
+			!strings.HasPrefix(r.Sentence, c.says) {
+			t.Errorf("%s: %s, %s %q: %s", name, r.State, s.State, s.Why, r.Sentence)
+		}
+		if c.state == NotFinite && (!strings.Contains(s.Why, "without a finite error, first ") || s.FirstAlarm != nil) {
+			t.Errorf("%s: %q", name, s.Why)
+		}
+		for _, f := range Forms() {
+			var b bytes.Buffer
+			if err := f.Write(&b, r); err != nil {
+				t.Fatal(err)
+			}
+			if text := b.String(); c.state == NotFinite && !strings.Contains(text, "not finite") {
+				t.Errorf("%s as %s: %s", name, f.Name, text)
+			}
+		}
+	}
+}
+
+// Evidence of a report that calls its logarithms e_values, as older ones do, goes on.
+func TestGoesOnFromOlderReports(t *testing.T) {
+	dir := t.TempDir()
+	for k := range 3 {
+		put(t, dir, fmt.Sprintf("%d.json", k), k, healthy(k, true).document())
+	}
+	var b bytes.Buffer
+	if err := sheet.JSON(&b, look(t, dir, options(t, "version"))); err != nil {
+		t.Fatal(err)
+	}
+	old := bytes.ReplaceAll(b.Bytes(), []byte(`"log_e_values"`), []byte(`"e_values"`))
+	if bytes.Equal(old, b.Bytes()) {
+		t.Fatal("there are no logarithms of evidence")
+	}
+	var kept [2]*Series
+	for i, text := range [][]byte{b.Bytes(), old} {
+		r, err := ReadReport("watch.json", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept[i] = r.series(t, largest, NewInputs)
+	}
+	if !reflect.DeepEqual(kept[0].LogE, kept[1].LogE) || len(kept[1].LogE) != 3 {
+		t.Errorf("%v and %v", kept[0].LogE, kept[1].LogE)
 	}
 }
 

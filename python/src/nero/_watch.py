@@ -22,7 +22,7 @@ class WatchSeries:
     set: str
     #: "same inputs" or "new inputs".
     evidence: str
-    #: ok, alarm, improved, open, incomparable or empty: that of the last release.
+    #: ok, alarm, improved, open, incomparable, empty or not finite: that of the last release.
     state: str
     releases: Tuple[str, ...]
     #: The first release that was in alarm; "" for none.
@@ -38,7 +38,7 @@ class Watch:
 
     #: The answer.
     sentence: str
-    #: Of all series: alarm if one is, then empty, then open.
+    #: Of all series: alarm if one is, then empty, then not finite, then open.
     state: str
     series: Tuple[WatchSeries, ...]
     #: What the program says of it, and its page.
@@ -47,7 +47,7 @@ class Watch:
     data: Mapping[str, Any] = field(repr=False)
 
     def __bool__(self) -> bool:
-        raise TypeError('what is watched has six states and is neither true nor false; say watch.alarm, or watch.state == "ok"')
+        raise TypeError('what is watched has seven states and is neither true nor false; say watch.alarm, or watch.state == "ok"')
 
     @property
     def alarm(self) -> bool:

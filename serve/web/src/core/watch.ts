@@ -7,7 +7,7 @@ export interface Report {
   format: number;
   /** the answer, in a sentence */
   sentence: string;
-  /** of all series: alarm if one is, then empty, then open */
+  /** of all series: alarm if one is, then empty, then not finite, then open */
   state: string;
   by: string;
   /** what a release is compared with: first, best, or a name */
@@ -56,11 +56,11 @@ export interface Series {
   level: Num;
   points: Point[];
   /** natural logarithms of the evidence after each release, for new inputs */
-  e_values?: Num[];
+  log_e_values?: Num[];
   alarms: string[];
   /** of the last release */
   state: string;
-  /** why, where it is open, incomparable or empty */
+  /** why, where it is open, incomparable, empty or not finite */
   why?: string;
   first_alarm?: First;
   /** between the first alarm and the release before */

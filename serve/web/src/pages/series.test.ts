@@ -26,11 +26,11 @@ test('releases in alarm have a sign of their own at their places', () => {
 });
 
 test('evidence of new inputs is in powers of ten beside that of an alarm', () => {
-  const s = series('n', 'ok', [point('1', 'ok', 0, { failed: 1 }), point('2', 'ok', 0)], { evidence: 'new inputs', e_values: [0, Math.log(100)] });
+  const s = series('n', 'ok', [point('1', 'ok', 0, { failed: 1 }), point('2', 'ok', 0)], { evidence: 'new inputs', log_e_values: [0, Math.log(100)] });
   const e = evidenceCurve(s)!;
   assert.deepEqual([e.series[0]!.y, e.limit], [[0, 2], -Math.log10(0.05)]);
   assert.equal(valueCurve(report([s]), s).limit, 0.05);
-  assert.equal(evidenceCurve({ ...s, e_values: [0] }), null);
+  assert.equal(evidenceCurve({ ...s, log_e_values: [0] }), null);
   const t = pointTable(s), rows = [...t.rows];
   assert.equal(t.columns.length, rows[0]!.length);
   assert.equal(rows[0]![t.columns.findIndex((c) => c.name === 'failed')], 1);

@@ -32,7 +32,7 @@ export function valueCurve(r: Report, s: Series): Curve {
 
 /** The evidence after each release beside that of an alarm, as powers of ten; null for the same inputs. */
 export function evidenceCurve(s: Series): Curve | null {
-  const e = s.e_values ?? [];
+  const e = s.log_e_values ?? [];
   if (!adds(s) || e.length !== s.points.length || typeof s.level !== 'number' || !(s.level > 0)) return null;
   const ten = (x: number | null): number | null => (x === null ? null : x / Math.LN10);
   return {
