@@ -184,6 +184,32 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// Features that are not finite where something is asked beside the elements are that, and no error.
+func TestNotFiniteBeside(t *testing.T) {
+	for _, c := range []struct {
+		change func(*encoder.Subject)
+		says   string
+	}{
+		{func(s *encoder.Subject) { s.Sides[split.Fit].Ladder[1].Set(3, 2, math.Inf(1)) }, "is +Inf at sample fit3, "},
+		{func(s *encoder.Subject) {
+			x := s.Sides[split.Confirm]
+			x.Back = make([]*mat.Dense, len(x.At))
+			x.Back[2] = mat.DenseCopyOf(x.At[0])
+			x.Back[2].Set(5, 0, math.NaN())
+		}, "is NaN at sample confirm5, 90° and back"},
+	} {
+		s := subject(t, "SO(2)", 8, turns)
+		if m, err := encoder.Take(s); err != nil || m.State != encoder.Move {
+			t.Fatalf("%v: %+v", err, m)
+		}
+		c.change(s)
+		m, err := encoder.Take(s)
+		if err != nil || m.State != encoder.NotFinite || !strings.Contains(m.Sentence, c.says) {
+			t.Errorf("%v: %+v", err, m)
+		}
+	}
+}
+
 // A generator that explains nothing has planes that turn, and they say nothing: of features that are drawn anew at each
 // element no frequency is told, of those that turn two.
 func TestNoGeneratorNoFrequencies(t *testing.T) {

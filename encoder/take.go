@@ -55,15 +55,22 @@ func Take(s *Subject) (*Model, error) {
 	for _, side := range split.Sides() {
 		sides[side] = s.orbits(side)
 		err := sides[side].Check()
-		if nf, ok := errors.AsType[*embedding.NotFiniteError](err); ok {
+		nf, ok := errors.AsType[*embedding.NotFiniteError](err)
+		if err != nil && !ok {
+			return nil, fmt.Errorf("side %s: %w", side, err)
+		}
+		where := ""
+		if ok {
+			where = group.Title(s.Group, s.Elements[nf.Element])
+		} else {
+			nf, where = s.beside(side)
+		}
+		if nf != nil {
 			t.out.State = NotFinite
 			t.out.Why = fmt.Sprintf("feature %d of %s is %g at sample %s, %s", nf.Component, s.Value, nf.Value,
-				s.Sides[side].Names[nf.Sample], group.Title(s.Group, s.Elements[nf.Element]))
+				s.Sides[side].Names[nf.Sample], where)
 			t.out.conclude()
 			return t.out, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("side %s: %w", side, err)
 		}
 	}
 	t.fit, t.choose, t.confirm = sides[split.Fit], sides[split.Choose], sides[split.Confirm]
@@ -72,6 +79,28 @@ func Take(s *Subject) (*Model, error) {
 	}
 	t.out.conclude()
 	return t.out, nil
+}
+
+// beside finds a feature that is not finite among those that are asked beside the elements, and says where; nil for
+// none.
+func (s *Subject) beside(side split.Side) (nf *embedding.NotFiniteError, where string) {
+	x := s.Sides[side]
+	for _, more := range []struct {
+		at       []*mat.Dense
+		elements []group.Element
+		how      string
+	}{{x.Ladder, s.Ladder, ""}, {x.Back, s.Elements, " and back"}} {
+		for k, at := range more.at {
+			if at == nil {
+				continue
+			}
+			o := &embedding.Orbits{Object: numbered(x.Objects), At: []*mat.Dense{at}}
+			if nf, ok := errors.AsType[*embedding.NotFiniteError](o.Check()); ok {
+				return nf, group.Title(s.Group, more.elements[k]) + more.how
+			}
+		}
+	}
+	return nil, ""
 }
 
 // taker is one look at the features of a model.
