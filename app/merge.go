@@ -179,7 +179,7 @@ func (a *App) told(ctx context.Context, j *job.Job, hash string, p plan) *closin
 		return nil
 	}
 	return &closing{
-		job: j, hash: hash, study: &j.Study, group: g, scales: scales, fields: fields, classes: p.Names.Classes,
-		confidence: p.Confidence,
+		job: j, hash: hash, study: &j.Study, group: g, scales: scales, fields: fields, sizes: p.sizes(len(j.Models)),
+		classes: p.Names.Classes, confidence: p.Confidence,
 	}
 }

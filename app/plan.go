@@ -187,6 +187,8 @@ type plan struct {
 	// the centred scales of the models' outputs, and of their fields, which are measured once; null of what needs none
 	Scales      []fold.Number            `json:"scales"`
 	FieldScales []map[string]fold.Number `json:"field_scales"`
+	// root mean squares of what the scales are of; none in plans of older versions
+	Sizes []fold.Number `json:"sizes,omitempty"`
 	// what a merge would else have to open the data for; nil in plans of older versions, and where it is too long
 	Names *planNames `json:"names,omitempty"`
 }
@@ -229,7 +231,7 @@ func planOf(dir, hash string) (p plan, known bool) {
 	}
 	p = plan{Limit: fold.Number(math.NaN())}
 	if sum := summaryIn(dir, hash); sum != nil {
-		p.Confidence, p.Scales, p.FieldScales = sum.Confidence, sum.Scales, sum.FieldScales
+		p.Confidence, p.Scales, p.FieldScales, p.Sizes = sum.Confidence, sum.Scales, sum.FieldScales, sum.Sizes
 		if p.FieldScales == nil { // which a summary without any leaves out
 			p.FieldScales = make([]map[string]fold.Number, len(p.Scales))
 		}
@@ -244,7 +246,7 @@ func (a *App) ready(ctx context.Context, w *workload.Workload, r *store.Run, wor
 	old, known := planOf(r.Dir(), r.Hash())
 	if known && old.KeepGoing == p.KeepGoing && old.give(w) {
 		p.Processor = old.Processor
-		p.Scales, p.FieldScales = old.Scales, old.FieldScales
+		p.Scales, p.FieldScales, p.Sizes = old.Scales, old.FieldScales, old.Sizes
 	} else {
 		if err := w.Eval.Calibrate(ctx, workers); err != nil {
 			return err
@@ -280,7 +282,10 @@ func (p plan) same(q plan) bool {
 
 // take notes the scales of a study.
 func (p *plan) take(w *workload.Workload) {
-	p.Scales, p.FieldScales = nil, nil
+	p.Scales, p.FieldScales, p.Sizes = nil, nil, nil
+	for _, s := range w.Eval.Sizes {
+		p.Sizes = append(p.Sizes, fold.Number(s))
+	}
 	for _, s := range w.Eval.Scales {
 		p.Scales = append(p.Scales, fold.Number(s))
 	}
@@ -298,9 +303,21 @@ func (p *plan) take(w *workload.Workload) {
 func (p plan) give(w *workload.Workload) bool {
 	scales, fields, all := p.scales(len(w.Eval.Models), w.Eval.Metrics)
 	if all = all && !eval.Centred(w.Eval.Metrics); all {
-		w.Eval.Scales, w.Eval.FieldScales = scales, fields
+		w.Eval.Scales, w.Eval.FieldScales, w.Eval.Sizes = scales, fields, p.sizes(len(scales))
 	}
 	return all
+}
+
+// sizes are those of so many models; nil where the plan has none.
+func (p plan) sizes(n int) []float64 {
+	if len(p.Sizes) != n {
+		return nil
+	}
+	sizes := make([]float64, n)
+	for i, s := range p.Sizes {
+		sizes[i] = float64(s)
+	}
+	return sizes
 }
 
 // scales are those of so many models, and whether the plan has all that metrics need.

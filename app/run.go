@@ -200,6 +200,8 @@ type closing struct {
 	// centred scales of the models' outputs, and of their fields
 	scales []float64
 	fields []map[string]float64
+	// root mean squares of the outputs; nil where nobody knows
+	sizes []float64
 	// names of the classes; nil for numbers
 	classes []string
 	// of the intervals; 0 for the preset
@@ -210,7 +212,7 @@ type closing struct {
 func closingOf(w *workload.Workload) *closing {
 	return &closing{
 		job: w.Job, hash: w.Hash, study: w.Study, group: w.Group(), scales: w.Eval.Scales,
-		fields: w.Eval.FieldScales, classes: w.Classes, confidence: w.Study.Audit.Confidence,
+		fields: w.Eval.FieldScales, sizes: w.Eval.Sizes, classes: w.Classes, confidence: w.Study.Audit.Confidence,
 	}
 }
 
@@ -239,7 +241,7 @@ func (a *App) summarize(r *store.Run, c *closing) (*fold.Summary, error) {
 	}
 	return fold.Fold(fold.Input{
 		Job: c.job, Hash: c.hash, Group: c.group, Metrics: a.Parts.metrics(),
-		Scales: c.scales, FieldScales: c.fields,
+		Scales: c.scales, FieldScales: c.fields, Sizes: c.sizes,
 		Classes: c.classes, Rows: func(m, i int) iter.Seq2[job.Row, error] {
 			return r.Rows(store.Filter{
 				Models: []int{m}, Metrics: c.job.Metrics[i : i+1],

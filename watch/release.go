@@ -35,7 +35,9 @@ type Release struct {
 	// ModelFile is the name of the model's file, without folders.
 	ModelFile, Digest, Engine, Data, Program, Date string
 	Verdict                                        string
-	// Empty is what its audit says of it, as in "its outputs do not vary", where no error of it means anything; else
+	// Unknown says that nothing tells whether the outputs vary, which is so of some runs.
+	Unknown bool
+	// Empty is what its audit says of it, or its run, as in "its outputs do not vary", where no error of it means anything; else
 	// empty.
 	Empty string
 	// Terms are what two releases must share to ask the same.
@@ -147,25 +149,27 @@ func ofAudit(f *file, d *document.Audit) (all []*Release, skipped []Skipped, err
 	return all, skipped, nil
 }
 
+// unvarying is said of a model whose answer is always the same.
+const unvarying = "outputs do not vary"
+
 // empty is what an audit says of a model of which no error means anything; empty where it says nothing of the kind.
 // That an answer stays is no news where no input changes it.
 func empty(m *baseline.Model) string {
-	const still = "outputs do not vary"
 	what := ""
 	if slices.ContainsFunc(m.Sets, func(s *baseline.Set) bool { return s.Cause == string(audit.CauseVacuous) }) {
-		what = still
+		what = unvarying
 	}
 	for _, f := range m.Findings {
 		switch {
 		case f.Category == nil || f.Category.Name != audit.Vacuous.Name || f.Location != "output":
 			// of a field alone: the others may show an error
 		case f.Check != "features":
-			what = still
+			what = unvarying
 		case what == "":
 			what = "features have collapsed"
 		}
 	}
-	if what == still && m.Inputs == 1 {
+	if what == unvarying && m.Inputs == 1 {
 		return "only input has no spread to measure errors against"
 	}
 	return what
@@ -194,6 +198,10 @@ func ofRun(f *file, r *store.Run, known metric.List) ([]*Release, error) {
 	if err != nil {
 		return nil, err
 	}
+	sum, err := summaryOf(r)
+	if err != nil {
+		return nil, err
+	}
 	var all []*Release
 	for i, m := range j.Models {
 		one := &Release{
@@ -214,6 +222,7 @@ func ofRun(f *file, r *store.Run, known metric.List) ([]*Release, error) {
 			{"seed", strconv.FormatUint(j.Seed, 10)},
 		}
 		elements := fmt.Sprintf("%d, %s", len(j.Elements), digestOf(fmt.Sprint(j.Elements), fmt.Sprint(j.Weights)))
+		classesAlone := true
 		for _, name := range j.Metrics {
 			of, err := known.Find(name)
 			if err != nil {
@@ -224,6 +233,14 @@ func ofRun(f *file, r *store.Run, known metric.List) ([]*Release, error) {
 				return nil, err
 			}
 			one.Lines = append(one.Lines, l)
+			classesAlone = classesAlone && of.Binary
+		}
+		varies, known, err := outputs(r, sum, i, classesAlone)
+		if err != nil {
+			return nil, err
+		}
+		if one.Unknown = !known; known && !varies {
+			one.Empty = unvarying
 		}
 		all = append(all, one)
 	}

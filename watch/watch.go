@@ -50,7 +50,7 @@ type Report struct {
 	Runs   int    `json:"runs"`
 	// files that hold what another one holds, at the same place in the order
 	Copies int `json:"copies"`
-	// what is doubtful about the order
+	// what is doubtful about the order, and of which runs it is not known whether their outputs vary
 	Notes   []string  `json:"notes,omitempty"`
 	Skipped []Skipped `json:"skipped"`
 	Series  []*Series `json:"series"`
@@ -221,7 +221,7 @@ func Judge(all []*Release, o Options) (*Report, error) {
 	for i, of := range in {
 		of.place = i + 1
 	}
-	r.Notes = o.By.notes(in)
+	r.Notes = append(o.By.notes(in), unknown(in)...)
 	rows := o.rows(in)
 	chains := o.series(rows)
 	r.Series = make([]*Series, len(chains))

@@ -35,6 +35,9 @@ type Evaluation struct {
 	Scales []float64
 	// FieldScales are those of the fields of outputs that are records.
 	FieldScales []map[string]float64
+	// Sizes are the root mean squares of the numbers that the centred scales are of, NaN where there is no scale: an
+	// output that varies by no more than rounding does not vary.
+	Sizes []float64
 	// Centres are the means of each model's output, of rows those of a row, and FieldCentres those of its fields; nil
 	// where no metric needs them.
 	Centres      [][]float64

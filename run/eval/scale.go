@@ -23,6 +23,8 @@ type spread struct {
 	// numbers of a prediction, or of a row; 0 before the first
 	size int
 	seen scale.Moments
+	// sum of the squares of all of them
+	squares float64
 }
 
 // add takes one prediction in. It refuses outputs without numbers, and of another length than those before: there is no
@@ -57,7 +59,18 @@ func (s *spread) take(x []float64) error {
 		}
 	}
 	s.seen.Take(x)
+	for _, f := range x {
+		s.squares += float64(f * f)
+	}
 	return nil
+}
+
+// rms is sqrt(mean ‖f(x)‖²); NaN where the scale is.
+func (s *spread) rms() float64 {
+	if s.seen.N < 2 {
+		return math.NaN()
+	}
+	return math.Sqrt(s.squares / float64(s.seen.N))
 }
 
 // scale is s = sqrt(mean ‖f(x) - mean f‖²), of rows that of one row; NaN if fewer than two predictions were seen.
@@ -113,10 +126,11 @@ func Centred(ms []*metric.Metric) bool {
 // none.
 func (e *Evaluation) Calibrate(ctx context.Context, workers int) error {
 	e.Scales, e.FieldScales = make([]float64, len(e.Models)), make([]map[string]float64, len(e.Models))
+	e.Sizes = make([]float64, len(e.Models))
 	e.Centres, e.FieldCentres = nil, nil
 	fields := ScaledFields(e.Metrics)
 	for i := range e.Scales {
-		e.Scales[i] = math.NaN()
+		e.Scales[i], e.Sizes[i] = math.NaN(), math.NaN()
 	}
 	if len(fields) == 0 {
 		return nil
@@ -181,7 +195,7 @@ func (e *Evaluation) Calibrate(ctx context.Context, workers int) error {
 		}
 		for f, sum := range sums[k] {
 			if f == "" {
-				e.Scales[k] = sum.scale()
+				e.Scales[k], e.Sizes[k] = sum.scale(), sum.rms()
 				continue
 			}
 			if e.FieldScales[k] == nil {

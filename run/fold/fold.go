@@ -36,6 +36,8 @@ type Input struct {
 	Scales []float64
 	// FieldScales are those of the fields of outputs that are records; nil if there are none.
 	FieldScales []map[string]float64
+	// root mean square of each model's output where there is a scale; nil if not known
+	Sizes []float64
 	// names of the classes; nil for numbers
 	Classes []string
 	// Rows gives the rows of one model, in sample order, with the curve of one metric in each, by their indexes in the
@@ -396,6 +398,9 @@ func (f *folder) summary() *Summary {
 			}
 			s.FieldScales[i][name] = Number(v)
 		}
+	}
+	for _, v := range f.in.Sizes {
+		s.Sizes = append(s.Sizes, Number(v))
 	}
 	for _, m := range f.metrics {
 		s.Metrics = append(s.Metrics, MetricOf(m, j.Study.Output))

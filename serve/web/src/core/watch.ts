@@ -24,7 +24,7 @@ export interface Report {
   runs: number;
   /** files that hold what another one holds, at the same place in the order */
   copies: number;
-  /** what is doubtful about the order */
+  /** what is doubtful about the order, and of which runs it is not known whether their outputs vary */
   notes?: string[];
   skipped: Skipped[];
   series: Series[];
