@@ -244,6 +244,10 @@ func TestCentredScale(t *testing.T) {
 	if want := math.Sqrt(2.6875); !(math.Abs(ev.Scales[0]-want) < 1e-12) {
 		t.Fatalf("scale = %v, want %v", ev.Scales[0], want)
 	}
+	// ‖f‖² is 3, 8, 18, 32
+	if want := math.Sqrt(61.0 / 4); !(math.Abs(ev.Sizes[0]-want) < 1e-12) {
+		t.Errorf("size = %v, want %v", ev.Sizes[0], want)
+	}
 	if got, want := float64(rows[1].Curves[1][2]), 2/math.Sqrt(2.6875); !(math.Abs(got-want) < 1e-6) {
 		t.Errorf("relative error = %v, want %v", got, want)
 	}
