@@ -113,7 +113,11 @@ type seen struct {
 	classes, notes []string
 }
 
-// open reads a list and what it names. Objects that lack a view are left out: an orbit has no gaps.
+// mostLacking is the share of objects without all views above which a list is no orbit.
+const mostLacking = 0.05
+
+// open reads a list and what it names. Objects that lack a view are left out, for an orbit has no gaps: where they are
+// more than a few, what is said of the others is not said of the list, and it is refused.
 func open(fsys fs.FS, spec dataset.Spec, o Options) (dataset.Dataset, error) {
 	set, err := load(fsys, spec.Images)
 	if err != nil {
@@ -133,6 +137,14 @@ func open(fsys fs.FS, spec dataset.Spec, o Options) (dataset.Dataset, error) {
 		return nil, fmt.Errorf("%s: no object has all of the views %s, and views are compared within objects; name "+
 			"views alike for all objects", spec.Images, strings.Join(set.Views, ", "))
 	}
+	if share := float64(len(set.Objects)-len(d.objects)) / float64(len(set.Objects)); share > mostLacking {
+		lost, first := set.lacking()
+		return nil, fmt.Errorf("%s: %d of %d objects lack a view, most of them %s, the first is %s; runs and audits lay "+
+			"all views of an object beside each other and leave at most %g%% of the objects out: give every object each "+
+			"view, or take that view, or those objects, out of the list; nero repeat and nero embed take objects with the "+
+			"views that they have", spec.Images, len(set.Objects)-len(d.objects), len(set.Objects), strconv.Quote(lost),
+			strconv.Quote(first.Name), 100*mostLacking)
+	}
 	if o.Bytes {
 		d.of, err = openTexts(d, fsys, spec)
 	} else {
@@ -145,6 +157,27 @@ func open(fsys fs.FS, spec dataset.Spec, o Options) (dataset.Dataset, error) {
 		return nil, err
 	}
 	return d, d.numbered(spec)
+}
+
+// lacking is the view that most objects lack, and the first object that lacks one.
+func (s *Set) lacking() (view string, first *Object) {
+	most := 0
+	for _, name := range s.Views {
+		n := 0
+		for _, o := range s.Objects {
+			if _, ok := o.Views[name]; !ok {
+				n++
+			}
+		}
+		if n > most {
+			most, view = n, name
+		}
+	}
+	i := slices.IndexFunc(s.Objects, func(o *Object) bool { return len(o.Views) < len(s.Views) })
+	if i < 0 {
+		return view, nil
+	}
+	return view, s.Objects[i]
 }
 
 // apart is a set in which each file is an object of its own.
@@ -374,8 +407,9 @@ func read(fsys fs.FS, name string, most int) ([]byte, error) {
 // the alphabet, as labels of folders are.
 func (d *seen) numbered(spec dataset.Spec) error {
 	if n := len(d.set.Objects) - len(d.objects); n > 0 {
-		d.notes = append(d.notes, fmt.Sprintf("%d of %d objects lack a view and are left out", n,
-			len(d.set.Objects)))
+		_, first := d.set.lacking()
+		d.notes = append(d.notes, fmt.Sprintf("%d of %d objects lack a view and are left out, the first is %s", n,
+			len(d.set.Objects), strconv.Quote(first.Name)))
 	}
 	var names []string
 	numbers := true

@@ -56,7 +56,6 @@ one,left,p/a.png,cat
 one,right,p/b.png,cat
 two,right,p/d.png,ant
 two,left,p/c.png,ant
-three,left,p/a.png,
 `
 
 func TestFormat(t *testing.T) {
@@ -68,8 +67,7 @@ func TestFormat(t *testing.T) {
 	}
 	i := d.Info()
 	if !slices.Equal(d.IDs(), []string{"one", "two"}) || !slices.Equal(d.Labels(), []int{1, 0}) ||
-		!slices.Equal(i.Classes, []string{"ant", "cat"}) || len(i.Notes) != 1 ||
-		i.Notes[0] != "1 of 3 objects lack a view and are left out" {
+		!slices.Equal(i.Classes, []string{"ant", "cat"}) || len(i.Notes) != 0 {
 		t.Errorf("%q %v %+v", d.IDs(), d.Labels(), i)
 	}
 	if f := d.Files(); len(f) != 5 || f[0] != file || slices.ContainsFunc(f, func(n string) bool {
@@ -97,6 +95,35 @@ func TestFormat(t *testing.T) {
 	if named, err := opened(file, dataset.Spec{Classes: []string{"cat", "dog", "ant"}}); err != nil ||
 		!slices.Equal(named.Labels(), []int{0, 2}) {
 		t.Errorf("by the names of a study: %v", err)
+	}
+}
+
+// Few objects that lack a view are left out and told; of more nothing is said that is not said of the list.
+func TestObjectsThatLackViews(t *testing.T) {
+	for lacking, want := range map[int]string{
+		0: "", 1: `1 of 20 objects lack a view and are left out, the first is "19"`,
+		2: `2 of 20 objects lack a view, most of them "right", the first is "18"; runs and audits lay all views`,
+	} {
+		list := "object,view,file\n"
+		for i := range 20 {
+			list += fmt.Sprintf("%d,left,p/a.png\n", i)
+			if i < 20-lacking {
+				list += fmt.Sprintf("%d,right,p/b.png\n", i)
+			}
+		}
+		d, err := opened(write(t, list, map[string]int{"p/a.png": 3, "p/b.png": 3}), dataset.Spec{})
+		if lacking > 1 {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%d lack a view: %v", lacking, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(d.Info().Notes, " "); got != want || d.Len() != 20-lacking {
+			t.Errorf("%d lack a view: %q, and %d are there", lacking, got, d.Len())
+		}
 	}
 }
 
