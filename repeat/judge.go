@@ -535,10 +535,14 @@ func (b *book) mode(i int) int {
 	return k
 }
 
-// worst is the largest error of an object over views and repeats; not ok without an answer to the reference.
+// worst is the largest error of an object over views and repeats; not ok without an answer to the reference, and without
+// another one, for an answer alone has no error.
 func (b *book) worst(i int) (float64, bool) {
-	ref := b.of[i][b.o.Reference]
-	if len(ref.classes) == 0 {
+	ref, told := b.of[i][b.o.Reference], 0
+	for _, a := range b.of[i] {
+		told += len(a.classes)
+	}
+	if len(ref.classes) == 0 || told < 2 {
 		return math.NaN(), false
 	}
 	mode := b.mode(i)

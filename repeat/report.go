@@ -191,7 +191,7 @@ type Contract struct {
 	Fixed Judged `json:"fixed"`
 	// of all objects so far, in the order in which they came; it may be looked at at any time
 	Stream Judged `json:"stream"`
-	// objects, or environments, without an answer to the reference, which are in neither
+	// objects, or environments, without an answer to the reference or without another one, which are in neither
 	LeftOut int `json:"left_out,omitempty"`
 	// digests of the names of what the stream has counted: asked once more they are no new evidence
 	Seen []string `json:"seen"`
