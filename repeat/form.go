@@ -290,7 +290,7 @@ func (m *Model) parts(r *Report) []sheet.Part {
 		head.Notes = append(head.Notes, "What is no answer is in no number below.")
 	}
 	all := []sheet.Part{head}
-	if d := m.Depends; d != nil {
+	if d := m.Depends; d != nil && (d.Shown || m.Verdict == Described) { // else it is among the reasons
 		all[0].Text = append(all[0].Text, d.text(m.Answers == "numbers"))
 	}
 	if m.Repeats != nil {

@@ -883,6 +883,10 @@ func (b *book) verdict(m *Model) {
 	case open > 0:
 		m.Verdict = document.NeedsAttention
 	}
+	if short, long := b.lengths(); short < long {
+		m.Reasons = append(m.Reasons, fmt.Sprintf("answers have from %d to %d numbers, and between two of different "+
+			"lengths there is no distance", short, long))
+	}
 	failed := m.Questions - b.answered
 	if share := float64(failed) / float64(m.Questions); !(share <= mostFailed) {
 		m.Verdict = document.NeedsAttention
@@ -901,6 +905,22 @@ func (b *book) verdict(m *Model) {
 			m.Verdict = document.NeedsAttention
 		}
 	}
+}
+
+// lengths are those of the shortest and the longest answer of numbers; 0 for others.
+func (b *book) lengths() (short, long int) {
+	if !b.numbers {
+		return 0, 0
+	}
+	short = math.MaxInt
+	for _, row := range b.of {
+		for _, a := range row {
+			for _, x := range a.numbers {
+				short, long = min(short, len(x)), max(long, len(x))
+			}
+		}
+	}
+	return short, long
 }
 
 // silent names the views that too many questions about have no answer; none where that is so of all of them, as of the

@@ -141,9 +141,9 @@ func (l *list) errorf(line int, format string, a ...any) error {
 // view takes in one view of an object.
 func (l *list) view(object, view string, in Input) error {
 	switch {
-	case object == "":
+	case strings.TrimSpace(object) == "":
 		return l.errorf(in.Line, "an object without a name; give each object one, such as its number")
-	case view == "":
+	case strings.TrimSpace(view) == "":
 		return l.errorf(in.Line, "a view of %s without a name; name views alike for all objects, such as original "+
 			"and rephrased", strconv.Quote(object))
 	}

@@ -71,6 +71,8 @@ func TestRefusals(t *testing.T) {
 		{"v.csv", "object,view,value\n1,a,b \"c\"\n", "v.csv:2: bare \" in non-quoted"},
 		{"v.csv", "object,view,value\n,a,b\n", "v.csv:2: an object without a name"},
 		{"v.csv", "object,view,value\n1,,b\n", `v.csv:2: a view of "1" without a name`},
+		{"v.csv", "object,view,value\n1, ,b\n", `v.csv:2: a view of "1" without a name`},
+		{"v.csv", "object,view,value\n \t,a,b\n", "v.csv:2: an object without a name"},
 		{"v.csv", "object,view,value\n1,a,b\n2,a,c\n1,a,d\n", `v.csv:4: the view "a" of "1" a second time, the first ` +
 			"stands on line 2"},
 		{"v.csv", "object,view,value,label\n1,a,b,x\n1,b,c,y\n", `v.csv:3: "1" has the label "y" here and "x" on line 2`},

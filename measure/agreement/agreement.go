@@ -354,8 +354,8 @@ func Summarise(objects []Object, confidence float64) Summary {
 
 // InCommon is the share of numbers that have at least k significant digits in common, for k from 1 to [MostDigits] at
 // index k - 1: over pairs of answers about one object, then over the numbers of an answer, then over objects, each
-// object weighing alike. Objects with fewer than two answers are left out; nil where none is left. Answers about one
-// object have one length.
+// object weighing alike. Objects with fewer than two answers are left out; nil where none is left. A number that the
+// shorter of two answers lacks has none in common.
 func InCommon(objects [][][]float64) []float64 {
 	sums, n := make([]float64, MostDigits), 0
 	for _, answers := range objects {
@@ -363,8 +363,12 @@ func InCommon(objects [][][]float64) []float64 {
 		pairs := 0
 		for i, a := range answers {
 			for _, b := range answers[:i] {
-				for j := range min(len(a), len(b)) {
-					at[Digits(a[j], b[j])]++
+				for j := range max(len(a), len(b)) {
+					common := 0
+					if j < min(len(a), len(b)) {
+						common = Digits(a[j], b[j])
+					}
+					at[common]++
 					pairs++
 				}
 			}

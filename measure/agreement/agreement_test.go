@@ -127,6 +127,9 @@ func TestDigits(t *testing.T) {
 		1.0/3) / 2} {
 		near(t, "share", got[k-1], want)
 	}
+	if got := InCommon([][][]float64{{{1}, {1, 1}}}); got[0] != 0.5 || got[14] != 0.5 {
+		t.Errorf("of two numbers one answer has one: %v", got)
+	}
 	if InCommon([][][]float64{{{1}}}) != nil {
 		t.Error("one answer has digits in common with itself")
 	}
