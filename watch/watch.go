@@ -624,6 +624,9 @@ func (s *Series) compare(c *chain, with, i int, allow, level float64, by *aggreg
 			"objects are"), l.Objects[d.Lost[0]])
 	case (d.State == trend.Alarm || d.State == trend.Open) && l.excused(p, other):
 		p.State, p.Why = trend.OK, "no error is more than rounding"
+	case d.Few:
+		p.Why = fmt.Sprintf("%s with a number at both, and fewer than %d show nothing of others",
+			words.Plural(p.both, "object", "objects"), trend.LeastObjects)
 	case d.State == trend.Open:
 		p.Why = "neither a change beyond what is allowed nor its absence is shown"
 	}

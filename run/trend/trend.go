@@ -43,7 +43,14 @@ type Pair struct {
 	// places of the objects that had a finite number and have none now
 	Lost  []int
 	State State
+	// Few says that the objects with a number both times are fewer than [LeastObjects], and show nothing for that.
+	Few bool
 }
+
+// LeastObjects is the fewest objects whose changes say something of others. Of two objects both change alike by chance
+// in a quarter of all cases where half of all become worse and half as much better, and their spread is nothing; of six
+// in one of 64.
+const LeastObjects = 6
 
 // Question is how a release is compared with the reference.
 type Question struct {
@@ -102,12 +109,16 @@ func Against(before, after []float64, q Question, by *aggregate.Intervals) Pair 
 	if q.Higher {
 		better = p.Change.Low > 0
 	}
+	same := len(a) > 0 && !slices.ContainsFunc(change, func(d float64) bool { return d != 0 })
+	p.Few = len(a) > 0 && len(a) < LeastObjects && !same
 	switch {
+	case p.Few && len(p.Lost) == 0:
+		p.State = Open
 	case len(p.Lost) > 0, beyond.Low > 0:
 		p.State = Alarm
 	case better:
 		p.State = Improved
-	case len(a) > 0 && beyond.High <= 0:
+	case same, len(a) > 0 && beyond.High <= 0:
 		p.State = OK
 	default:
 		p.State = Open

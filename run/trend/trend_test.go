@@ -334,3 +334,26 @@ func BenchmarkAgainst(b *testing.B) {
 		})
 	}
 }
+
+// Few objects that change alike show nothing of others, in either direction; that nothing changed is a fact, and what is
+// finite no more is an alarm.
+func TestAgainstFew(t *testing.T) {
+	by := shared()
+	for n, few := range map[int]bool{1: true, 2: true, LeastObjects - 1: true, LeastObjects: false} {
+		for factor, state := range map[float64]State{2: Alarm, 0.5: Improved, 1: OK, 1.05: OK, math.NaN(): Alarm} {
+			before, after := make([]float64, n), make([]float64, n)
+			for i := range before {
+				before[i], after[i] = 0.01, 0.01*factor
+			}
+			p := Against(before, after, Question{Allow: 0.1, Level: 0.05}, by)
+			lost := math.IsNaN(factor)
+			want := state
+			if few && factor != 1 && !lost {
+				want = Open
+			}
+			if p.State != want || p.Few != (few && factor != 1 && !lost) {
+				t.Errorf("%d objects times %g: %s, few %v; want %s", n, factor, p.State, p.Few, want)
+			}
+		}
+	}
+}
