@@ -132,7 +132,7 @@ export interface Contract {
   fixed: Judged;
   /** of all objects so far, in the order in which they came; it may be looked at at any time */
   stream: Judged;
-  /** objects, or environments, without an answer to the reference, which are in neither */
+  /** objects, or environments, without an answer to the reference or without another one, which are in neither */
   left_out?: number;
   /** digests of the names of what the stream has counted: asked once more they are no new evidence */
   seen: string[];
