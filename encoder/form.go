@@ -266,7 +266,7 @@ func (g *Generators) part() sheet.Part {
 
 func (a *Against) parts() []sheet.Part {
 	if a.Why != "" {
-		return []sheet.Part{{Title: "Against " + a.Model, Text: []string{a.sentence()}}}
+		return []sheet.Part{{Title: "Against " + a.Model, Text: []string{a.Sentence}}}
 	}
 	maps := sheet.Part{
 		Title: "Against " + a.Model + ": " + a.space(),

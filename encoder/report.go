@@ -418,6 +418,8 @@ type Against struct {
 	Digest string `json:"sha256"`
 	Value  string `json:"value"`
 	Width  int    `json:"width"`
+	// Sentence says both of the following in words.
+	Sentence string `json:"sentence"`
 	// Reading is what the releases are to each other, Index what that means for an index of old features.
 	Reading string `json:"reading"`
 	Index   string `json:"index" jsonschema:"enum=compatible,enum=worse,enum=undecided"`

@@ -58,8 +58,10 @@ func (m *Model) conclude() {
 		m.decide()
 	}
 	m.Sentence = m.Model + ": " + m.say() + m.draws()
-	if a := m.Against; a != nil && m.asked() == nil {
-		m.Sentence += " " + a.sentence()
+	if a := m.Against; a != nil {
+		if a.Sentence = a.sentence(); m.asked() == nil {
+			m.Sentence += " " + a.Sentence
+		}
 	}
 }
 

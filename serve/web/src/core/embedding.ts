@@ -247,6 +247,8 @@ export interface Against {
   sha256: string;
   value: string;
   width: number;
+  /** Sentence says both of the following in words. */
+  sentence: string;
   /** Reading is what the releases are to each other, Index what that means for an index of old features. */
   reading: string;
   index: string;

@@ -237,7 +237,7 @@ function Release({ a, model, caption }: { a: Against; model: string; caption: re
   const held = useMemo(() => heldCurve(a), [a]);
   return (
     <Card id="release" title={`Can ${a.model} read the index of ${model}?`}>
-      <p><Verdict word={a.index} /> {a.why ?? a.reading}.</p>
+      <p><Verdict word={a.index} /> {a.sentence || `${a.why ?? a.reading}.`}</p>
       {a.why === undefined && <div class="plots">
         <dl class="facts">{releaseFacts(a).map(([k, v]) => <div key={k}><dt>{k}</dt><dd>{v}</dd></div>)}</dl>
         {held && <CurvePlot title="Held near a turn" curve={held} caption={caption} file={['features', model, 'turn']} note="What maps explain of the old features, the further they may be from a turn." />}
