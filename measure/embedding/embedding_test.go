@@ -422,7 +422,8 @@ func TestRanks(t *testing.T) {
 		}
 		places = append(places, Rank([]float64{99, 4, float64(i)}, same, i%5))
 	}
-	if r = Retrieve(places, upTo(40), Options{}); !isNear(r.MRR.Value, r.Chance, 1e-15) || !isNear(r.H1.Value, 0.2, 1e-15) {
+	if r = Retrieve(places, upTo(40), Options{}); !isNear(r.MRR.Value, r.Chance, 1e-15) ||
+		!isNear(r.H1.Value, 0.2, 1e-15) {
 		t.Errorf("%+v", r)
 	}
 	// The mean of 1/rank of a guess among 50: 4.4992/50.
@@ -445,7 +446,8 @@ func TestViews(t *testing.T) {
 		wrong = append(wrong, &Map{M: normal(3, 3, source(uint64(k)))})
 	}
 	got := o.Views(right, Options{})
-	if got.MRR.Value != 1 || got.H1.Value != 1 || !isNear(got.H1.Interval.Low, elementary.Pow(0.025, 1./50), 1e-9) || got.N != 50*7 || got.Candidates != 8 {
+	if got.MRR.Value != 1 || got.H1.Value != 1 ||
+		!isNear(got.H1.Interval.Low, elementary.Pow(0.025, 1./50), 1e-9) || got.N != 50*7 || got.Candidates != 8 {
 		t.Errorf("%+v", got)
 	}
 	if got = o.Views(wrong, Options{}); !isNear(got.MRR.Value, got.Chance, 0.15) {

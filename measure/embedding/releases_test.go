@@ -176,10 +176,12 @@ func TestRecall(t *testing.T) {
 		}
 		return got
 	}
-	if got := ask(turned); got.State != Worse || got.Old.Value != 1 || !(got.New.Value < 0.5) || !(got.Difference.Value < -0.5) {
+	if got := ask(turned); got.State != Worse || got.Old.Value != 1 || !(got.New.Value < 0.5) ||
+		!(got.Difference.Value < -0.5) {
 		t.Errorf("turned features pass: %+v", got)
 	}
-	if got := ask(back); got.State != Compatible || got.New.Value != 1 || got.Difference.Value != 0 || got.Candidates != n {
+	if got := ask(back); got.State != Compatible || got.New.Value != 1 || got.Difference.Value != 0 ||
+		got.Candidates != n {
 		t.Errorf("features that were turned back do not: %+v", got)
 	}
 	// 9 others of 89 have the label: a guess finds one with 9/89.
