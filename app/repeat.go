@@ -81,6 +81,8 @@ const (
 	repeatThreshold = 0.05
 	// mostRepeated is how many samples of data are asked about where nobody says.
 	mostRepeated = 200
+	// seedParameter is that which an endpoint is handed the seed of a round as.
+	seedParameter = "seed"
 	// mostOfView is the longest file of a view.
 	mostOfView = 64 << 20
 )
@@ -260,6 +262,10 @@ func (a *App) repeatOptions(s *job.Study, o RepeatOptions) (repeat.Options, *rep
 		Times: cmp.Or(r.Times, len(r.Seeds), repeatTimes), Seed: s.Seed,
 		Confidence: cmp.Or(s.Audit.Confidence, job.PresetConfidence), Threshold: cmp.Or(r.Excess, repeatThreshold),
 		Rules: r.Normalise, Seeds: r.Seeds, Bust: r.Bust,
+	}
+	if r.Bust == seedParameter && len(r.Seeds) > 0 {
+		return how, nil, s.Errorf("repeat.bust", "%s is the parameter of repeat.seeds, and no request would have its "+
+			"seed; name another one", seedParameter)
 	}
 	rules, err := repeat.ParseRules(r.Normalise)
 	if err != nil {
@@ -466,6 +472,7 @@ func inputs(list string, set *views.Set, dir string) (string, error) {
 // thingsOf are the objects of a list, with labels as answers are read.
 func thingsOf(s *job.Study, set *views.Set, read func(string) repeat.Answer) ([]*repeat.Thing, error) {
 	var all []*repeat.Thing
+	asked := map[string]*views.Object{}
 	for _, t := range set.Objects {
 		x := &repeat.Thing{Name: t.Name, Labelled: t.Labelled, Environment: t.Environment}
 		if t.Labelled {
@@ -481,9 +488,27 @@ func thingsOf(s *job.Study, set *views.Set, read func(string) repeat.Answer) ([]
 			x.Has = append(x.Has, has)
 			x.Inputs = append(x.Inputs, in.File+"\x00"+in.Text)
 		}
+		key := fmt.Sprintf("%q %v", x.Inputs, x.Has)
+		if before := asked[key]; before != nil {
+			return nil, fmt.Errorf("%s:%d: %s asks the same as %s at every view, and one question under two names is one "+
+				"object: leave one of them out; how often each view is asked is said by repeat.times", s.Data.Views,
+				lineOf(t), strconv.Quote(t.Name), strconv.Quote(before.Name))
+		}
+		asked[key] = t
 		all = append(all, x)
 	}
 	return all, nil
+}
+
+// lineOf is where an object stands first in its list.
+func lineOf(o *views.Object) int {
+	first := 0
+	for _, in := range o.Views {
+		if first == 0 || in.Line < first {
+			first = in.Line
+		}
+	}
+	return first
 }
 
 // textual asks a model that reads texts.
@@ -507,7 +532,7 @@ func (t *textual) ask(ctx context.Context, q repeat.Question) (repeat.Answer, er
 	}
 	with := map[string]any{}
 	if len(t.said.Seeds) > 0 {
-		with["seed"] = t.said.Seeds[q.Repeat]
+		with[seedParameter] = t.said.Seeds[q.Repeat]
 	}
 	if t.said.Bust != "" {
 		begun := int64(0) // what was kept of an earlier time is no answer of now
