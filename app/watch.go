@@ -80,7 +80,10 @@ func (r *WatchResult) Write(w io.Writer, format string) error {
 	return writeForm(w, watch.Forms(), format, r.Report)
 }
 
-// Good reports whether no series is in alarm, and none ends with a release whose error says nothing.
+// Alarmed reports whether a series is in alarm.
+func (r *WatchResult) Alarmed() bool { return r.Report.Alarmed() }
+
+// Good reports whether no series is in alarm, and none ends with a release whose error says nothing or is not finite.
 func (r *WatchResult) Good() bool { return r.Report.Good() }
 
 // CheckWatchFormat says whether there is such a form of the report.

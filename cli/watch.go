@@ -26,8 +26,8 @@ func (a *App) watch() *cobra.Command {
 			"is audited once: 64 samples, moved by the elements that act exactly, unless the study says otherwise.\n" +
 			"Then watch says whether the symmetry is learned, kept or lost.\n\n" +
 			"Releases are ordered by\n" + app.WatchHelp() + "\n" +
-			"Exit code: 0 no alarm; 1 alarm, or the outputs of the last release do not vary; 2 it could not run, or\n" +
-			"there is nothing that could be read.",
+			"Exit code: 0 no alarm; 1 alarm, or the outputs of the last release do not vary, or errors of it are not\n" +
+			"finite; 2 it could not run, or there is nothing that could be read.",
 		Example: "  nero watch audits\n" +
 			"  nero watch audits --by version --reference best -o watched\n" +
 			"  nero watch audits --metric largest --alarm 0.01 -f markdown\n" +
@@ -53,8 +53,17 @@ func (a *App) watch() *cobra.Command {
 				}
 				return a.watched(r, format)
 			}
-			return a.app.FollowReleases(cmd.Context(), args[0], o, pause,
-				func(r *app.WatchResult) error { return a.watched(r, format) })
+			var last *app.WatchResult // a release that says nothing ends nothing: the next one may say something
+			err := a.app.FollowReleases(cmd.Context(), args[0], o, pause, func(r *app.WatchResult) error {
+				if last = r; r.Alarmed() {
+					return a.watched(r, format)
+				}
+				return r.Write(a.Out, format)
+			})
+			if err == nil && last != nil && !last.Good() {
+				return errFindings
+			}
+			return err
 		},
 	}
 	a.addPrograms(c)

@@ -204,6 +204,9 @@ func (r *Report) Good() bool {
 	return r.State != trend.Alarm && r.State != Empty && r.State != NotFinite
 }
 
+// Alarmed reports whether a series is in alarm.
+func (r *Report) Alarmed() bool { return r.State == trend.Alarm }
+
 // Judge judges releases.
 func Judge(all []*Release, o Options) (*Report, error) {
 	r := &Report{
