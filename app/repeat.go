@@ -490,7 +490,8 @@ func thingsOf(s *job.Study, set *views.Set, read func(string) repeat.Answer) ([]
 		}
 		key := fmt.Sprintf("%q %v", x.Inputs, x.Has)
 		if before := asked[key]; before != nil {
-			return nil, fmt.Errorf("%s:%d: %s asks the same as %s at every view, and one question under two names is one "+
+			return nil, fmt.Errorf("%s:%d: %s asks the same as %s at every view, and one question under two names is "+
+				"one "+
 				"object: leave one of them out; how often each view is asked is said by repeat.times", s.Data.Views,
 				lineOf(t), strconv.Quote(t.Name), strconv.Quote(before.Name))
 		}

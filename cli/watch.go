@@ -26,7 +26,8 @@ func (a *App) watch() *cobra.Command {
 			"is audited once: 64 samples, moved by the elements that act exactly, unless the study says otherwise.\n" +
 			"Then watch says whether the symmetry is learned, kept or lost.\n\n" +
 			"Releases are ordered by\n" + app.WatchHelp() + "\n" +
-			"Exit code: 0 no alarm; 1 alarm, or the outputs of the last release do not vary, or errors of it are not\n" +
+			"Exit code: 0 no alarm; 1 alarm, or the outputs of the last release do not vary, or errors of it are " +
+			"not\n" +
 			"finite; 2 it could not run, or there is nothing that could be read.",
 		Example: "  nero watch audits\n" +
 			"  nero watch audits --by version --reference best -o watched\n" +

@@ -54,7 +54,8 @@ func (p *part) thinned(most int) {
 	p.texts, p.numbers = p.texts[:most], p.numbers[:most]
 }
 
-// parts are the answers about an object in two parts: those to the reference and those to other views; of one view those
+// parts are the answers about an object in two parts: those to the reference and those to other views; of one view
+// those
 // of every second round.
 func (b *book) parts(object int) (first, second part) {
 	for v, a := range b.of[object] {

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -28,15 +29,27 @@ func TestNoiseAlonePassesNothing(t *testing.T) {
 		seeds []int
 		want  document.Verdict
 	}{
-		"labels":      {func(q Question) Answer { return side(noise(q)) }, nil, document.NeedsAttention},
-		"their twin":  {func(q Question) Answer { return side(noise(q) + float64(q.Object%2)*2 - 1) }, nil, document.Passed},
-		"numbers":     {func(q Question) Answer { return OfNumbers([]float64{noise(q)}) }, nil, document.NeedsAttention},
-		"number twin": {func(q Question) Answer { return OfNumbers([]float64{noise(q) + float64(q.Object%5)/2}) }, nil, document.Passed},
+		"labels": {func(q Question) Answer { return side(noise(q)) }, nil, document.NeedsAttention},
+		"their twin": {
+			func(q Question) Answer { return side(noise(q) + float64(q.Object%2)*2 - 1) }, nil,
+			document.Passed,
+		},
+		"numbers": {
+			func(q Question) Answer { return OfNumbers([]float64{noise(q)}) }, nil,
+			document.NeedsAttention,
+		},
+		"number twin": {
+			func(q Question) Answer { return OfNumbers([]float64{noise(q) + float64(q.Object%5)/2}) }, nil,
+			document.Passed,
+		},
 		"what the seed draws": {
-			func(q Question) Answer { return OfNumbers([]float64{float64(q.Repeat)}) }, []int{1, 2, 3}, document.NeedsAttention,
+			func(q Question) Answer { return OfNumbers([]float64{float64(q.Repeat)}) },
+			[]int{1, 2, 3},
+			document.NeedsAttention,
 		},
 		"seeds and objects": {
-			func(q Question) Answer { return OfNumbers([]float64{float64(q.Repeat + q.Object%5)}) }, []int{1, 2, 3},
+			func(q Question) Answer { return OfNumbers([]float64{float64(q.Repeat + q.Object%5)}) },
+			[]int{1, 2, 3},
 			document.Passed,
 		},
 	} {
@@ -87,7 +100,8 @@ func TestDependsOnTooLittle(t *testing.T) {
 	o := usual(2)
 	o.Contract = &aggregate.Contract{Tau: 0.5, P: 0.9, Confidence: 0.95}
 	for n, want := range map[int]bool{1: false, 3: false, 6: true} {
-		m := judged(t, subject(n, []string{"A", "B"}, false, func(q Question) Answer { return said(label(q.Object)) }), o)
+		m := judged(t, subject(n, []string{"A", "B"}, false, func(q Question) Answer { return said(label(q.Object)) }),
+			o)
 		if m.Depends.Objects != n || m.Depends.Shown != want || (m.Verdict == document.Passed) && !want {
 			t.Errorf("%d objects: %+v, %s", n, m.Depends, m.Verdict)
 		}
@@ -111,7 +125,7 @@ func TestDependsIsBounded(t *testing.T) {
 		for i := range s.Things {
 			x[i] = make([]float64, c.wide)
 			x[i][0] = float64(i)
-			a := Answer{Outcome: Answered, Text: fmt.Sprint(i), Numbers: x[i]}
+			a := Answer{Outcome: Answered, Text: strconv.Itoa(i), Numbers: x[i]}
 			all = append(all, [][]Answer{{a}, {a}})
 		}
 		if d := newBook(s, all, usual(1)).depends(); d.Objects != c.compared || !d.Shown || d.Same != 0 {

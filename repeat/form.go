@@ -463,7 +463,8 @@ func (c *Contract) part() sheet.Part {
 			many+" were")+" known before: no new evidence.")
 	}
 	if c.LeftOut > 0 {
-		p.Notes = append(p.Notes, words.Plural(c.LeftOut, c.Unit+" has", many+" have")+" no answer to the reference, or "+
+		p.Notes = append(p.Notes, words.Plural(c.LeftOut, c.Unit+" has",
+			many+" have")+" no answer to the reference, or "+
 			"none that could be compared with it.")
 	}
 	return p

@@ -535,7 +535,8 @@ func (b *book) mode(i int) int {
 	return k
 }
 
-// worst is the largest error of an object over views and repeats; not ok without an answer to the reference, and without
+// worst is the largest error of an object over views and repeats; not ok without an answer to the reference, and
+// without
 // another one, for an answer alone has no error.
 func (b *book) worst(i int) (float64, bool) {
 	ref, told := b.of[i][b.o.Reference], 0

@@ -500,8 +500,11 @@ func TestContractOfEnvironments(t *testing.T) {
 	}
 	s := subject(3, []string{"A"}, false, nil)
 	s.Things[0].Environment = "clinic"
-	r := &Report{Times: 2, Views: []string{"A"}, Reference: "A", Seeds: []int{}, Models: []*Model{{Name: "fake", Contract: from(4,
-		none)}}}
+	r := &Report{Times: 2, Views: []string{"A"}, Reference: "A", Seeds: []int{}, Models: []*Model{{
+		Name: "fake",
+		Contract: from(4,
+			none),
+	}}}
 	if err := r.Follows(o, []*Subject{subject(3, []string{"A"}, false, nil)}); !errors.Is(err, ErrOther) ||
 		!strings.Contains(err.Error(), "it counts environments, and this one objects") {
 		t.Errorf("%v", err)

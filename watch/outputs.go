@@ -99,7 +99,8 @@ func alike(row, first *job.Row) bool {
 	return true
 }
 
-// only is the class of all pixels of an answer, -1 for several and where nobody knows: masks of several classes may have
+// only is the class of all pixels of an answer, -1 for several and where nobody knows: masks of several classes may
+// have
 // as many pixels of each and lie elsewhere.
 func only(pixels []job.Pixels) int32 {
 	class := int32(-1)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -36,7 +37,7 @@ func ran(t *testing.T, dir string, k int, of func(row *job.Row, element int), su
 	var rows []job.Row
 	for i := range samples {
 		row := job.Row{
-			Index: i, Sample: fmt.Sprint(i), Label: i % 3, Curves: [][]float32{make([]float32, 4)},
+			Index: i, Sample: strconv.Itoa(i), Label: i % 3, Curves: [][]float32{make([]float32, 4)},
 			Support: float32(math.NaN()), Agreement: float32(math.NaN()),
 		}
 		for element := range 4 {
@@ -83,7 +84,7 @@ func TestRunsOfConstants(t *testing.T) {
 		return func(row *job.Row, element int) { row.Top = append(row.Top, of(row.Index, element)) }
 	}
 	boxes := func(score func(sample int) float32) func(row *job.Row, element int) {
-		return func(row *job.Row, element int) {
+		return func(row *job.Row, _ int) {
 			row.Boxes = append(row.Boxes, []job.Detection{{
 				X2: 4, Y2: 4, Score: score(row.Index), Match: uint16(row.Index % 2),
 			}})
@@ -99,7 +100,8 @@ func TestRunsOfConstants(t *testing.T) {
 	}{
 		"one class to everything": {top(func(_, _ int) int32 { return 2 }), nil, dead},
 		"one class, and metrics that read scores": {
-			top(func(_, _ int) int32 { return 2 }), &fold.Summary{Metrics: []fold.Metric{{Name: "confidence"}}}, unknown,
+			top(func(_, _ int) int32 { return 2 }), &fold.Summary{Metrics: []fold.Metric{{Name: "confidence"}}},
+			unknown,
 		},
 		"two classes":              {top(func(i, _ int) int32 { return int32(i % 2) }), nil, alive},
 		"a class for each element": {top(func(_, k int) int32 { return int32(k % 2) }), nil, alive},
@@ -108,11 +110,21 @@ func TestRunsOfConstants(t *testing.T) {
 			&fold.Summary{Scales: []fold.Number{0.1}, Sizes: []fold.Number{1}}, alive,
 		},
 		"scores that do not vary": {
-			top(func(_, _ int) int32 { return 2 }), &fold.Summary{Scales: []fold.Number{0}, Sizes: []fold.Number{1}}, dead,
+			top(func(_, _ int) int32 { return 2 }), &fold.Summary{Scales: []fold.Number{0}, Sizes: []fold.Number{1}},
+			dead,
 		},
-		"rounding alone":           {nothing, &fold.Summary{Scales: []fold.Number{3e-6}, Sizes: []fold.Number{1}}, dead},
-		"more than rounding":       {nothing, &fold.Summary{Scales: []fold.Number{4e-6}, Sizes: []fold.Number{1}}, alive},
-		"no scale":                 {nothing, &fold.Summary{Scales: []fold.Number{nan}, Sizes: []fold.Number{nan}}, unknown},
+		"rounding alone": {
+			nothing, &fold.Summary{Scales: []fold.Number{3e-6}, Sizes: []fold.Number{1}},
+			dead,
+		},
+		"more than rounding": {
+			nothing, &fold.Summary{Scales: []fold.Number{4e-6}, Sizes: []fold.Number{1}},
+			alive,
+		},
+		"no scale": {
+			nothing, &fold.Summary{Scales: []fold.Number{nan}, Sizes: []fold.Number{nan}},
+			unknown,
+		},
 		"an older scale":           {nothing, &fold.Summary{Scales: []fold.Number{0.1}}, unknown},
 		"an older scale that is 0": {nothing, &fold.Summary{Scales: []fold.Number{0}}, dead},
 		"a field that varies": {nothing, &fold.Summary{
@@ -148,12 +160,19 @@ func TestRunsOfConstants(t *testing.T) {
 
 // A mask of one class everywhere is one answer; classes of which there are as many pixels elsewhere are none.
 func TestMasksOfOneClass(t *testing.T) {
-	one, other := []job.Pixels{{Class: 1, Got: 9, Want: 4}, {Class: 2, Want: 5}}, []job.Pixels{{Class: 1, Got: 9, Want: 9}}
+	one, other := []job.Pixels{{Class: 1, Got: 9, Want: 4}, {Class: 2, Want: 5}}, []job.Pixels{{
+		Class: 1, Got: 9,
+		Want: 9,
+	}}
 	two := []job.Pixels{{Class: 1, Got: 4}, {Class: 2, Got: 5}}
 	for _, c := range []struct {
 		a, b []job.Pixels
 		want bool
-	}{{one, other, true}, {two, two, false}, {one, two, false}, {[]job.Pixels{{Class: -1}}, []job.Pixels{{Class: -1}}, false}} {
+	}{{one, other, true}, {two, two, false}, {one, two, false}, {
+		[]job.Pixels{{Class: -1}},
+		[]job.Pixels{{Class: -1}},
+		false,
+	}} {
 		row := func(p []job.Pixels) *job.Row { return &job.Row{Pixels: [][]job.Pixels{p, p}} }
 		if got := alike(row(c.a), row(c.b)); got != c.want {
 			t.Errorf("%v and %v: %v", c.a, c.b, got)

@@ -37,7 +37,8 @@ type Release struct {
 	Verdict                                        string
 	// Unknown says that nothing tells whether the outputs vary, which is so of some runs.
 	Unknown bool
-	// Empty is what its audit says of it, or its run, as in "its outputs do not vary", where no error of it means anything; else
+	// Empty is what its audit says of it, or its run, as in "its outputs do not vary", where no error of it means
+	// anything; else
 	// empty.
 	Empty string
 	// Terms are what two releases must share to ask the same.

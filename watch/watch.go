@@ -141,7 +141,8 @@ type Point struct {
 // features have collapsed. It passes nothing and is no alarm; its errors are in no comparison, course or memory.
 const Empty trend.State = "empty"
 
-// NotFinite is the state of a release some of whose errors are not finite, where that is no alarm since they never were:
+// NotFinite is the state of a release some of whose errors are not finite, where that is no alarm since they never
+// were:
 // such an error is compared with nothing, and is never a small one.
 const NotFinite trend.State = "not finite"
 

@@ -603,14 +603,24 @@ func TestNeverFinite(t *testing.T) {
 	}{
 		"a clean twin": {[][]float64{base, holes()}, trend.OK, "No alarm: 2 lines, and no last release is worse"},
 		"never finite": {
-			[][]float64{holes(5, 8), holes(5, 8)}, NotFinite,
-			"No alarm, but 2 of 2 lines end with a release in which errors are not finite, and such an error passes nothing.",
+			[][]float64{holes(5, 8), holes(5, 8)},
+			NotFinite,
+			"No alarm, but 2 of 2 lines end with a release in which errors are not finite, and such an error passes " +
+				"nothing.",
 		},
-		"none is finite":        {[][]float64{holes(whole...), holes(whole...)}, NotFinite, "No alarm, but 2 of 2 lines"},
-		"the reference alone":   {[][]float64{holes(5)}, NotFinite, "No alarm, but 2 of 2 lines"},
-		"it became finite":      {[][]float64{holes(5, 8), holes()}, trend.OK, "No alarm: 2 lines"},
-		"finite no more":        {[][]float64{holes(5), holes(5, 8)}, trend.Alarm, "ALARM in 2 of 2 lines"},
-		"much better otherwise": {[][]float64{holes(5), append(near(4, base, 0.1)[:5], holes(5)[5:]...)}, NotFinite, ""},
+		"none is finite": {
+			[][]float64{holes(whole...), holes(whole...)},
+			NotFinite,
+			"No alarm, but 2 of 2 lines",
+		},
+		"the reference alone": {[][]float64{holes(5)}, NotFinite, "No alarm, but 2 of 2 lines"},
+		"it became finite":    {[][]float64{holes(5, 8), holes()}, trend.OK, "No alarm: 2 lines"},
+		"finite no more":      {[][]float64{holes(5), holes(5, 8)}, trend.Alarm, "ALARM in 2 of 2 lines"},
+		"much better otherwise": {
+			[][]float64{holes(5), append(near(4, base, 0.1)[:5], holes(5)[5:]...)},
+			NotFinite,
+			"",
+		},
 	} {
 		dir := t.TempDir()
 		for k, x := range c.releases {

@@ -139,9 +139,12 @@ func open(fsys fs.FS, spec dataset.Spec, o Options) (dataset.Dataset, error) {
 	}
 	if share := float64(len(set.Objects)-len(d.objects)) / float64(len(set.Objects)); share > mostLacking {
 		lost, first := set.lacking()
-		return nil, fmt.Errorf("%s: %d of %d objects lack a view, most of them %s, the first is %s; runs and audits lay "+
-			"all views of an object beside each other and leave at most %g%% of the objects out: give every object each "+
-			"view, or take that view, or those objects, out of the list; nero repeat and nero embed take objects with the "+
+		return nil, fmt.Errorf("%s: %d of %d objects lack a view, most of them %s, the first is %s; runs and audits "+
+			"lay "+
+			"all views of an object beside each other and leave at most %g%% of the objects out: give every object "+
+			"each "+
+			"view, or take that view, or those objects, out of the list; nero repeat and nero embed take objects with "+
+			"the "+
 			"views that they have", spec.Images, len(set.Objects)-len(d.objects), len(set.Objects), strconv.Quote(lost),
 			strconv.Quote(first.Name), 100*mostLacking)
 	}

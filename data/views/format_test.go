@@ -104,14 +104,15 @@ func TestObjectsThatLackViews(t *testing.T) {
 		0: "", 1: `1 of 20 objects lack a view and are left out, the first is "19"`,
 		2: `2 of 20 objects lack a view, most of them "right", the first is "18"; runs and audits lay all views`,
 	} {
-		list := "object,view,file\n"
+		var list strings.Builder
+		list.WriteString("object,view,file\n")
 		for i := range 20 {
-			list += fmt.Sprintf("%d,left,p/a.png\n", i)
+			fmt.Fprintf(&list, "%d,left,p/a.png\n", i)
 			if i < 20-lacking {
-				list += fmt.Sprintf("%d,right,p/b.png\n", i)
+				fmt.Fprintf(&list, "%d,right,p/b.png\n", i)
 			}
 		}
-		d, err := opened(write(t, list, map[string]int{"p/a.png": 3, "p/b.png": 3}), dataset.Spec{})
+		d, err := opened(write(t, list.String(), map[string]int{"p/a.png": 3, "p/b.png": 3}), dataset.Spec{})
 		if lacking > 1 {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%d lack a view: %v", lacking, err)

@@ -13,14 +13,17 @@ type Told struct {
 }
 
 // TellApart asks whether answers depend on the object that is asked about: what is noise alone keeps its distribution
-// however the object is moved, and has nothing to lose. The answers about each object are in two parts, such as those to
-// one view and those to others; the distance is the mean one of an answer about object i of the first part and one about
+// however the object is moved, and has nothing to lose. The answers about each object are in two parts, such as those
+// to
+// one view and those to others; the distance is the mean one of an answer about object i of the first part and one
+// about
 // object j of the second.
 //
 // If answers do not depend on the object, the second part of one is as likely that of another, whatever answers about
 // one object have in common otherwise, such as seeds and views: P is that of the mean distance within objects among
 // those of [Draws] orders of the second parts, and is valid for any number of objects. Objects of which fewer than four
-// are asked about have fewer orders than would show anything at 0.05. It is NaN where a distance is, and where there are
+// are asked about have fewer orders than would show anything at 0.05. It is NaN where a distance is, and where there
+// are
 // fewer than two objects.
 func TellApart(objects int, distance func(i, j int) float64, r *rand.Rand) Told {
 	d := make([]float64, objects*objects)

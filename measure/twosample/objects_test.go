@@ -71,7 +71,8 @@ func TestTellApartLaws(t *testing.T) {
 	})
 }
 
-// Noise alone is told from what depends on the object at the level that was asked for, also where all objects share what
+// Noise alone is told from what depends on the object at the level that was asked for, also where all objects share
+// what
 // a seed draws, and where answers about one object have noise in common; small effects are found.
 func TestTellApartLevelAndPower(t *testing.T) {
 	const sets, objects, each = 150, 40, 4

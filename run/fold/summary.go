@@ -38,7 +38,8 @@ type Summary struct {
 	Scales []Number `json:"scales"`
 	// FieldScales are those of the fields of outputs that are records, for each model.
 	FieldScales []map[string]Number `json:"field_scales,omitempty"`
-	// Sizes are the root mean squares of what the scales are of, NaN where there is no scale; older summaries have none.
+	// Sizes are the root mean squares of what the scales are of, NaN where there is no scale; older summaries have
+	// none.
 	Sizes   []Number `json:"sizes,omitempty"`
 	Metrics []Metric `json:"metrics"`
 	// "all" first, then one per class

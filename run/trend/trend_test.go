@@ -335,7 +335,8 @@ func BenchmarkAgainst(b *testing.B) {
 	}
 }
 
-// Few objects that change alike show nothing of others, in either direction; that nothing changed is a fact, and what is
+// Few objects that change alike show nothing of others, in either direction; that nothing changed is a fact, and what
+// is
 // finite no more is an alarm.
 func TestAgainstFew(t *testing.T) {
 	by := shared()
