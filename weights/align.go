@@ -267,6 +267,8 @@ type aligner struct {
 	out     *Aligned
 	axes    map[*units.Class]*AlignedAxis
 	spent   int
+	// asks the first model
+	asks *checker
 }
 
 // Compare says what two checkpoints are to each other.
@@ -314,7 +316,10 @@ func (x *aligner) compare(ctx context.Context, r *Report) error {
 			return nil
 		}
 	}
-	x.out.Function = first.from(second.of)
+	x.asks = &checker{Network: x.a, body: x.body, seed: x.o.Seed, first: first}
+	if x.out.Function, err = x.asks.apart(ctx, second.of, x.a.Units.Stored()); err != nil {
+		return err
+	}
 	if x.out.Numbers {
 		x.out.Canonical, x.out.Moved = true, Apart{Equal: true}
 		if r.Verdict = SameUpTo; x.out.Digests {
@@ -403,7 +408,7 @@ func (x *aligner) verdict(ctx context.Context, first, after *answers) (Verdict, 
 	case same && function:
 		return SameUpTo, nil
 	case same:
-		rough, err := x.rough(ctx, first, after)
+		rough, err := x.rough(ctx, after)
 		if err == nil && rough {
 			return SameUpTo, nil
 		}
@@ -423,14 +428,13 @@ func (x *aligner) verdict(ctx context.Context, first, after *answers) (Verdict, 
 
 // rough tells whether answers are no further apart than rounding the stored numbers otherwise takes them, and those of
 // the second with its units moved are those of the first: then moving is all that parts them, and it rounds.
-func (x *aligner) rough(ctx context.Context, first, after *answers) (bool, error) {
-	left := first.from(after.of)
-	if x.out.Function.Bad != "" || left.Bad != "" {
-		return false, nil
+func (x *aligner) rough(ctx context.Context, after *answers) (bool, error) {
+	left, err := x.asks.apart(ctx, after.of, x.a.Units.Stored())
+	if err != nil || x.out.Function.Bad != "" || left.Bad != "" || x.out.Function.beyond || left.beyond {
+		return false, err
 	}
 	x.o.Step("how rough the answers are")
-	c := &checker{Network: x.a, body: x.body, seed: x.o.Seed, first: first}
-	by, err := c.rough(ctx, x.a.Units.Stored())
+	by, err := x.asks.rough(ctx, x.a.Units.Stored())
 	if err != nil || !(float64(x.out.Function.Error) <= mostRough*by) ||
 		!(float64(left.Error) <= max(mostError, mostRough*by)) {
 		return false, err

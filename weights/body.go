@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"nero/data/tensor"
 	"nero/internal/elementary"
@@ -153,6 +154,8 @@ type answers struct {
 	still []bool
 	// bad says where an answer is not finite
 	bad string
+	// cuts are parts of outputs with scales of their own
+	cuts []*cut
 }
 
 // answersOf measures answers.
@@ -172,19 +175,27 @@ func answersOf(of [][]tensor.Named) (*answers, error) {
 				}
 			}
 		}
-		s, size := spread(rows)
+		s, size, mean := spread(rows)
 		a.still = append(a.still, s == 0)
 		if s == 0 {
 			s = size
 		}
 		a.scale = append(a.scale, s)
+		if mean == nil {
+			continue // answers of several lengths have no parts in common
+		}
+		for _, c := range cutsOf(k, of[0][k].Shape) {
+			c.measure(of[0][k].DType, rows, mean)
+			a.cuts = append(a.cuts, c)
+		}
 	}
 	return a, nil
 }
 
-// spread is the root mean square distance of rows from their mean, and from 0. Rows of different lengths have no mean.
-func spread(rows [][]float64) (centred, size float64) {
-	mean := make([]float64, len(rows[0]))
+// spread is the root mean square distance of rows from their mean, and from 0, with that mean. Rows of different lengths
+// have none.
+func spread(rows [][]float64) (centred, size float64, mean []float64) {
+	mean = make([]float64, len(rows[0]))
 	alike := true
 	for _, r := range rows {
 		size += product(r, r)
@@ -198,7 +209,7 @@ func spread(rows [][]float64) (centred, size float64) {
 	n := float64(len(rows))
 	size = math.Sqrt(size / n)
 	if !alike {
-		return size, size
+		return size, size, nil
 	}
 	for j := range mean {
 		mean[j] /= n
@@ -210,17 +221,23 @@ func spread(rows [][]float64) (centred, size float64) {
 			sum += float64(d * d)
 		}
 	}
-	return math.Sqrt(sum / n), size
+	return math.Sqrt(sum / n), size, mean
 }
 
 // Apart is how far answers are from others.
 type Apart struct {
-	// Error is the largest ‖difference‖/s over probes and outputs, with s the centred scale of the output.
+	// Error is the largest ‖difference‖/s over probes and outputs, with s the centred scale of the output; or that of a
+	// part of one on its own scale, where rounding alone takes that part less far.
 	Error Number `json:"error"`
+	// At is the output, or the part of one, that is furthest apart, where there is more than one; a part is written as
+	// Python does: "y"[:, 2].
+	At string `json:"at,omitempty"`
 	// Equal says that they are the same bit for bit.
 	Equal bool `json:"equal"`
 	// Bad says where an answer is not finite, or has another shape; then there is no number.
 	Bad string `json:"bad,omitempty"`
+	// beyond says that a part is further off than rounding takes it, and part that the error is that of one
+	beyond, part bool
 }
 
 // from compares answers to the same probes.
@@ -255,9 +272,14 @@ func (a *answers) from(of [][]tensor.Named) Apart {
 						"output %q, number %d", i, y.Name, j)}
 				}
 			}
-			if sum != 0 { // zeros of another sign are the same number, also of an output that is 0 throughout
-				worst = max(worst, math.Sqrt(sum)/a.scale[k]) // NaN stays
+			if sum == 0 { // zeros of another sign are the same number, also of an output that is 0 throughout
+				continue
 			}
+			far := math.Sqrt(sum) / a.scale[k]
+			if len(a.scale) > 1 && !(far <= worst) {
+				out.At = strconv.Quote(y.Name)
+			}
+			worst = max(worst, far) // NaN stays
 		}
 	}
 	out.Error = Number(worst)

@@ -95,8 +95,9 @@ func Canonicalise(ctx context.Context, n *Network, b *Body) (Numbers, *Canonical
 	if err != nil {
 		return nil, nil, err
 	}
-	out.Apart = first.from(after)
-	return c.now, out, nil
+	by := &checker{Network: n, body: b, seed: 0, first: first}
+	out.Apart, err = by.apart(ctx, after, n.Units.Stored())
+	return c.now, out, err
 }
 
 // canoniser brings numbers into canonical form, step by step.
@@ -391,7 +392,7 @@ func after(cl *units.Class, first, then []int32) []int32 {
 
 // sorted is the order of units by their first values, those that are 0 in the last one behind.
 func (c *canoniser) sorted(cl *units.Class, first, last [][]float64) []int32 {
-	_, size := spread(first)
+	_, size, _ := spread(first)
 	size /= math.Sqrt(float64(max(len(first[0]), 1)))
 	words := make([][]float64, len(first))
 	for u, row := range first {

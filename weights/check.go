@@ -124,6 +124,8 @@ type checker struct {
 	seed  uint64
 	first *answers
 	step  func(what string)
+	// what rounding tensors otherwise does to parts of answers, by the tensors
+	roughly map[string][][]float64
 }
 
 // Check asks a model whether it has the symmetries that its graph promises: each is applied with a random element, and
@@ -206,7 +208,11 @@ func (c *checker) try(ctx context.Context, e *Element, s *Symmetry) error {
 		s.State, s.Why = Untested, outOfRange(name)
 		return nil
 	}
-	got, err := c.ask(ctx, moved)
+	of, err := c.run(ctx, moved)
+	if err != nil {
+		return err
+	}
+	got, err := c.apart(ctx, of, s.Tensors)
 	if err != nil {
 		return err
 	}
@@ -223,8 +229,12 @@ func (c *checker) try(ctx context.Context, e *Element, s *Symmetry) error {
 		s.State = Holds
 	default:
 		s.State = Refuted
-		s.Why = fmt.Sprintf("the answers move by %.2g of their scale, and rounding leaves at most %g",
-			float64(got.Error), mostError)
+		if s.Why = fmt.Sprintf("the answers move by %.2g of their scale, and rounding leaves at most %g",
+			float64(got.Error), mostError); got.part {
+			s.Why = fmt.Sprintf("%s moves by %.2g of its own scale, and further than rounding takes it", got.At,
+				float64(got.Error))
+			return nil
+		}
 		rough, err := c.rough(ctx, s.Tensors)
 		if err != nil {
 			return err
@@ -306,39 +316,53 @@ func digits(d tensor.DType) int {
 // rough is how far the answers go where each of some stored numbers is rounded otherwise: moved by one unit of its last
 // digit, up or down.
 func (c *checker) rough(ctx context.Context, tensors []string) (float64, error) {
+	of, err := c.roughAnswers(ctx, tensors)
+	if err != nil {
+		return math.NaN(), err
+	}
+	got := c.first.from(of)
+	if got.Bad != "" {
+		return math.NaN(), nil
+	}
+	return float64(got.Error), nil
+}
+
+// roughAnswers are those with each of some stored numbers rounded otherwise.
+func (c *checker) roughAnswers(ctx context.Context, tensors []string) ([][]tensor.Named, error) {
 	moved := Numbers{}
 	r := c.stream(forRounding, 0)
 	for _, name := range tensors {
 		t := c.numbers[name]
 		val, err := t.Float64s(nil)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		digit := math.Ldexp(1, -digits(t.DType))
 		for i := range val {
 			val[i] *= 1 + float64(digit*float64(1-2*r.IntN(2)))
 		}
 		if moved[name], err = rounded(t.DType, val, t.Shape); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
-	got, err := c.ask(ctx, moved)
-	if err != nil || got.Bad != "" {
-		return math.NaN(), err
-	}
-	return float64(got.Error), nil
+	return c.run(ctx, moved)
 }
 
 // blind tells whether no output depends on the probes.
 func (c *checker) blind() bool { return !slices.Contains(c.first.still, false) }
 
-// ask runs the model with other numbers.
-func (c *checker) ask(ctx context.Context, moved Numbers) (Apart, error) {
+// run answers the probes with other numbers.
+func (c *checker) run(ctx context.Context, moved Numbers) ([][]tensor.Named, error) {
 	m, err := moved.Into(c.Model)
 	if err != nil {
-		return Apart{}, err
+		return nil, err
 	}
-	of, err := c.body.run(ctx, m)
+	return c.body.run(ctx, m)
+}
+
+// ask runs the model with other numbers, and compares whole answers.
+func (c *checker) ask(ctx context.Context, moved Numbers) (Apart, error) {
+	of, err := c.run(ctx, moved)
 	if err != nil {
 		return Apart{}, err
 	}

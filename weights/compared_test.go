@@ -206,8 +206,8 @@ func TestFactorOfMost(t *testing.T) {
 	}
 }
 
-// A large column of a tensor hides none of the others: weights of one output that are half as large again are not the
-// same, however small they are beside those of another. Moved and scaled, all of them are.
+// A large answer hides none of the others: an output that is half as large again is another one, however small it is
+// beside the next, and so are its weights beside those. Moved and scaled, all of them are the same.
 func TestSmallBesideLarge(t *testing.T) {
 	a := edited(t, unitstest.MLP(1, "Relu"), func(k int, shape []int, val []float64) {
 		if k == 4 {
@@ -224,13 +224,75 @@ func TestSmallBesideLarge(t *testing.T) {
 		}
 	})
 	r := verdict(t, a, b)
-	if u := r.Aligned.Unit; r.Verdict != SameFunction && r.Verdict != NotTold || u == nil || u.Unit != 1 ||
-		!(math.Abs(float64(u.Apart)-0.5) < 1e-3) {
+	if u := r.Aligned.Unit; r.Verdict != Different || r.Good() || u == nil || u.Unit != 1 ||
+		!(math.Abs(float64(u.Apart)-0.5) < 1e-3) || !has(r, "[:, 1] is ") {
 		t.Errorf("%s: %+v", r.Sentence, u)
 	}
 	n, _ := open(t, a)
 	if r := verdict(t, a, planted(t, n, 5, true)); r.Verdict != SameUpTo || r.Aligned.Unit != nil {
 		t.Errorf("%s: %+v", r.Sentence, r.Aligned.Unit)
+	}
+}
+
+// Each output is judged by its own scale, whether it is an output of the model, a channel, or one number of a table that
+// has large ones in its row and in its column. A small one that is 1e-3 off is named; twins in which units are moved and
+// scaled are the same, also where a number is almost constant, so that rounding is all that shows of it.
+func TestPartsOfAnswers(t *testing.T) {
+	// how large what comes out is, and how far the second number is off
+	sized := func(m *onnx.Model, sizes []float32, off float64) *onnx.Model {
+		return edited(t, m, func(k int, shape []int, val []float64) {
+			for i := range val {
+				if u := i / (len(val) / shape[0]); k > 1 {
+					if val[i] *= float64(sizes[u]); u == 1 {
+						val[i] *= 1 + off
+					}
+				}
+			}
+		})
+	}
+	build := func(sizes []float32, shape []int64, apart bool, off float64) *onnx.Model {
+		net := unitstest.New(1)
+		x := net.Input("x", tensor.Float32, "N", 4)
+		h := net.Act("Relu", net.Dense(x, 4, 7))
+		n := len(sizes)
+		y := net.Dense(h, 7, n)
+		if apart {
+			all := net.Ops("Split", 2, []string{y, net.Ints(1, int64(n-1))}, onnx.AttrInt("axis", 1))
+			net.Output(all[0], tensor.Float32, "N", 1)
+			return sized(net.Done(all[1], "N", n-1), sizes, off)
+		}
+		y = net.Op("Reshape", []string{y, net.Ints(shape...)})
+		dims := []any{"N"}
+		for _, d := range shape[1:] {
+			dims = append(dims, int(d))
+		}
+		return sized(net.Done(y, dims...), sizes, off)
+	}
+	for _, c := range []struct {
+		name  string
+		sizes []float32
+		shape []int64
+		apart bool
+		at    string
+	}{
+		{"number", []float32{1e6, 1, 1e6}, []int64{-1, 3}, false, "[:, 1]"},
+		{"even", []float32{1, 1, 1}, []int64{-1, 3}, false, ""},
+		{"channel", []float32{1e6, 1}, []int64{-1, 2, 1, 1}, false, "[:, 1, :, :]"},
+		{"table", []float32{1e6, 1, 1, 1e6}, []int64{-1, 2, 2}, false, "[0, 0, 1]"},
+		{"outputs", []float32{1e6, 1, 1}, nil, true, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := build(c.sizes, c.shape, c.apart, 0)
+			r := verdict(t, a, build(c.sizes, c.shape, c.apart, 1e-3))
+			if r.Verdict != Different || r.Good() || c.at != "" && !has(r, c.at+" is ") ||
+				c.apart && r.Aligned.Function.At == "" {
+				t.Errorf("%s: %+v", r.Sentence, r.Aligned.Function)
+			}
+			n, _ := open(t, a)
+			if r := verdict(t, a, planted(t, n, 5, true)); r.Verdict != SameUpTo {
+				t.Errorf("the twin: %s %+v", r.Sentence, r.Aligned.Function)
+			}
+		})
 	}
 }
 

@@ -73,6 +73,8 @@ func (a Apart) text() string {
 		return "undefined"
 	case a.Equal:
 		return "0, bit for bit"
+	case a.At != "":
+		return words.Figures(float64(a.Error)) + " at " + a.At
 	}
 	return words.Figures(float64(a.Error))
 }

@@ -150,6 +150,11 @@ func (a *Aligned) sentence(v Verdict) string {
 	case Different:
 	}
 	far := words.Figures(float64(a.Function.Error))
+	if a.Function.part {
+		return fmt.Sprintf("Different: of the answers %s is %s of its own scale apart at the probes, and rounding "+
+			"takes it less than a sixteenth as far; the weights are %s apart with their units paired, %s as stored.",
+			a.Function.At, far, words.Figures(float64(a.After)), words.Figures(float64(a.Before)))
+	}
 	switch stored, after := words.Figures(float64(a.Before)), words.Figures(float64(a.After)); {
 	case a.Before == a.After && len(a.Axes) > 0:
 		return fmt.Sprintf("Different: the answers are %s of their scale apart at the probes, and the weights %s "+
