@@ -1064,31 +1064,35 @@ func (x *aligner) fitNorms() error {
 }
 
 // fitStatistics gives the second model the stored variances of the first, and scales weights, biases and means as that
-// takes. Units whose variances lie so far apart that what is added to them would move the answers stay as they are.
+// takes, with what is added to a variance counted in: that is exact, however far the variances are apart. Where it was
+// not counted in as a twin was made, the answers differ by as much as the weights do then.
 func (x *aligner) fitStatistics() error {
-	const most = 1e-3 // of what a normaliser divides by
+	plain := func(v float64) float64 { return v }
 	for _, m := range x.a.Units.Norms {
 		scaled := append(slices.Clone(m.On), m.Mean)
 		if !m.Stored || x.a.made(append(scaled, m.Variance)...) != "" {
 			continue
 		}
-		by, err := x.ratios(m, []string{m.Variance}, func(v float64) float64 { return v })
+		own, err := x.sizes(m, []string{m.Variance}, x.moved, plain)
 		if err != nil {
 			return err
 		}
-		own, err := x.sizes(m, []string{m.Variance}, x.moved, func(v float64) float64 { return v })
+		want, err := x.sizes(m, []string{m.Variance}, x.a.numbers, plain)
 		if err != nil {
 			return err
 		}
-		for u, c := range by {
-			if off := math.Abs(m.Epsilon * (1 - c) / (c * (own[u] + m.Epsilon))); !(off <= most) {
-				by[u] = 1
+		by, of := make([]float64, len(own)), make([]float64, len(own)) // the deviation and the variance alone
+		for u, v := range own {
+			by[u], of[u] = 1, 1
+			r := (want[u] + m.Epsilon) / (v + m.Epsilon)
+			if v > 0 && want[u] > 0 && r > 0 && !math.IsInf(r, 0) && math.Abs(r-1) > floor {
+				by[u], of[u] = r, want[u]/v
 			}
 		}
 		if err := x.scaleNorm(m, scaled, by, math.Sqrt); err != nil {
 			return err
 		}
-		if err := x.scaleNorm(m, []string{m.Variance}, by, func(c float64) float64 { return c }); err != nil {
+		if err := x.scaleNorm(m, []string{m.Variance}, of, plain); err != nil {
 			return err
 		}
 	}

@@ -192,8 +192,8 @@ func answersOf(of [][]tensor.Named) (*answers, error) {
 	return a, nil
 }
 
-// spread is the root mean square distance of rows from their mean, and from 0, with that mean. Rows of different lengths
-// have none.
+// spread is the root mean square distance of rows from their mean, and from 0, with that mean. Rows of different
+// lengths have none.
 func spread(rows [][]float64) (centred, size float64, mean []float64) {
 	mean = make([]float64, len(rows[0]))
 	alike := true

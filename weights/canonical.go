@@ -138,14 +138,15 @@ func (c *canoniser) apply(e *Element) error {
 	return nil
 }
 
-// reference is the stored tensor by which the units of a move are measured: the first that goes into them.
+// reference is the stored tensor by which the units of a move are measured: the first that goes into them, and has them
+// on one axis.
 func reference(g *units.Graph, m *units.Move) (p units.Power, ok bool) {
 	for _, want := range []func(int) bool{
 		func(e int) bool { return e > 0 }, func(e int) bool { return e < 0 },
 	} {
 		for _, name := range g.Stored() {
 			for _, p := range m.On {
-				if p.Tensor == name && want(p.Exp) {
+				if p.Tensor == name && p.Axis < 0 && want(p.Exp) {
 					return p, true
 				}
 			}

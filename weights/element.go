@@ -253,7 +253,7 @@ func (e *Element) apply(work *desk, name string, t tensor.Tensor) (tensor.Tensor
 		}
 		for _, s := range e.scales {
 			for _, p := range s.on {
-				if s.class == r.spot.Class && p.Tensor == name && p.Exp != 0 {
+				if s.class == r.spot.Class && p.Tensor == name && p.Exp != 0 && (p.Axis < 0 || p.Axis == r.axis) {
 					scales = append(scales, scaled{r, s.by, p.Exp})
 				}
 			}

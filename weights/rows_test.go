@@ -98,15 +98,20 @@ func drawn(t *rapid.T) *onnx.Model {
 	all := []value{{net.Input("x", tensor.Float32, "N", 4), 4}}
 	pick := func(what string) value { return all[rapid.IntRange(0, len(all)-1).Draw(t, what)] }
 	put := func(name string, wide int) { all = append(all, value{name, wide}) }
+	type layer struct {
+		w, b     string
+		from, to int
+	}
+	var layers []layer
 	for range rapid.IntRange(2, 7).Draw(t, "layers") {
 		v := pick("value")
-		switch rapid.IntRange(0, 9).Draw(t, "what") {
+		switch rapid.IntRange(0, 11).Draw(t, "what") {
 		case 0, 1, 2:
 			wide := rapid.IntRange(2, 6).Draw(t, "units")
 			put(net.Dense(v.name, v.wide, wide), wide)
 		case 3, 4:
 			op := rapid.SampledFrom([]string{
-				"Relu", "Tanh", "Sigmoid", "LeakyRelu", "Abs", "Softsign", "Neg", "Identity", "Erf",
+				"Relu", "Tanh", "Sigmoid", "LeakyRelu", "Abs", "Softsign", "Neg", "Identity", "Erf", "Clip",
 			}).Draw(t, "operator")
 			put(net.Act(op, v.name), v.wide)
 		case 5:
@@ -122,7 +127,7 @@ func drawn(t *rapid.T) *onnx.Model {
 			if w.wide != v.wide {
 				w = value{net.Dense(w.name, w.wide, v.wide), v.wide}
 			}
-			put(net.Op(rapid.SampledFrom([]string{"Add", "Sub", "Mul", "Max"}).Draw(t, "joint"),
+			put(net.Op(rapid.SampledFrom([]string{"Add", "Sub", "Mul", "Max", "Min"}).Draw(t, "joint"),
 				[]string{v.name, w.name}), v.wide)
 		case 7:
 			cut := rapid.IntRange(1, v.wide-1).Draw(t, "cut")
@@ -138,6 +143,18 @@ func drawn(t *rapid.T) *onnx.Model {
 			scale := net.Random(1, 0.2, v.wide)
 			put(net.Op("LayerNormalization", []string{v.name, scale, net.Random(0, 0.2, v.wide)},
 				onnx.AttrInt("axis", -1)), v.wide)
+		case 9: // a layer that may be used again
+			l := layer{from: v.wide, to: v.wide + rapid.IntRange(0, 1).Draw(t, "wider")}
+			l.w, l.b = net.Random(0, 0.5, l.to, l.from), net.Random(0, 0.3, l.to)
+			layers = append(layers, l)
+			put(net.Op("Gemm", []string{v.name, l.w, l.b}, onnx.AttrInt("transB", 1)), l.to)
+		case 10: // one that is used again
+			for _, l := range slices.Backward(layers) {
+				if l.from == v.wide {
+					put(net.Op("Gemm", []string{v.name, l.w, l.b}, onnx.AttrInt("transB", 1)), l.to)
+					break
+				}
+			}
 		default: // heads, and back
 			if v.wide%2 != 0 {
 				continue

@@ -60,6 +60,8 @@ func fixtures() map[string]func(seed uint64) *onnx.Model {
 		"attention": unitstest.Attention,
 		"rms":       unitstest.RMS,
 		"groups":    unitstest.Groups,
+		"mobile":    unitstest.Mobile,
+		"shared":    unitstest.Shared,
 	}
 }
 

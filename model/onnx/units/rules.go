@@ -1,6 +1,7 @@
 package units
 
 import (
+	"math"
 	"slices"
 
 	"nero/data/tensor"
@@ -29,8 +30,12 @@ func (t *ties) step(n *onnxpb.NodeProto) {
 		t.handOn(n, 1, all()...)
 	case op == "Pad" && t.zeros(n):
 		t.handOn(n, 1, all()...)
-	case op == "Concat", op == "Add", op == "Sub", op == "Sum":
+	case op == "Concat", op == "Add", op == "Sub", op == "Sum", op == "Mean":
 		t.handOn(n, len(in), all()...)
+	case op == "Max", op == "Min":
+		t.handOn(n, len(in), Positive)
+	case op == "Clip":
+		t.clip(n)
 	case op == "Relu", op == "LeakyRelu", op == "Abs", op == "MaxPool", op == "GlobalMaxPool":
 		t.handOn(n, 1, Positive)
 	case op == "PRelu":
@@ -68,6 +73,9 @@ func (t *ties) step(n *onnxpb.NodeProto) {
 // or broadcast, stays.
 func (t *ties) handOn(n *onnxpb.NodeProto, inputs int, ks ...Kind) {
 	in := n.GetInput()[:min(inputs, len(n.GetInput()))]
+	if op := n.GetOpType(); op == "Max" || op == "Min" { // beside 0 a larger number is as large
+		in = slices.DeleteFunc(slices.Clone(in), t.zero)
+	}
 	for _, o := range n.GetOutput() {
 		if o == "" {
 			continue
@@ -99,6 +107,44 @@ func (t *ties) handOn(n *onnxpb.NodeProto, inputs int, ks ...Kind) {
 			t.pin(v, l, all()...)
 		}
 	}
+}
+
+// zero tells whether a value is a stored 0, of all units.
+func (t *ties) zero(value string) bool {
+	v, ok := t.g.facts.Stored(value)
+	if !ok {
+		return false
+	}
+	x, err := v.Float64s(nil)
+	return err == nil && len(x) == 1 && x[0] == 0
+}
+
+// clip hands on factors above 0 where it cuts at 0 or not at all, and signs where it cuts at the same size on both
+// sides.
+func (t *ties) clip(n *onnxpb.NodeProto) {
+	ends := [2]float64{float64(onnx.Float(n, "min", float32(math.Inf(-1)))), float64(onnx.Float(n, "max",
+		float32(math.Inf(1))))}
+	for i, in := range n.GetInput()[1:] {
+		if in == "" || i > 1 {
+			continue
+		}
+		v, ok := t.g.facts.Stored(in)
+		x, err := v.Float64s(nil)
+		if !ok || err != nil || len(x) != 1 {
+			t.stay(n)
+			return
+		}
+		ends[i] = x[0]
+	}
+	none := func(x float64) bool { return x == 0 || math.Abs(x) >= math.MaxFloat32 }
+	var ks []Kind
+	if none(ends[0]) && none(ends[1]) {
+		ks = append(ks, Positive)
+	}
+	if ends[0] == -ends[1] {
+		ks = append(ks, Sign)
+	}
+	t.handOn(n, 1, ks...)
 }
 
 // listed are the classes of a value that are parts of axes one after another.
@@ -161,7 +207,7 @@ func (t *ties) product(n *onnxpb.NodeProto) {
 			t.stay(n)
 			return
 		}
-		t.weights(x, w, out)
+		t.weights(n, x, w, out)
 		return
 	}
 	for _, l := range union2(t.leaves(a), t.leaves(b)) {
@@ -199,10 +245,16 @@ func union2(a, b []*Atom) []*Atom {
 }
 
 // weights multiplies a value by a stored tensor.
-func (t *ties) weights(x, w, out string) {
+func (t *ties) weights(n *onnxpb.NodeProto, x, w, out string) {
 	for _, l := range union2(t.leaves(w), union2(t.leaves(x), t.leaves(out))) {
 		hx, hw, ho := t.has(x, l), t.has(w, l), t.has(out, l)
 		var terms []term
+		if hw && hx && ho && t.twice(w, l) {
+			if to, from, ok := t.sides(n, w, l); ok {
+				t.giveTwice(w, l, to, from, t.at(out, l), t.at(x, l))
+				continue
+			}
+		}
 		if hw {
 			if ho {
 				terms = append(terms, term{t.at(out, l), 1})

@@ -43,6 +43,8 @@ type Move struct {
 type Power struct {
 	Tensor string
 	Exp    int
+	// Axis is the one along which it does so, where the class is on several axes of the tensor; -1 where it is on one.
+	Axis int
 }
 
 // slot is a unit's factor in a value: a variable.
@@ -57,11 +59,18 @@ type term struct {
 	exp int
 }
 
-// factor is how a stored tensor is multiplied along a class, as one node needs it.
+// factor is how a stored tensor is multiplied along a class, as one node needs it: on one axis, where the class is on
+// several.
 type factor struct {
+	spread
+	terms [kinds][]term
+}
+
+// spread is where a factor goes.
+type spread struct {
 	tensor string
 	leaf   *Atom
-	terms  [kinds][]term
+	axis   int
 }
 
 // union is what variables of one kind are tied to.
@@ -201,7 +210,57 @@ func (t *ties) give(tensor string, l *Atom, terms [kinds][]term) {
 		}
 		return
 	}
-	t.factors = append(t.factors, factor{tensor, l, terms})
+	t.factors = append(t.factors, factor{spread{tensor, l, -1}, terms})
+}
+
+// giveTwice does so for a tensor that has a class on the axis that makes what comes out and on that which reads what
+// goes in, as a layer that follows itself: each has a factor of its own. Only scales and signs can be told apart there.
+func (t *ties) giveTwice(tensor string, l *Atom, to, from int, out, in int) {
+	var outs, ins [kinds][]term
+	for _, k := range []Kind{Positive, Sign} {
+		outs[k], ins[k] = []term{{out, 1}}, []term{{in, -1}}
+	}
+	for _, k := range []Kind{Rotation, Matrix} {
+		t.of[k].pin(out)
+		t.of[k].pin(in)
+	}
+	t.factors = append(t.factors, factor{spread{tensor, l, to}, outs}, factor{spread{tensor, l, from}, ins})
+}
+
+// sides are the axes of the weights of a layer: that which makes what comes out, and that which reads what goes in;
+// false where the class is not once on each, or the weights are a tensor in another shape.
+func (t *ties) sides(n *onnxpb.NodeProto, w string, l *Atom) (to, from int, ok bool) {
+	axes := t.g.values[w]
+	if len(axes) < 2 || t.views[w] != w {
+		return 0, 0, false
+	}
+	to, from = len(axes)-1, len(axes)-2
+	switch n.GetOpType() {
+	case "Conv":
+		to, from = 0, 1
+	case "ConvTranspose":
+		to, from = 1, 0
+	case "Gemm":
+		if onnx.Int(n, "transB", 0) != 0 {
+			to, from = from, to
+		}
+	case "MatMul":
+		if n.GetInput()[0] == w {
+			to, from = from, to
+		}
+	}
+	for i, a := range axes {
+		times := 0
+		for _, x := range a.leaves() {
+			if x == l {
+				times++
+			}
+		}
+		if times > 1 || (times == 1) != (i == to || i == from) {
+			return 0, 0, false
+		}
+	}
+	return to, from, n.GetInput()[0] == w && n.GetOpType() == "MatMul" || n.GetInput()[1] == w
 }
 
 // twice tells whether a class is in a value several times.
@@ -353,29 +412,67 @@ func (t *ties) net(k Kind, terms []term) []term {
 	return out
 }
 
-// agree keeps variables of which two nodes need one tensor to be multiplied in two ways. What a matrix does takes one
-// variable, once.
+// agree ties variables of which two nodes need one tensor to be multiplied in two ways, as where a layer is used twice,
+// so that both need it in one, and keeps those of which that is not known. What a matrix does takes one variable, once.
 func (t *ties) agree() {
 	for changed := true; changed; {
 		changed = false
 		for _, k := range all() {
-			first := map[slot][]term{}
+			first := map[spread][]term{}
 			for _, f := range t.factors {
 				terms := t.net(k, f.terms[k])
-				key := slot{f.tensor, f.leaf}
-				was, seen := first[key]
 				single := k != Matrix && k != Rotation || len(terms) <= 1 &&
 					!slices.ContainsFunc(terms, func(x term) bool { return x.exp != 1 && x.exp != -1 })
-				if (!seen || slices.Equal(was, terms)) && single {
-					first[key] = terms
-					continue
+				if !single {
+					for _, x := range terms {
+						t.of[k].pin(x.at)
+					}
+					changed, terms = true, nil
 				}
-				for _, x := range slices.Concat(was, terms) {
-					t.of[k].pin(x.at)
-					changed = true
+				was, seen := first[f.spread]
+				if seen && !slices.Equal(was, terms) {
+					t.meet(k, was, terms)
+					changed, terms = true, t.net(k, terms)
+				}
+				first[f.spread] = terms
+			}
+		}
+	}
+}
+
+// meet ties one variable of two products that have to be equal to another one, so that they are closer to that: of
+// either product those that stand there in the same way, or else two of one that then cancel. Where there are none,
+// all that differ stay.
+func (t *ties) meet(k Kind, a, b []term) {
+	inverse := func(of []term) []term {
+		out := slices.Clone(of)
+		for i := range out {
+			out[i].exp = -out[i].exp
+		}
+		return out
+	}
+	rest := t.net(k, slices.Concat(a, inverse(b)))
+	in := func(list []term, x term) bool {
+		return slices.ContainsFunc(list, func(o term) bool { return o.at == x.at })
+	}
+	for _, across := range []bool{true, false} {
+		for i, x := range rest {
+			for _, y := range rest[i+1:] {
+				one := x.exp*y.exp == 1 || x.exp*y.exp == -1
+				same := x.exp != y.exp || k.power(-1) == 1 // and not one the inverse of the other
+				if one && same && (in(a, x) != in(a, y)) == across {
+					t.of[k].tie(x.at, y.at, k.power(1))
+					return
 				}
 			}
 		}
+	}
+	if len(rest) == 2 && rest[0].exp*rest[1].exp == 1 { // one is the other's inverse
+		t.of[k].tie(rest[0].at, rest[1].at, k.power(-1))
+		return
+	}
+	for _, x := range rest {
+		t.of[k].pin(x.at)
 	}
 }
 
@@ -398,15 +495,15 @@ func (t *ties) moves() []*Move {
 			at[key{k, r}] = m
 			out = append(out, m)
 		}
-		seen := map[slot]bool{}
+		seen := map[spread]bool{}
 		for _, f := range t.factors {
-			if seen[slot{f.tensor, f.leaf}] {
+			if seen[f.spread] {
 				continue
 			}
-			seen[slot{f.tensor, f.leaf}] = true
+			seen[f.spread] = true
 			for _, x := range t.net(k, f.terms[k]) {
 				m := at[key{k, x.at}]
-				m.On = append(m.On, Power{f.tensor, x.exp})
+				m.On = append(m.On, Power{f.tensor, x.exp, f.axis})
 			}
 		}
 	}

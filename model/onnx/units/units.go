@@ -316,7 +316,7 @@ func (g *Graph) within(w *walker) {
 	}
 	inner := map[*Class]bool{}
 	for _, c := range g.Classes {
-		if c.Fixed != "" || twice[c.atom] {
+		if c.Fixed != "" { // one that is twice in a value is in one block there: that comes once
 			continue
 		}
 		for _, o := range g.Classes {

@@ -149,6 +149,23 @@ func TestNorms(t *testing.T) {
 	}
 }
 
+// Weights that are used twice have one factor for both uses, one that a layer which follows itself has on either side; and
+// what is in groups of a stream changes places in each of them by itself.
+func TestUsedTwice(t *testing.T) {
+	for _, c := range []struct {
+		m    *onnx.Model
+		want string
+	}{
+		{unitstest.Shared(1), "5 6 7 | rescaling:5 rescaling:6 rescaling:7"},
+		// of the stream its three groups, and what is in each; and the eight of the wide block
+		{unitstest.Mobile(1), "2x3 3 8 | "},
+	} {
+		if got := summary(graph(t, c.m)); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+}
+
 // What nobody looked into stays, and is named.
 func TestGap(t *testing.T) {
 	n := unitstest.New(1)

@@ -109,6 +109,46 @@ func Residual(seed uint64) *onnx.Model {
 	return n.Done(n.Dense(h, 6, 3), "N", 3)
 }
 
+// Mobile has a stream of 6 channels behind a ReLU to which a block adds that widens it to 8 and looks at each channel by
+// itself, another one that looks at each channel of the stream by itself, and one that looks at groups of 2.
+func Mobile(seed uint64) *onnx.Model {
+	n := New(seed)
+	x := n.Input("x", tensor.Float32, "N", 2, 6, 6)
+	h := n.Act("Relu", n.stored(n.Conv(x, 2, 6, 1), 6))
+	b := n.Op("Clip", []string{
+		n.stored(n.Conv(h, 6, 8, 1), 8), n.Const(tensor.FromFloat32([]float32{0})),
+		n.Const(tensor.FromFloat32([]float32{6})),
+	})
+	b = n.Act("Relu", n.stored(n.Conv(b, 8, 8, 8), 8))
+	h = n.Op("Add", []string{h, n.stored(n.Conv(b, 8, 6, 1), 6)})
+	h = n.Act("Relu", n.Op("Add", []string{n.stored(n.Conv(h, 6, 6, 6), 6), h}))
+	h = n.Act("Relu", n.Op("Add", []string{h, n.Conv(h, 6, 6, 3)}))
+	h = n.Op("Flatten", []string{n.Op("GlobalAveragePool", []string{h})})
+	return n.Done(n.Dense(h, 6, 3), "N", 3)
+}
+
+// Shared takes the input and its squares through the same two layers, of 6 and 5 units, the second of which follows
+// itself, and reads the difference, of which the larger half counts.
+func Shared(seed uint64) *onnx.Model {
+	n := New(seed)
+	x := n.Input("x", tensor.Float32, "N", 4)
+	w, b := n.Random(0, 0.5, 6, 4), n.Random(0, 0.3, 6)
+	u, c := n.Random(0, 0.5, 5, 6), n.Random(0, 0.3, 5)
+	v, d := n.Random(0, 0.5, 5, 5), n.Random(0, 0.3, 5)
+	dense := func(x, w, b string) string { return n.Op("Gemm", []string{x, w, b}, onnx.AttrInt("transB", 1)) }
+	var all []string
+	for _, in := range []string{x, n.Op("Mul", []string{x, x})} {
+		h := n.Act("Relu", dense(n.Act("Relu", dense(in, w, b)), u, c))
+		for range 2 {
+			h = n.Act("LeakyRelu", dense(h, v, d))
+		}
+		all = append(all, h)
+	}
+	h := n.Op("Sub", all)
+	h = n.Op("Max", []string{n.Dense(h, 5, 7), n.Dense(h, 5, 7), n.Const(tensor.FromFloat32([]float32{0}))})
+	return n.Done(n.Dense(h, 7, 3), "N", 3)
+}
+
 // Attention is a transformer of one block: 3 heads of 4, a stream of 12, 5 tokens, layer norms before each part.
 func Attention(seed uint64) *onnx.Model {
 	const tokens, heads, each, width, hidden = 5, 3, 4, 12, 7
