@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -15,17 +16,17 @@ import (
 	"nero/model/onnx/onnxpb"
 )
 
-// MaxSize is the length of the largest file that [Read] takes, in bytes: the limit of the file format itself, 2 GiB -
-// 1. Larger models keep their weights in separate files, which are not read yet.
+// MaxSize is the length of the largest model that [Read] takes, in bytes: the limit of the file format itself, 2 GiB -
+// 1, with all that lies in files beside it.
 const MaxSize = 1<<31 - 1
 
 // ErrNotModel marks bytes that are not a whole ONNX model.
 var ErrNotModel = errors.New("not an ONNX model")
 
 // ErrExternalData marks models whose weights lie in other files.
-var ErrExternalData = errors.New("weights in a separate file are not supported yet")
+var ErrExternalData = errors.New("weights in a separate file are read only beside a model in a folder")
 
-// Read loads the model in a file. Errors name the file.
+// Read loads the model in a file, with weights that lie in other files of its folder. Errors name the file.
 func Read(path string) (*Model, error) {
 	st, err := os.Stat(path)
 	switch {
@@ -46,6 +47,11 @@ func Read(path string) (*Model, error) {
 		return nil, err
 	}
 	m, err := Load(b)
+	if errors.Is(err, ErrExternalData) {
+		if b, err = whole(b, filepath.Dir(path)); err == nil {
+			m, err = Load(b)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -108,9 +114,7 @@ func validate(p *onnxpb.ModelProto) error {
 		switch {
 		case bad != nil:
 		case t.GetDataLocation() == onnxpb.TensorProto_EXTERNAL:
-			bad = fmt.Errorf("%s lies in %s: %w; save the model as one file "+
-				"(Python: onnx.save(onnx.load(path), path, save_as_external_data=False))", where, quote(location(t)),
-				ErrExternalData)
+			bad = fmt.Errorf("%s lies in %s: %w; %s", where, quote(location(t)), ErrExternalData, oneFile)
 		default:
 			if err := checkStored(t); err != nil {
 				bad = fmt.Errorf("%w: %s: %w", ErrNotModel, where, err)

@@ -149,8 +149,8 @@ func TestNorms(t *testing.T) {
 	}
 }
 
-// Weights that are used twice have one factor for both uses, one that a layer which follows itself has on either side; and
-// what is in groups of a stream changes places in each of them by itself.
+// Weights that are used twice have one factor for both uses, one that a layer which follows itself has on either side;
+// and what is in groups of a stream changes places in each of them by itself.
 func TestUsedTwice(t *testing.T) {
 	for _, c := range []struct {
 		m    *onnx.Model

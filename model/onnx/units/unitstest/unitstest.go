@@ -2,6 +2,7 @@
 package unitstest
 
 import (
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
 
@@ -109,8 +110,8 @@ func Residual(seed uint64) *onnx.Model {
 	return n.Done(n.Dense(h, 6, 3), "N", 3)
 }
 
-// Mobile has a stream of 6 channels behind a ReLU to which a block adds that widens it to 8 and looks at each channel by
-// itself, another one that looks at each channel of the stream by itself, and one that looks at groups of 2.
+// Mobile has a stream of 6 channels behind a ReLU to which three blocks add: one that widens it to 8 and looks at each
+// channel by itself, one that looks at each channel of the stream by itself, and one that looks at groups of 2.
 func Mobile(seed uint64) *onnx.Model {
 	n := New(seed)
 	x := n.Input("x", tensor.Float32, "N", 2, 6, 6)
@@ -234,6 +235,38 @@ func Normed(seed uint64, op string, scale bool, attrs ...*onnxpb.AttributeProto)
 	}
 	h = n.Op("Flatten", []string{n.Op("GlobalAveragePool", []string{n.Act("Relu", h)})})
 	return n.Done(n.Dense(h, 8, 3), "N", 3)
+}
+
+// Uneven answers two numbers, the first of which is a million times as large as what the second is of a size.
+func Uneven(seed uint64, size float64) *onnx.Model {
+	n := New(seed)
+	x := n.Input("x", tensor.Float32, "N", 4)
+	h := n.Act("Relu", n.Dense(x, 4, 7))
+	large := n.Op("MatMul", []string{h, n.Random(0, 1e6, 7, 1)})
+	small := n.Op("MatMul", []string{h, n.Random(0, size, 7, 1)})
+	return n.Done(n.Op("Concat", []string{large, small}, onnx.AttrInt("axis", 1)), "N", 2)
+}
+
+// Double is a network in float64.
+func Double(seed uint64) *onnx.Model {
+	n := New(seed)
+	x := n.Input("x", tensor.Float64, "N", 4)
+	wide := func(shape ...int) string {
+		t := tensor.New(tensor.Float64, shape...)
+		for i := range t.Len() {
+			binary.LittleEndian.PutUint64(t.Raw[8*i:], math.Float64bits(elementary.Normal(n.r)))
+		}
+		return n.Const(t)
+	}
+	dense := func(x string, in, out int) string {
+		return n.Op("Gemm", []string{x, wide(out, in), wide(out)}, onnx.AttrInt("transB", 1))
+	}
+	n.Output(dense(n.Act("Relu", dense(x, 4, 6)), 6, 3), tensor.Float64, "N", 3)
+	m, err := n.Model()
+	if err != nil {
+		panic(err)
+	}
+	return m
 }
 
 // Quantised is a dense layer whose weights are stored as whole numbers.
