@@ -16,9 +16,12 @@ import (
 	"nero/data/tensor"
 	"nero/model/engine"
 	"nero/model/onnx"
+	"nero/model/onnx/onnxpb"
 	"nero/model/onnx/units"
 	"nero/model/onnx/units/unitstest"
 	"nero/model/oracle"
+
+	"google.golang.org/protobuf/proto"
 
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -518,6 +521,86 @@ func TestOtherArchitectures(t *testing.T) {
 		_, err := Compare(t.Context(), x, y, body, CompareOptions{Workers: 1})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}
+
+// Models whose stored weights are the same may be others all the same: here the version of the operators is another one,
+// before which Softmax looks at all axes from the first on.
+func TestSameWeightsOfOtherModels(t *testing.T) {
+	of := func(opset int64) *onnx.Model {
+		net := unitstest.New(1)
+		x := net.Input("x", tensor.Float32, "N", 3, 4)
+		m := net.Done(net.Linear(net.Op("Softmax", []string{net.Linear(x, 4, 6)}), 6, 2), "N", 3, 2)
+		p := proto.CloneOf(m.Proto())
+		p.OpsetImport[0].Version = &opset
+		b, err := proto.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err = onnx.Load(b); err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	x, body := open(t, of(11))
+	y, _ := open(t, of(13))
+	if _, err := Compare(t.Context(), x, y, body, CompareOptions{Workers: 1}); err == nil ||
+		!strings.Contains(err.Error(), "the stored weights are the same, and the answers are not") {
+		t.Error(err)
+	}
+	if r := verdict(t, of(11), of(12)); r.Verdict != SameUpTo || !r.Aligned.Numbers {
+		t.Error(r.Sentence)
+	}
+}
+
+// What a file hides in its functions and branches is seen, whatever the answers say: a number that a branch reads, and a
+// function. A note on a function is none of its matter.
+func TestUnseen(t *testing.T) {
+	of := func(inside, alpha float32, note string) *onnx.Model {
+		net := unitstest.New(1)
+		x := net.Input("x", tensor.Float32, "N", 4)
+		c := net.Const(tensor.FromFloat32([]float32{inside}, 1))
+		p := proto.CloneOf(net.Done(net.Act("Relu", net.Dense(x, 4, 3)), "N", 3).Proto())
+		branch := func(name string) *onnxpb.GraphProto {
+			return &onnxpb.GraphProto{
+				Name: &name, Output: []*onnxpb.ValueInfoProto{{Name: new("t")}},
+				Node: []*onnxpb.NodeProto{{OpType: new("Mul"), Input: []string{x, c}, Output: []string{"t"}}},
+			}
+		}
+		p.Graph.Node = append(p.GetGraph().GetNode(), &onnxpb.NodeProto{
+			OpType: new("If"), Input: []string{c}, Output: []string{"u"}, Attribute: []*onnxpb.AttributeProto{{
+				Name: new("then_branch"), Type: onnxpb.AttributeProto_GRAPH.Enum(), G: branch("yes"),
+			}},
+		})
+		p.Functions = []*onnxpb.FunctionProto{{
+			Name: new("f"), Domain: new("local"), Input: []string{"a"}, Output: []string{"b"}, DocString: &note,
+			OpsetImport: p.GetOpsetImport(), Node: []*onnxpb.NodeProto{{
+				OpType: new("LeakyRelu"), Input: []string{"a"}, Output: []string{"b"},
+				Attribute: []*onnxpb.AttributeProto{onnx.AttrFloat("alpha", alpha)},
+			}},
+		}}
+		b, err := proto.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := onnx.Load(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	a := of(1, 0.1, "")
+	for _, c := range []struct {
+		b    *onnx.Model
+		want string
+	}{
+		{of(1, 0.1, "a note"), ""},
+		{of(2, 0.1, ""), "which a branch of If"},
+		{of(1, 0.5, ""), "functions of their files"},
+	} {
+		if got := unseen(a, c.b); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }

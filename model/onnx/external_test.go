@@ -17,15 +17,15 @@ import (
 type entry struct{ key, value string }
 
 // beside is a model of one weight of 18 numbers, which lie in another file.
-func beside(t testing.TB, entries ...entry) []byte {
-	t.Helper()
+func beside(tb testing.TB, entries ...entry) []byte {
+	tb.Helper()
 	p := &onnxpb.ModelProto{}
 	b, err := os.ReadFile(filepath.Join("testdata", "external.onnx"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := proto.Unmarshal(b, p); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	w := p.GetGraph().GetInitializer()[0]
 	w.ExternalData = nil
@@ -33,15 +33,15 @@ func beside(t testing.TB, entries ...entry) []byte {
 		w.ExternalData = append(w.ExternalData, &onnxpb.StringStringEntryProto{Key: &e.key, Value: &e.value})
 	}
 	if b, err = proto.Marshal(p); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b
 }
 
 // readBeside reads a model in a folder in which 100 bytes of weights lie.
-func readBeside(t testing.TB, model []byte) (*onnx.Model, []byte, error) {
-	t.Helper()
-	dir := t.TempDir()
+func readBeside(tb testing.TB, model []byte) (*onnx.Model, []byte, error) {
+	tb.Helper()
+	dir := tb.TempDir()
 	in := filepath.Join(dir, "in")
 	data := make([]byte, 100)
 	for i := range data {
@@ -54,7 +54,7 @@ func readBeside(t testing.TB, model []byte) (*onnx.Model, []byte, error) {
 		os.Symlink("w.bin", filepath.Join(in, "near.bin")),
 	} {
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	m, err := onnx.Read(filepath.Join(in, "m.onnx"))
