@@ -66,12 +66,26 @@ func (t *text) brief(m *document.Model) {
 	} else if m.Verdict == document.NeedsAttention && len(m.Advice) > 0 {
 		t.line(2, "What to do: "+m.Advice[0].Do)
 	}
-	if i := slices.IndexFunc(m.WorstCases, func(w document.Worst) bool { return w.Replay != "" }); i >= 0 &&
-		m.Verdict != document.Passed {
+	if i := worstOf(m); i >= 0 && m.Verdict != document.Passed {
 		t.line(2, "Worst case, "+worst(m.WorstCases[i]))
 		t.b.WriteString("    " + m.WorstCases[i].Replay + "\n")
 	}
 	t.b.WriteString("\n")
+}
+
+// worstOf is the first of the worst cases that can be measured again, -1 if there is none: of a set that did not pass,
+// where there is one, since what passes is no case against a model.
+func worstOf(m *document.Model) int {
+	again := func(w document.Worst) bool { return w.Replay != "" }
+	passed := func(w document.Worst) bool {
+		return slices.ContainsFunc(m.Sets(), func(s *document.Set) bool {
+			return s.Verdict == document.Passed && strings.HasPrefix(w.What, s.Name)
+		})
+	}
+	if i := slices.IndexFunc(m.WorstCases, func(w document.Worst) bool { return again(w) && !passed(w) }); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(m.WorstCases, again)
 }
 
 // beyond are the reasons of the verdict itself that the gist does not give: those that are no set's, and those of sets

@@ -65,3 +65,37 @@ func TestBriefUndecided(t *testing.T) {
 		}
 	}
 }
+
+// The worst case on the screen is one of a set that did not pass, though another set comes first.
+func TestBriefWorst(t *testing.T) {
+	a := audit.Document(audittest.Report())
+	m := &a.Models[0]
+	sets := m.Sets()
+	if len(sets) < 2 {
+		t.Fatalf("%d sets", len(sets))
+	}
+	for k, s := range sets {
+		s.Verdict = document.Passed
+		if k == 1 {
+			s.Verdict = document.Failed
+		}
+	}
+	where := m.WorstCases[0].Where
+	m.WorstCases = []document.Worst{
+		{What: sets[0].Name, Where: where, Value: 1e-7, Replay: "nero audit first"},
+		{What: sets[1].Name + ", in y", Where: where, Value: 0.5, Replay: "nero audit second"},
+	}
+	for _, c := range []struct {
+		of   document.Verdict
+		want string
+	}{{document.Passed, "nero audit second"}, {document.Failed, "nero audit first"}} {
+		sets[0].Verdict = c.of
+		var b bytes.Buffer
+		if err := render.Brief(&b, a); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), c.want+"\n") {
+			t.Errorf("%s is missing:\n%s", c.want, b.String())
+		}
+	}
+}
