@@ -64,6 +64,8 @@ type component struct {
 	span int
 	// fitted takes the place of a type that is known up to a basis; nil for others
 	fitted *fitted
+	// flat takes the place of a type where products of two irreps lie along the axis; nil for others
+	flat *flat
 }
 
 // covers tells whether an axis is one of the component's.
@@ -84,6 +86,8 @@ func (c component) String() string {
 		return c.field.String()
 	case c.fitted != nil:
 		return c.fitted.String()
+	case c.flat != nil:
+		return c.flat.String()
 	}
 	return c.typ
 }
@@ -233,6 +237,8 @@ func (p *points) apply(m *motion, g group.Element, x []float64) ([]float64, erro
 				x, err = p.laid(c.layout, m.shape, c.axis, g, x)
 			case c.field != nil:
 				x, err = p.spread(c, m.shape, g, x)
+			case c.flat != nil:
+				x, err = p.flattened(c.flat, m.shape, c.axis, g, x)
 			default:
 				x, err = p.by(c.fitted, m.shape, c.axis, g, x)
 			}
@@ -406,7 +412,10 @@ func (p *points) explains(shape []int, known []held, e evidence) *motion {
 	if m := p.fields(shape, sets, e); m != nil {
 		return m
 	}
-	return first(rest)
+	if m := first(rest); m != nil {
+		return m
+	}
+	return p.products(shape, sets, known, e)
 }
 
 // whole are the types whose components an axis may hold once.
@@ -601,6 +610,10 @@ func (l *look) pointMotion(ctx context.Context, cur *cut, v string, shape []int,
 			}
 		}
 		if made := p.expected(ins, blind, shape, m.rows); made != nil {
+			return l.kind(v, made, feature.ByDefault, "what "+n.GetOpType()+" is made for"),
+				false
+		}
+		if made := p.unfolded(ins, shape, m.rows, e); made != nil && !blind && products[n.GetOpType()] {
 			return l.kind(v, made, feature.ByDefault, "what "+n.GetOpType()+" is made for"),
 				false
 		}

@@ -261,6 +261,35 @@ func products(t *testing.T, broken string) *onnx.Model {
 		sq = n.op("bad-root", "Sqrt", []string{sq})
 	}
 	b2 := n.op("b2", "ReduceSum", []string{sq, n.b.Ints(3)}, onnx.AttrInt("keepdims", 0))
+	if strings.HasPrefix(broken, "first") { // a2 as a matrix times a1, of which the coefficients take a1 in first
+		const h = r3 / 2
+		c := make([]float32, 3*15) // [i, j, k]: row i of the matrix of component j of a2
+		for _, v := range [][4]float64{
+			{0, 0, 2, h},
+			{2, 0, 0, h},
+			{0, 1, 1, h},
+			{1, 1, 0, h},
+			{0, 2, 0, -0.5},
+			{1, 2, 1, 1},
+			{2, 2, 2, -0.5},
+			{1, 3, 2, h},
+			{2, 3, 1, h},
+			{0, 4, 0, -h},
+			{2, 4, 2, h},
+		} {
+			c[int(v[0])*15+int(v[1])*3+int(v[2])] = float32(v[3])
+		}
+		if broken == "first-sign" {
+			c[2] = -h
+		}
+		half := n.op("half", "MatMul", []string{a1, n.floats(c, 3, 15)})
+		half = n.op("open", "Reshape", []string{half, n.b.Ints(0, 0, 0, 5, 3)})
+		v := n.op("coupled", "ReduceSum", []string{n.op("terms", "Mul", []string{
+			n.op("tall", "Unsqueeze", []string{a2, n.b.Ints(4)}), half,
+		}), n.b.Ints(3)}, onnx.AttrInt("keepdims", 0))
+		b1 = n.op("b12", "ReduceSum", []string{n.op("va1", "Mul", []string{v, a1}), n.b.Ints(3)},
+			onnx.AttrInt("keepdims", 0))
+	}
 	return n.pooled(t, n.op("features", "Concat", []string{b1, b2}, onnx.AttrInt("axis", 2)), 6)
 }
 

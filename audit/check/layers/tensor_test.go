@@ -117,6 +117,32 @@ func TestForeignOrder(t *testing.T) {
 	}
 }
 
+// Coefficients that are brought together with one factor before the other one comes in, as exporters that look for the
+// cheapest order write it, leave products along one axis: they are typed, and a wrong sign among the coefficients is
+// named there and not where the other factor comes in.
+func TestCoefficientsFirst(t *testing.T) {
+	for _, c := range []struct{ kind, at string }{{"first", ""}, {"first-sign", "half"}} {
+		found, r := look(t, audittest.Fixture{Subject: clouds(t, c.kind, "O(3)", products(t, c.kind))}, sweep.Check)
+		w := row(t, r, "half")
+		if w.Type != "3x1o+3x2o+3x3o" || w.Rep != "1x2e by 1x1o 5×3×15" {
+			t.Errorf("%s: half is %s, %q", c.kind, w.Rep, w.Type)
+		}
+		if c.at == "" {
+			if r.First >= 0 || len(found.Findings) > 0 || slices.ContainsFunc(r.Rows,
+				func(w layers.Row) bool { return w.Above }) {
+				show(t, r)
+				t.Errorf("%s: findings %+v", c.kind, found.Findings)
+			}
+			continue
+		}
+		if len(found.Findings) != 1 || found.Findings[0].Location != c.at || !strings.Contains(
+			found.Findings[0].Message, "the coupling of a product of irreps, 1x1o to 1x2e by 1x1o") {
+			show(t, r)
+			t.Errorf("%s: findings %+v", c.kind, found.Findings)
+		}
+	}
+}
+
 // An output that is axial where a polar one is declared breaks under mirrors at the end, and the type that would be
 // right is named.
 func TestDeclaredParity(t *testing.T) {

@@ -485,6 +485,12 @@ type held struct {
 func (m *motion) holds() []held {
 	var out []held
 	for _, c := range m.parts {
+		if f := c.flat; f != nil {
+			for _, y := range []*layout{f.first, f.second} {
+				out = append(out, held{component{fold: 1, layout: y}, y.length()})
+			}
+			continue
+		}
 		y := c.laid(m.shape)
 		if y != nil || c.fitted != nil {
 			out = append(out, held{component{fold: 1, layout: y, fitted: c.fitted}, m.shape[c.axis]})
@@ -603,6 +609,10 @@ func (p *points) irreps(m *motion, parity bool) string {
 			ir = c.field.terms()
 		case c.fitted != nil:
 			ir = c.fitted.terms
+		case c.flat != nil:
+			one, _ := c.flat.first.terms()
+			two, _ := c.flat.second.terms()
+			ir = product(one, two)
 		case c.typ == space.TypeTensors && m.shape[c.axis] == 9:
 			ir = irreps.Irreps{{Mul: 1}, {Mul: 1, L: 1}, {Mul: 1, L: 2}}
 		default:
@@ -697,11 +707,17 @@ func (l *look) byHand(errs []float64) (proper, improper float64) {
 		return math.NaN(), math.NaN()
 	}
 	var n [2]float64
+	shifted := false // by an element that does not mirror
+	for _, e := range l.elements {
+		_, mirrors, ok := l.points.turn(e.G)
+		shifted = shifted || ok && !mirrors && l.points.shifts(e.G)
+	}
 	for j, e := range l.elements {
 		_, mirrors, ok := l.points.turn(e.G)
 		switch {
 		case !ok:
 			return math.NaN(), math.NaN()
+		case mirrors && !shifted && l.points.shifts(e.G): // which of both breaks nobody could tell
 		case mirrors:
 			improper, n[1] = improper+errs[j], n[1]+1
 		default:
@@ -709,6 +725,16 @@ func (l *look) byHand(errs []float64) (proper, improper float64) {
 		}
 	}
 	return proper / n[0], improper / n[1]
+}
+
+// shifts tells that an element moves the origin.
+func (p *points) shifts(g group.Element) bool {
+	a := p.mixing(space.TypePositions, p.dim)
+	if a == nil {
+		return false
+	}
+	_, shift, err := a.Matrix(g)
+	return err == nil && slices.ContainsFunc(shift, func(v float64) bool { return math.Abs(v) > group.Tolerance })
 }
 
 // mirrored says that a layer breaks under mirrors and not under rotations; "" if that is not so, or not known.
@@ -748,9 +774,29 @@ func (l *look) couples(n *onnxpb.NodeProto) string {
 		return ""
 	}
 	_, mirrors := p.named(l.elements)
+	flatOf := func(v string) *flat {
+		if m := cmp.Or(p.motions[v], p.flat[v]); m != nil && len(m.parts) == 1 {
+			return m.parts[0].flat
+		}
+		return nil
+	}
+	both := func(f *flat) string {
+		one, _ := f.first.terms()
+		two, _ := f.second.terms()
+		return spell(one, mirrors) + " by " + spell(two, mirrors)
+	}
 	for _, in := range n.GetInput() {
+		if f := flatOf(in); f != nil {
+			return both(f)
+		}
 		m := cmp.Or(p.motions[in], p.flat[in])
 		if m == nil || len(m.parts) != 2 {
+			if f := flatOf(n.GetOutput()[0]); f != nil && m != nil && len(m.parts) == 1 {
+				if y := m.parts[0].laid(m.shape); y != nil {
+					ir, _ := y.terms()
+					return spell(ir, mirrors) + " to " + both(f)
+				}
+			}
 			continue
 		}
 		var list []string
