@@ -87,21 +87,17 @@ func (a *App) inputs(w *workload.Workload, m *eval.Model, workers int) (*audit.S
 	if k := w.Study.Audit.Samples; k > 0 {
 		n = k
 	}
-	chosen, balanced, err := auditSamples(w, n)
+	chosen, drawn, err := auditSamples(w, n)
 	if err != nil {
 		return nil, nil, err
-	}
-	drawn := ""
-	if balanced {
-		drawn = "the same number of each class"
 	}
 	if w.Study.Audit.EarlyStop { // the first inputs must be like the others: files are often sorted by class
 		rand.New(rand.NewPCG(w.Study.Seed, earlyOrder)).Shuffle(len(chosen),
 			func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
 	}
-	others := members(w, chosen)
+	others := unused(w, chosen)
 	subject := &audit.Subject{
-		Supply:  audit.Supply{Study: w.Eval.Count(), Data: w.Data.Len()},
+		Supply:  supply(w),
 		Members: len(others), Member: func(i int) (dataset.Sample, error) { return w.Data.Sample(others[i]) },
 		Declared: w.Scored,
 		Name:     m.Name, Predictor: eval.Predictor{Model: m, Workers: workers},
@@ -152,11 +148,11 @@ func unaudited(w *workload.Workload, m *eval.Model) []string {
 // memberOrder is the stream of random numbers of the order of inputs that the scale is measured on.
 const memberOrder = 1<<63 + 2
 
-// members are the samples of the data that an audit does not look at, in random order: all of them on the side of the
+// unused are the samples of the data that an audit does not look at, in random order: all of them on the side of the
 // study, whatever part of the data it is limited to, but for data that the study balances by class, where they would
 // tip
 // the balance.
-func members(w *workload.Workload, chosen []int) []int {
+func unused(w *workload.Workload, chosen []int) []int {
 	if w.Study.Data.Balance != "" {
 		return nil
 	}
@@ -229,33 +225,70 @@ func (a *App) about(w *workload.Workload, model string) []audit.About {
 	return all
 }
 
-// auditSamples chooses n of the study's samples: the same number of each class where there are labels and no class is
-// too small for its share.
-func auditSamples(w *workload.Workload, n int) (chosen []int, balanced bool, err error) {
+// auditSamples chooses n of the study's samples: the same number of each class, up to one, where there are labels and
+// no class is too small for its share. drawn says how they were drawn, "" for a plain draw.
+func auditSamples(w *workload.Workload, n int) (chosen []int, drawn string, err error) {
+	const balanced = "the same number of each class"
+	if w.Study.Data.Balance != "" {
+		drawn = balanced
+	}
 	count := w.Eval.Count()
-	var labels []int
-	if all := w.Data.Labels(); all != nil {
-		labels = all
-		if w.Eval.Samples != nil {
-			labels = make([]int, count)
-			for i, k := range w.Eval.Samples {
-				labels[i] = all[k]
-			}
+	labels := w.Data.Labels()
+	if labels != nil && w.Eval.Samples != nil {
+		all := labels
+		labels = make([]int, count)
+		for i, k := range w.Eval.Samples {
+			labels[i] = all[k]
 		}
 	}
-	classes := map[int]bool{}
+	if classes := len(members(labels)); classes > 1 && n >= classes && n < count {
+		if chosen, err = dataset.Even(labels, n, w.Study.Seed); err == nil {
+			drawn = balanced
+			if n%classes > 0 {
+				drawn += ", but for one more of some"
+			}
+			return chosen, drawn, nil
+		}
+	}
+	chosen, err = dataset.Select(labels, count, min(n, count), false, w.Study.Seed)
+	return chosen, drawn, err
+}
+
+// members counts the samples of each class.
+func members(labels []int) map[int]int {
+	n := map[int]int{}
 	for _, l := range labels {
 		if l >= 0 {
-			classes[l] = true
+			n[l]++
 		}
 	}
-	balanced = len(classes) > 1 && n >= len(classes) && n < count
-	chosen, err = dataset.Select(labels, count, min(n, count), balanced, w.Study.Seed)
-	if err != nil && balanced {
-		balanced = false
-		chosen, err = dataset.Select(labels, count, min(n, count), false, w.Study.Seed)
+	return n
+}
+
+// supply is how many samples the study takes and how many the data holds for it: those on its side, and where it
+// balances as many of each class as there are of the smallest.
+func supply(w *workload.Workload) audit.Supply {
+	s := audit.Supply{Study: w.Eval.Count()}
+	labels, all := []int{}, w.Data.Labels()
+	for i := range w.Data.Len() {
+		if !w.OnSide(i) {
+			continue
+		}
+		s.Data++
+		if all != nil {
+			labels = append(labels, all[i])
+		}
 	}
-	return chosen, balanced || w.Study.Data.Balance != "", err
+	if w.Study.Data.Balance == "" {
+		return s
+	}
+	smallest := s.Data
+	n := members(labels)
+	for _, k := range n {
+		smallest = min(smallest, k)
+	}
+	s.Classes, s.Data = len(n), smallest*len(n)
+	return s
 }
 
 // roundoff is the unit roundoff of the type that a model reads where that is coarser than float32, else 0.

@@ -112,7 +112,9 @@ func (p *Pass) Judge(s *Set) Verdict {
 }
 
 // Supply is how many inputs there are, each content once as far as that is known.
-func (p *Pass) Supply() Supply { return p.Subject.Supply.without(max(0, p.Subject.Given-p.Subject.N)) }
+func (p *Pass) Supply() Supply {
+	return p.Subject.Supply.without(p.Subject.Given, max(0, p.Subject.Given-p.Subject.N))
+}
 
 // worstBound is the upper limit of the judged error, or the error itself where it has no limit.
 func worstBound(s *Set) float64 {

@@ -28,7 +28,7 @@ func Select(labels []int, n, limit int, balance bool, seed uint64) ([]int, error
 		return nil, fmt.Errorf("%d labels for %d samples", len(labels), n)
 	}
 	if balance {
-		return selectBalanced(labels, limit, seed)
+		return selectBalanced(labels, limit, false, seed)
 	}
 	all := make([]int, n)
 	for i := range all {
@@ -43,10 +43,22 @@ func Select(labels []int, n, limit int, balance bool, seed uint64) ([]int, error
 	return chosen, nil
 }
 
+// Even chooses exactly limit samples of the classes that occur: as many of each as Select takes with balance, and of the
+// first classes one more where limit is no multiple of their number. It begins with what Select takes, and a choice with
+// a smaller limit is its beginning.
+func Even(labels []int, limit int, seed uint64) ([]int, error) {
+	if limit <= 0 {
+		return nil, fmt.Errorf("limit is %d, want a positive number", limit)
+	}
+	return selectBalanced(labels, limit, true, seed)
+}
+
 // unlabelled is the stream of random numbers of a choice without classes; class k has stream k.
 const unlabelled = 1 << 63
 
-func selectBalanced(labels []int, limit int, seed uint64) ([]int, error) {
+// selectBalanced chooses the same number of each class; with whole, what limit leaves over comes from the first classes
+// that have one more.
+func selectBalanced(labels []int, limit int, whole bool, seed uint64) ([]int, error) {
 	members := map[int][]int{}
 	for i, l := range labels {
 		if l >= 0 {
@@ -63,9 +75,12 @@ func selectBalanced(labels []int, limit int, seed uint64) ([]int, error) {
 		smallest = min(smallest, len(m))
 	}
 	slices.Sort(classes)
-	each := smallest
+	each, rest := smallest, 0
 	if limit > 0 {
 		each = limit / len(classes)
+		if whole {
+			rest = limit % len(classes)
+		}
 		if each == 0 {
 			return nil, fmt.Errorf(
 				"limit %d is less than one sample for each of the %d classes: raise it to %d or more, or leave out "+
@@ -83,6 +98,15 @@ func selectBalanced(labels []int, limit int, seed uint64) ([]int, error) {
 		for _, l := range classes {
 			chosen = append(chosen, members[l][k])
 		}
+	}
+	for _, l := range classes {
+		if rest > 0 && len(members[l]) > each {
+			chosen = append(chosen, members[l][each])
+			rest--
+		}
+	}
+	if rest > 0 {
+		return nil, tooFew(classes, members, each+1, smallest)
 	}
 	return chosen, nil
 }

@@ -148,6 +148,63 @@ func TestSelectBalanced(t *testing.T) {
 	})
 }
 
+// Whoever asks for a number gets it: as even over the classes as it can be, and more of it only adds samples.
+func TestEven(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		labels := drawLabels(t)
+		limit := rapid.IntRange(1, 30).Draw(t, "limit")
+		seed := rapid.Uint64().Draw(t, "seed")
+		have := sizes(labels, indexes(len(labels)))
+		delete(have, -1)
+		got, err := Even(labels, limit, seed)
+		if len(have) == 0 || limit < len(have) {
+			wantError(t, err)
+			return
+		}
+		each, rest := limit/len(have), limit%len(have)
+		small, more := false, 0
+		for _, n := range have {
+			small = small || n < each
+			if n > each {
+				more++
+			}
+		}
+		if small || more < rest {
+			wantError(t, err, "not enough samples")
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		part := sizes(labels, got)
+		for l := range have {
+			if part[l] != each && part[l] != each+1 {
+				t.Fatalf("%v of each class, want %d or one more", part, each)
+			}
+		}
+		if len(got) != limit || part[-1] != 0 {
+			t.Fatalf("%d chosen, %v of each class, want %d in all", len(got), part, limit)
+		}
+		unique := slices.Clone(got)
+		slices.Sort(unique)
+		if len(slices.Compact(unique)) != len(got) {
+			t.Fatalf("%v has repeats", got)
+		}
+		for n := len(have); n < limit; n++ {
+			fewer, err := Even(labels, n, seed)
+			if err != nil || !slices.Equal(fewer, got[:n]) {
+				t.Fatalf("%v, %v, want the beginning of %v", fewer, err, got)
+			}
+		}
+		whole, err := Select(labels, len(labels), each*len(have), true, seed)
+		if err != nil || !slices.Equal(whole, got[:len(whole)]) {
+			t.Fatalf("%v, %v, want the beginning of %v", whole, err, got)
+		}
+	})
+	_, err := Even([]int{0, 1}, 0, 1)
+	wantError(t, err, "want a positive number")
+}
+
 // A run's choice must be the same on every machine and with every release: these are kept, not derived.
 func TestSelectStaysTheSame(t *testing.T) {
 	labels := []int{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}
