@@ -302,6 +302,10 @@ func newFeatures(a *App, w *workload.Workload, o EmbedOptions) (*features, error
 			a.option("samples"))
 	}
 	if err := encoder.Apart(f.sides); err != nil {
+		if count > most {
+			err = fmt.Errorf("%w; there may be more, for %s of %s samples were looked at", err, words.Count(most),
+				words.Count(count))
+		}
 		return nil, err
 	}
 	f.idle, err = f.still(split.Confirm)

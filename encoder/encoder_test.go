@@ -674,6 +674,15 @@ func TestDuplicates(t *testing.T) {
 			t.Errorf("a sample on two sides: %v", err)
 		}
 	}
+	all := subject(t, "C4", 4, stays)
+	for k := range 5 {
+		all.Sides[split.Confirm].Inputs[k] = all.Sides[split.Fit].Inputs[k]
+	}
+	const want = "5 samples show the same as one on another side: fit0 (fit) and confirm0 (confirm), " +
+		"fit1 (fit) and confirm1 (confirm), fit2 (fit) and confirm2 (confirm), and 2 more: leave all but one"
+	if _, err := encoder.Take(all); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
 	s := subject(t, "C4", 4, stays)
 	s.Elements = s.Elements[1:]
 	if _, err := encoder.Take(s); err == nil {

@@ -3,6 +3,7 @@ package encoder
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"nero/data/split"
 	"nero/measure/embedding"
@@ -61,34 +62,50 @@ type Release struct{ Model, Digest, Value string }
 // ErrBoth says that an object is on two sides.
 var ErrBoth = errors.New("the same object is on two sides")
 
-// Apart is an error that wraps [ErrBoth] where samples of one object, or two samples with the same input, are on two
-// sides: what is confirmed on one was learned from the other.
+// Apart is an error that wraps [ErrBoth] where samples of one object, or samples with the same input, are on two sides:
+// what is confirmed on one was learned from the other. It counts them and names the first.
 func Apart(sides map[split.Side]*Side) error {
+	const most = 3
 	type place struct {
 		side split.Side
 		name string
 	}
 	seen := map[string]place{}
+	var pairs []string
+	n := 0
 	for _, side := range split.Sides() {
 		s := sides[side]
 		if s == nil {
 			continue
 		}
 		for i, name := range s.Names {
+			twice := false
 			for _, key := range []string{"object " + s.Objects[i], "input " + s.Inputs[i]} {
 				at, ok := seen[key]
 				if !ok {
 					seen[key] = place{side, name}
 					continue
 				}
-				if at.side != side {
-					return fmt.Errorf("%w: samples %s (%s) and %s (%s) show the same: leave one of them out of the "+
-						"data", ErrBoth, at.name, at.side, name, side)
+				if at.side == side || twice {
+					continue
+				}
+				twice = true
+				if n++; n <= most {
+					pairs = append(pairs, fmt.Sprintf("%s (%s) and %s (%s)", at.name, at.side, name, side))
 				}
 			}
 		}
 	}
-	return nil
+	switch {
+	case n == 0:
+		return nil
+	case n == 1:
+		return fmt.Errorf("%w: samples %s show the same: leave one of them out of the data", ErrBoth, pairs[0])
+	case n > most:
+		pairs = append(pairs, fmt.Sprintf("and %d more", n-most))
+	}
+	return fmt.Errorf("%w: %d samples show the same as one on another side: %s: leave all but one of each out of the "+
+		"data", ErrBoth, n, strings.Join(pairs, ", "))
 }
 
 // identity is the place of the element that moves nothing, -1 for none.
