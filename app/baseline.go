@@ -83,6 +83,10 @@ type Stored struct {
 
 // ReadAudit reads the JSON of an audit, from a file or from the folder that an audit wrote.
 func ReadAudit(name string) (*Stored, error) {
+	if Models(name) {
+		return nil, fmt.Errorf("%s is a model, and an audit is wanted: write one with 'nero audit %s --format json -o "+
+			"FOLDER'; two models are compared by their weights", name, name)
+	}
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err

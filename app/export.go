@@ -123,6 +123,11 @@ func (a *App) onlyRun(sh *shelf.Shelf) (*shelf.Run, error) {
 	}
 	switch len(names) {
 	case 0:
+		if kinds := foundBy(all.Sheets); len(all.Audits) == 0 && len(kinds) > 0 {
+			return nil, fmt.Errorf("there is no run, only what another command found (%s); give the folder of a run, "+
+				"too. nero serve FOLDER shows it, and the command that found it writes its page with %s",
+				strings.Join(kinds, ", "), a.speech().Option(Option{Name: "format", Value: "html"}))
+		}
 		return nil, fmt.Errorf("there is no run, only %s; give the folder of a run, too. An audit has no such tables: "+
 			"nero report FOLDER/%s %s writes its report, nero serve FOLDER shows it",
 			words.Plural(len(all.Audits), "audit", "audits"), AuditFile("json"),
@@ -132,6 +137,17 @@ func (a *App) onlyRun(sh *shelf.Shelf) (*shelf.Run, error) {
 	}
 	return nil, fmt.Errorf("there are %d runs (%s); give the folder of one, or of two to lay side by side", len(names),
 		strings.Join(names, ", "))
+}
+
+// foundBy are the kinds of sheets, each once, in their order.
+func foundBy(sheets []api.Sheet) []string {
+	var kinds []string
+	for _, s := range sheets {
+		if !slices.Contains(kinds, s.Kind) {
+			kinds = append(kinds, s.Kind)
+		}
+	}
+	return kinds
 }
 
 // request is the table that the options mean.

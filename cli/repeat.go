@@ -74,6 +74,8 @@ func (a *App) repeat() *cobra.Command {
 			"--excess. What rate limits, time-outs and refusals leave unanswered is counted and in no mean.\n" +
 			"See docs/REPEATS.md.\n\n" +
 			"Rules of --normalise for answers that are texts:\n" + app.RepeatHelp() + "\n" +
+			"Verdicts: PASS, FAIL, NEEDS_ATTENTION, and DESCRIBED where nothing is claimed: with one view and no\n" +
+			"contract answers are described and not judged.\n\n" +
 			"Exit code: 0 all that is claimed is shown, or nothing is claimed; 1 not so; 2 it could not run.",
 		Example: "  nero repeat http://127.0.0.1:8080/assistant --views views.csv --normalise trim --normalise case\n" +
 			"  nero repeat study.yaml --times 10 -o repeated\n" +

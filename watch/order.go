@@ -76,6 +76,8 @@ var (
 	version = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:v|version|release|rev)[-_. ]?(\d+(?:\.\d+)*)`)
 	epoch   = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:epoch|step|iter|iteration|ckpt|checkpoint)[-_=. ]?(\d+)`)
 	number  = regexp.MustCompile(`(?:^|[-_./ ])(\d+(?:\.\d+)*)(?:$|[-_./ ])`)
+	// plain is a name that is a number and nothing else
+	plain = regexp.MustCompile(`^\d+(?:\.\d+)*$`)
 )
 
 func byVersion(r *Release) ([]int, string, error) {
@@ -95,6 +97,10 @@ func numbered(r *Release, what, such string, patterns ...*regexp.Regexp) ([]int,
 				continue
 			}
 			var order []int
+			r.guessed = ""
+			if p == number && !plain.MatchString(s) && !strings.Contains(at[1], ".") {
+				r.guessed = s
+			}
 			for part := range strings.SplitSeq(at[1], ".") {
 				n, err := strconv.Atoi(part)
 				if err != nil {
@@ -123,6 +129,12 @@ func (b *By) notes(in []*Release) []string {
 			}
 		}
 	}
+	if n, such := guessed(in); n > 0 {
+		out = append(out, fmt.Sprintf("No name of %s says %s: %s by the number in a name, such as %s in %q.",
+			words.Plural(n, "release", "releases"), b.Name, map[bool]string{true: "it stands",
+				false: "they stand"}[n == 1],
+			such.label, such.guessed))
+	}
 	files := map[string]bool{}
 	for _, r := range in {
 		files[r.File] = true
@@ -137,6 +149,19 @@ func (b *By) notes(in []*Release) []string {
 			"written. Give their files or folders names that tell them apart.", b.Name, in[0].label))
 	}
 	return out
+}
+
+// guessed counts the releases whose place is a number in a name that does not say what it is, and returns the first.
+func guessed(in []*Release) (n int, first *Release) {
+	for _, r := range in {
+		if r.guessed == "" {
+			continue
+		}
+		if n++; first == nil {
+			first = r
+		}
+	}
+	return n, first
 }
 
 // ordered puts releases in order, whatever they are called: places, then when the files were written, then what they

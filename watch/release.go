@@ -49,6 +49,8 @@ type Release struct {
 	// where it stands in the order, and what that is called
 	order []int
 	label string
+	// guessed is the name that the label is a number of which nothing says what it is; "" otherwise
+	guessed string
 	// place among all releases, from 1
 	place int
 }

@@ -954,6 +954,13 @@ func TestUnknownOrder(t *testing.T) {
 		{"time", "net-v%d", after, ""},
 		{"version", "net-v%d", at, ""},
 		{"version", "mobilenet-v2-%d", after, "All releases have the version 2"},
+		{
+			"version", "epoch-%d", at,
+			"No name of 3 releases says version: they stand by the number in a name, such as 0 in \"epoch-0\".",
+		},
+		{"version", "net-1.%d", at, ""},
+		{"epoch", "epoch-%d", at, ""},
+		{"epoch", "net-%d", at, "No name of 3 releases says epoch"},
 	} {
 		dir, base := t.TempDir(), spread(1, 20, 0.01)
 		for k := range 3 {

@@ -129,10 +129,14 @@ func (a *Aligned) sentence(v Verdict) string {
 		for _, x := range a.Axes {
 			moved += x.Moved
 		}
-		text := fmt.Sprintf("Same up to symmetries: with %s put into the order of the first model, and scaled as they "+
-			"are there, the weights are %s apart, where they were %s apart as stored; the answers are %s of their "+
-			"scale apart",
-			words.Plural(moved, "unit", "units"), words.Figures(float64(a.After)), words.Figures(float64(a.Before)),
+		placed := words.Plural(moved, "unit", "units") + " put into the order of the first model, and scaled as they " +
+			"are there"
+		if moved == 0 {
+			placed = "units in their places, and scaled as they are in the first model"
+		}
+		text := fmt.Sprintf("Same up to symmetries: with %s, the weights are %s apart, where they were %s apart as "+
+			"stored; the answers are %s of their scale apart", placed, words.Figures(float64(a.After)),
+			words.Figures(float64(a.Before)),
 			words.Figures(float64(a.Function.Error)))
 		if a.Rough > 0 {
 			text += fmt.Sprintf(", as far as rounding takes those of this model: rounding the stored numbers "+
@@ -217,7 +221,7 @@ func (a *Aligned) parts() []sheet.Part {
 		{"same file", yes(a.Digests)},
 		{"same weights", yes(a.Numbers)},
 		{"same canonical form", yes(a.Canonical)},
-		{"answers apart, over s", a.Function.text()},
+		{"answers apart, of their scale", a.Function.text()},
 		{"weights apart as stored", words.Figures(float64(a.Before))},
 		{"weights apart with units paired", words.Figures(float64(a.After))},
 		{"answers of the second after its units were moved", a.Moved.text()},

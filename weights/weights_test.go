@@ -162,6 +162,18 @@ func normOf(t *testing.T, m *onnx.Model) *Symmetry {
 
 // Weights before a normaliser may be scaled up to what is added to the variance, and their gradient has no part along
 // them. Before a batch norm with stored statistics they may not, unless the statistics go along.
+// Units that all are in their places are not "0 units put into the order of the first".
+func TestSentenceOfUnitsInPlace(t *testing.T) {
+	a := &Aligned{Axes: []AlignedAxis{{Units: 8}}, Before: 2}
+	if got := a.sentence(SameUpTo); !strings.HasPrefix(got, "Same up to symmetries: with units in their places, and ") {
+		t.Error(got)
+	}
+	a.Axes[0].Moved = 1
+	if got := a.sentence(SameUpTo); !strings.HasPrefix(got, "Same up to symmetries: with 1 unit put into the order") {
+		t.Error(got)
+	}
+}
+
 func TestScaleInvariance(t *testing.T) {
 	for name, m := range map[string]*onnx.Model{
 		"instance": unitstest.Normed(1, "InstanceNormalization", true),
