@@ -95,7 +95,7 @@ func (m *Model) moves() sheet.Part {
 				"furthest.",
 		},
 	}
-	for _, t := range m.largest(mostRows) {
+	for _, t := range m.largest() {
 		floor := "nothing resampled"
 		if t.Floor != nil {
 			floor = t.Floor.text()
@@ -107,7 +107,7 @@ func (m *Model) moves() sheet.Part {
 	}
 	if m.apart() != nil { // they decide
 		p.Table[0] = append(p.Table[0], "nearer than others", "interval")
-		for k, t := range m.largest(mostRows) {
+		for k, t := range m.largest() {
 			p.Table[k+1] = append(p.Table[k+1], t.AUC.text(), t.AUC.interval())
 		}
 		p.Notes = append(p.Notes, "Nearer than others: the probability that a sample is nearer to itself moved than "+
@@ -131,7 +131,7 @@ func (m *Model) alike() sheet.Part {
 				"be a little below 0.",
 		},
 	}
-	for _, t := range m.largest(mostRows) {
+	for _, t := range m.largest() {
 		p.Table = append(p.Table, []string{
 			t.Element, t.Cosine.text(), t.Cosine.interval(), t.Diagonal.text(), t.Diagonal.interval(),
 			t.OffDiagonal.text(), t.OffDiagonal.interval(),
@@ -149,7 +149,7 @@ func (m *Model) maps() sheet.Part {
 	for _, x := range m.Maps.By {
 		by[x.Element] = x
 	}
-	for _, t := range m.largest(mostRows) {
+	for _, t := range m.largest() {
 		x := by[t.Element]
 		p.Table = append(p.Table, []string{x.Element, x.R2.text(), x.R2.interval()})
 	}
@@ -170,18 +170,18 @@ func (m *Model) maps() sheet.Part {
 
 // text is a retrieval in words.
 func (r Retrieval) text() string {
-	out := fmt.Sprintf("MRR %s (%s), chance %s, %s candidates; first %s (%s)", r.MRR.text(), r.MRR.interval(),
+	out := []string{fmt.Sprintf("MRR %s (%s), chance %s, %s candidates; first %s (%s)", r.MRR.text(), r.MRR.interval(),
 		figure(float64(r.Chance)), strconv.FormatFloat(float64(r.Candidates), 'g', 4, 64),
-		words.Percent(float64(r.H1.Value)), r.H1.percent())
+		words.Percent(float64(r.H1.Value)), r.H1.percent())}
 	for _, x := range []struct {
 		k int
 		h Estimate
 	}{{5, r.H5}, {10, r.H10}} {
 		if float64(r.Candidates) > float64(x.k) { // else all are
-			out += fmt.Sprintf(", among %d %s (%s)", x.k, words.Percent(float64(x.h.Value)), x.h.percent())
+			out = append(out, fmt.Sprintf("among %d %s (%s)", x.k, words.Percent(float64(x.h.Value)), x.h.percent()))
 		}
 	}
-	return out
+	return strings.Join(out, ", ")
 }
 
 // sentence says how well the element is read off.

@@ -421,9 +421,9 @@ func figure(x float64) string {
 	return words.Minus(fmt.Sprintf("%.3f", x))
 }
 
-// largest are the n transformations that take features furthest, the furthest first.
-func (m *Model) largest(n int) []Transformation {
+// largest are the transformations that take features furthest, as many as a table shows, the furthest first.
+func (m *Model) largest() []Transformation {
 	all := slices.Clone(m.Transformations)
 	slices.SortStableFunc(all, func(a, b Transformation) int { return cmp.Compare(b.Ratio.Value, a.Ratio.Value) })
-	return all[:min(n, len(all))]
+	return all[:min(mostRows, len(all))]
 }

@@ -54,21 +54,12 @@ func Take(s *Subject) (*Model, error) {
 	sides := map[split.Side]*embedding.Orbits{}
 	for _, side := range split.Sides() {
 		sides[side] = s.orbits(side)
-		err := sides[side].Check()
-		nf, ok := errors.AsType[*embedding.NotFiniteError](err)
-		if err != nil && !ok {
+		why, err := s.check(side, sides[side])
+		if err != nil {
 			return nil, fmt.Errorf("side %s: %w", side, err)
 		}
-		where := ""
-		if ok {
-			where = group.Title(s.Group, s.Elements[nf.Element])
-		} else {
-			nf, where = s.beside(side)
-		}
-		if nf != nil {
-			t.out.State = NotFinite
-			t.out.Why = fmt.Sprintf("feature %d of %s is %g at sample %s, %s", nf.Component, s.Value, nf.Value,
-				s.Sides[side].Names[nf.Sample], where)
+		if why != "" {
+			t.out.State, t.out.Why = NotFinite, why
 			t.out.conclude()
 			return t.out, nil
 		}
@@ -81,11 +72,17 @@ func Take(s *Subject) (*Model, error) {
 	return t.out, nil
 }
 
-// beside finds a feature that is not finite among those that are asked beside the elements, and says where; nil for
-// none.
-func (s *Subject) beside(side split.Side) (nf *embedding.NotFiniteError, where string) {
+// check says which feature of a side is not finite, and where; "" for none. The error is for all else.
+func (s *Subject) check(side split.Side, o *embedding.Orbits) (why string, err error) {
+	err = o.Check()
+	if nf, ok := errors.AsType[*embedding.NotFiniteError](err); ok {
+		return s.notFinite(side, nf, group.Title(s.Group, s.Elements[nf.Element])), nil
+	}
+	if err != nil {
+		return "", err
+	}
 	x := s.Sides[side]
-	for _, more := range []struct {
+	for _, more := range []struct { // what is asked beside the elements
 		at       []*mat.Dense
 		elements []group.Element
 		how      string
@@ -96,11 +93,17 @@ func (s *Subject) beside(side split.Side) (nf *embedding.NotFiniteError, where s
 			}
 			o := &embedding.Orbits{Object: numbered(x.Objects), At: []*mat.Dense{at}}
 			if nf, ok := errors.AsType[*embedding.NotFiniteError](o.Check()); ok {
-				return nf, group.Title(s.Group, more.elements[k]) + more.how
+				return s.notFinite(side, nf, group.Title(s.Group, more.elements[k])+more.how), nil
 			}
 		}
 	}
-	return nil, ""
+	return "", nil
+}
+
+// notFinite is a feature in words.
+func (s *Subject) notFinite(side split.Side, nf *embedding.NotFiniteError, where string) string {
+	return fmt.Sprintf("feature %d of %s is %g at sample %s, %s", nf.Component, s.Value, nf.Value,
+		s.Sides[side].Names[nf.Sample], where)
 }
 
 // taker is one look at the features of a model.
