@@ -1340,11 +1340,17 @@ func (x *aligner) agree(cl *units.Class) (bool, error) {
 	changed := 0
 	for b := range cl.Blocks {
 		at := b * n
-		for i, j := range assign(n, func(i, j int) float64 { return gain[at+i][j] }) {
-			to = append(to, int32(j))
+		best := identity(&units.Class{Units: n, Blocks: 1})
+		if of := gain[at : at+n]; !settled(of) {
+			for i, j := range assign(n, func(i, j int) float64 { return of[i][j] }) {
+				best[i] = int32(j)
+			}
+		}
+		for i, j := range best {
+			to = append(to, j)
 			was, is = was+gain[at+i][i], is+gain[at+i][j]
 			size += math.Abs(gain[at+i][i])
-			if i != j {
+			if i != int(j) {
 				changed++
 			}
 		}
@@ -1353,4 +1359,18 @@ func (x *aligner) agree(cl *units.Class) (bool, error) {
 		return false, nil
 	}
 	return true, x.move(cl, to)
+}
+
+// settled tells whether no order is better than that in which units are: where none gains more with another than the
+// mean of what both have, halves of those bound what any order gains. So it is of a twin whose units are in their
+// places, which need not be searched for the best order.
+func settled(gain [][]float64) bool {
+	for i, row := range gain {
+		for j, v := range row {
+			if !(v <= (row[i]+gain[j][j])/2) {
+				return false
+			}
+		}
+	}
+	return true
 }

@@ -2,6 +2,7 @@ package weights
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -65,6 +66,43 @@ func TestAssignFindsAPlantedOrder(t *testing.T) {
 	for i, j := range to {
 		if j != (i*37+11)%n {
 			t.Fatalf("row %d has column %d", i, j)
+		}
+	}
+}
+
+// Where units are settled no order is better; products of a list with itself are, and those with one in another order
+// are not.
+func TestNoBetterOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	const n = 7
+	for range 200 {
+		a := make([][]float64, n)
+		gain := make([][]float64, n)
+		for i := range a {
+			for range 3 {
+				a[i] = append(a[i], r.NormFloat64())
+			}
+		}
+		swapped := r.IntN(2) == 0
+		for i := range gain {
+			for j := range n {
+				k := j
+				if swapped && j < 2 {
+					k = 1 - j
+				}
+				gain[i] = append(gain[i], product(a[i], a[k]))
+			}
+		}
+		if got := settled(gain); got == swapped {
+			t.Fatalf("swapped %v, settled %v", swapped, got)
+		} else if got {
+			was, is := 0.0, 0.0
+			for i, j := range assign(n, func(i, j int) float64 { return gain[i][j] }) {
+				was, is = was+gain[i][i], is+gain[i][j]
+			}
+			if is > was+1e-9 {
+				t.Fatalf("%v settled, and %v is better", was, is)
+			}
 		}
 	}
 }
