@@ -74,8 +74,14 @@ const (
 	ClueNormalisation ClueName = "normalisation" // the layer that injects it is a normalisation; Location
 	// CluePooling: the layer that injects it is a pooling or strided layer; Location.
 	CluePooling     ClueName = "pooling"
-	ClueConvolution ClueName = "convolution"  // the layer that injects it is a convolution; Location
-	ClueDense       ClueName = "dense"        // the layer that injects it is a dense layer; Location
+	ClueConvolution ClueName = "convolution" // the layer that injects it is a convolution; Location
+	ClueDense       ClueName = "dense"       // the layer that injects it is a dense layer; Location
+	// ClueCoupling: the layer that injects it couples a product of irreps; Location.
+	ClueCoupling ClueName = "coupling"
+	// ClueSphere: the layer that injects it reads harmonics off a product that was taken on the sphere; Location.
+	ClueSphere ClueName = "sphere"
+	// ClueParities: one layer of a network of irreps breaks under mirrors and not under rotations; Location.
+	ClueParities    ClueName = "parities"
 	ClueOutputLayer ClueName = "output-layer" // all layers hold but the output does not move as declared
 	// ClueChannel: one or few output channels carry the error; Location names them.
 	ClueChannel    ClueName = "channel"

@@ -39,6 +39,7 @@ func Rules() []Rule {
 			Needs: []audit.ClueName{audit.ClueHandedness},
 			Weigh: []Weight{
 				{audit.ClueHandedness, sure, -sure},
+				{audit.ClueParities, -sure, 0}, // which says where
 				{audit.ClueBatchCompany, -strong, 0},
 				{audit.ClueBatchPosition, -strong, 0},
 				{audit.ClueRepeats, -strong, 0},
@@ -494,6 +495,9 @@ func Rules() []Rule {
 				audit.ClueDense,
 			},
 			Weigh: []Weight{
+				{audit.ClueCoupling, -sure, 0},
+				{audit.ClueSphere, -sure, 0},
+				{audit.ClueParities, -strong, 0},
 				{audit.ClueOddLayer, -weak, 0},
 				{audit.ClueGeneric, -some, 0},
 				{audit.ClueSingleLayer, some, -weak},
@@ -571,6 +575,9 @@ func Rules() []Rule {
 			Needs: []audit.ClueName{audit.ClueOddLayer, audit.ClueSingleLayer},
 			Weigh: []Weight{
 				{audit.ClueOddLayer, sure, 0},
+				{audit.ClueCoupling, -sure, 0}, // of which more is known
+				{audit.ClueSphere, -sure, 0},
+				{audit.ClueParities, -sure, 0},
 				{audit.ClueOneElement, -strong, 0},
 				{audit.ClueNarrowPeak, -some, 0},
 				{audit.ClueConvention, -sure, 0},
@@ -596,6 +603,45 @@ func Rules() []Rule {
 			Verify: "nothing is injected at that layer",
 		},
 		{
+			ID: "coupling", Cause: "the coefficients of a product of irreps are wrong: a sign, an order of " +
+				"components, or a path",
+			Needs: []audit.ClueName{audit.ClueCoupling},
+			Weigh: []Weight{
+				{audit.ClueCoupling, sure + strong, 0},
+				{audit.ClueSingleLayer, weak, -weak},
+				{audit.ClueIrreps, -some, 0},
+			},
+			Fix: "hold the stored numbers of that layer against the Clebsch-Gordan coefficients of the irreps that " +
+				"it reads, in the order of components that the other layers have",
+			Verify: "nothing is injected at that layer",
+		},
+		{
+			ID: "sphere", Cause: "the grid of the sphere is too coarse, or its weights are wrong, for the " +
+				"product that is taken on it",
+			Needs: []audit.ClueName{audit.ClueSphere},
+			Weigh: []Weight{
+				{audit.ClueSphere, sure + strong, 0},
+				{audit.ClueSingleLayer, weak, -weak},
+			},
+			Fix: "take more directions: a product of degrees a and b has degree a+b, and the grid must integrate " +
+				"that times the highest harmonic that is read off",
+			Verify: "nothing is injected at the way back from the sphere",
+		},
+		{
+			ID: "parities", Cause: "values that are even and odd under mirrors come together in one layer",
+			Needs: []audit.ClueName{audit.ClueParities},
+			Weigh: []Weight{
+				{audit.ClueParities, sure + strong, 0},
+				{audit.ClueSingleLayer, weak, -weak},
+				{audit.ClueConvention, -some, 0},
+				{audit.ClueIrreps, -sure, 0},
+				{audit.ClueOutputLayer, -strong, 0},
+			},
+			Fix: "keep parities apart at that layer: the product of two odd values is even, and an odd function such " +
+				"as tanh keeps a pseudoscalar odd; or claim the turns alone, SO(3) or SE(3)",
+			Verify: "nothing is injected at that layer; or the claim of the turns alone passes",
+		},
+		{
 			ID: "order", Cause: "the order of the elements matters: a pooling or a position that is not symmetric",
 			Needs: []audit.ClueName{audit.ClueOrder},
 			Weigh: []Weight{
@@ -612,6 +658,8 @@ func Rules() []Rule {
 			Needs: []audit.ClueName{audit.ClueDirection},
 			Weigh: []Weight{
 				{audit.ClueDirection, sure + some, -strong},
+				{audit.ClueCoupling, -sure, 0}, // a wrong coefficient leaves an axis, too
+				{audit.ClueSphere, -sure, 0},
 				{audit.ClueConvention, -weak, 0},
 				{audit.ClueHandedness, -weak, 0},
 			},

@@ -354,12 +354,12 @@ func (l *look) class(w Row) (clue audit.ClueName, what string, remedies []string
 		return audit.ClueNormalisation, "a normalisation",
 			[]string{"share scale, offset and statistics among all channels and places that the group exchanges"}
 	case products[w.Op] && l.couples(n) != "":
-		return audit.ClueDense, "the coupling of a product of irreps, " + l.couples(n), []string{
+		return audit.ClueCoupling, "the coupling of a product of irreps, " + l.couples(n), []string{
 			"hold its stored numbers against the Clebsch-Gordan coefficients of these irreps, in the order of " +
 				"components that the other layers have: a sign, an order or a path is wrong",
 		}
 	case products[w.Op] && l.leavesSphere(n):
-		return audit.ClueDense, "the way back from a product on the sphere", []string{
+		return audit.ClueSphere, "the way back from a product on the sphere", []string{
 			"take more directions, or other weights: a product of degrees a and b has degree a+b, and the harmonics " +
 				"that are read off must be told apart from all of that",
 		}
@@ -633,6 +633,10 @@ func (l *look) clues(r *Result) {
 	if name != "" {
 		give(name, true, strength*math.Min(1, math.Max(0.2, math.Abs(w.Share.Value))), start.Name,
 			fmt.Sprintf("%s, which breaks, is %s", start.Name, what), ev...)
+	}
+	if w := r.Rows[r.First]; r.Typed && single && most == r.First && l.mirrored(w) != "" {
+		give(audit.ClueParities, true, strength, start.Name, fmt.Sprintf("%s breaks under mirrors and holds under "+
+			"rotations: what is even under the inversion and what is odd came together", start.Name), ev...)
 	}
 	if r.First == len(r.Rows)-1 && r.Rows[r.First].Index == l.layers[len(l.layers)-1].Index &&
 		lost(r.Rows[:r.First], w) < 0 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/layers"
 	"nero/audit/check/sweep"
@@ -136,7 +137,10 @@ func TestCoefficientsFirst(t *testing.T) {
 			continue
 		}
 		if len(found.Findings) != 1 || found.Findings[0].Location != c.at || !strings.Contains(
-			found.Findings[0].Message, "the coupling of a product of irreps, 1x1o to 1x2e by 1x1o") {
+			found.Findings[0].Message, "the coupling of a product of irreps, 1x1o to 1x2e by 1x1o") ||
+			!slices.ContainsFunc(found.Clues, func(u audit.Clue) bool {
+				return u.Name == audit.ClueCoupling && u.Holds && u.Location == c.at
+			}) {
 			show(t, r)
 			t.Errorf("%s: findings %+v", c.kind, found.Findings)
 		}
