@@ -124,6 +124,7 @@ test('documents are those of the file', async () => {
   assert.equal((await c.samples('r')).ids[5], '</script>');
   assert.equal((await c.audit('x')).audit.id, 'x');
   await rejects(c.audit('y'), 'not-in-file');
+  for (const p of [c.audit('y'), c.sheet('y')]) await assert.rejects(p, (e: unknown) => e instanceof Failure && e.remedy.includes('name the folder of this, too') && !e.remedy.includes('budget'));
   await rejects(c.run('other'), 'unknown');
   await rejects(c.startJob('r'), 'report');
   await rejects(c.probe('r', 0, [0], [0], 1), 'not-in-file');

@@ -74,6 +74,10 @@ const maxRatio = 1032;
 
 const damaged = (text: string): Failure => new Failure(200, 'damaged', `The report is damaged: ${text}.`, 'Copy the file again from where it came, or write it again with nero report.');
 
+/** What helps where a run has something that is not in its report, and where a report is asked for what lies elsewhere. */
+const larger = 'nero serve shows the whole run; a report with a larger budget holds more.';
+const elsewhere = 'A report holds what lay in the folders that it was written of, and beside them: write it again and name the folder of this, too, or open that with nero serve.';
+
 const isRecord = (x: unknown): x is Record<string, unknown> => typeof x === 'object' && x !== null && !Array.isArray(x);
 const isSize = (x: unknown): x is number => Number.isSafeInteger(x) && (x as number) >= 0;
 const text = (x: unknown): string => (typeof x === 'string' ? x : '');
@@ -356,8 +360,8 @@ export class ReportSource implements Source {
     const method = ask.method ?? 'GET';
     const [kind, id, what, item, last] = parts;
     if (method === 'GET' && kind === 'runs' && parts.length === 1) return { doc: await this.json('runs') };
-    if (method === 'GET' && kind === 'audits' && parts.length === 2) return { doc: await this.json(`audits/${id}`, 'this audit') };
-    if (method === 'GET' && kind === 'sheets' && parts.length === 2) return { doc: await this.json(`sheets/${id}`, 'this page') };
+    if (method === 'GET' && kind === 'audits' && parts.length === 2) return { doc: await this.json(`audits/${id}`, 'this audit', elsewhere) };
+    if (method === 'GET' && kind === 'sheets' && parts.length === 2) return { doc: await this.json(`sheets/${id}`, 'this page', elsewhere) };
     if (kind === 'runs' && id !== undefined && id !== this.directory.run) throw new Failure(404, 'unknown', `The run ${id} is not in this file, which holds ${this.directory.run}.`, 'Ask whoever made the report, or use nero serve.');
     if (kind === 'runs' && parts.length === 2 && method === 'GET') return { doc: await this.run() };
     if (kind === 'runs' && parts.length === 3) {
@@ -384,17 +388,17 @@ export class ReportSource implements Source {
     throw new Failure(501, 'report', 'A report holds what was recorded: it asks no model, starts no work and makes no tables of its own.', 'Open the run with nero serve.');
   }
 
-  private missing(what: string): Failure {
-    return new Failure(404, 'not-in-file', `This file does not hold ${what}.`, 'nero serve shows the whole run; a report with a larger budget holds more.');
+  private missing(what: string, remedy = larger): Failure {
+    return new Failure(404, 'not-in-file', `This file does not hold ${what}.`, remedy);
   }
 
   private has(name: string): boolean {
     return this.blocks.has(name);
   }
 
-  private entry(name: string, form: Entry['form'], what = name): Entry {
+  private entry(name: string, form: Entry['form'], what = name, remedy = larger): Entry {
     const b = this.blocks.get(name);
-    if (!b) throw this.missing(what);
+    if (!b) throw this.missing(what, remedy);
     if (b.entry.form !== form) throw damaged(`block ${name} is ${b.entry.form}, expected ${form}`);
     return b.entry;
   }
@@ -424,8 +428,8 @@ export class ReportSource implements Source {
     return now;
   }
 
-  private async json<T>(name: string, what = name): Promise<T> {
-    this.entry(name, 'json', what);
+  private async json<T>(name: string, what = name, remedy = larger): Promise<T> {
+    this.entry(name, 'json', what, remedy);
     try {
       return JSON.parse(new TextDecoder().decode(await this.bytes(name))) as T;
     } catch (e) {
