@@ -11,7 +11,7 @@ from typing import Any, Dict, List
 
 import nero
 
-from tests.test_audit import DIGITS, live
+from tests.test_audit import DIGITS, EXACT, digits, live
 
 META = {
     "name": "texts",
@@ -86,6 +86,8 @@ class Repeated(unittest.TestCase):
         self.assertIn("FAIL", repr(r))
         with self.assertRaisesRegex(TypeError, "repeat.passed"):
             bool(r)
+        spaced = nero.repeat(url, views=views, times=2, limit=3, normalise="trim", only="texts")
+        self.assertEqual(spaced.models[0].agreement and spaced.models[0].agreement.value, 1)
         seeded = nero.repeat(url, views=views, seeds=[5, 6], limit=3, reference="again", seed=4)
         self.assertEqual({s for s in Assistant.seeds if s is not None}, {5, 6})
         self.assertEqual((seeded.data["times"], seeded.data["reference"], seeded.data["seed"]), (2, "again", 4))
@@ -101,6 +103,25 @@ class Repeated(unittest.TestCase):
         self.assertEqual((first.models[0].contract, first.data["models"][0]["contract"]["stream"]["n"]), ("broken", 6))
         again = nero.repeat(study, times=2, after=self.dir / "first/repeat.json").data["models"][0]["contract"]["stream"]
         self.assertEqual((again["n"], again["known"]), (6, 6))  # the same objects are no new evidence
+
+    def test_contract_without_study(self) -> None:
+        """A contract needs no study, and so does what goes on with it."""
+        url, views = self.served(), self.views(6)
+        said: "List[Any]" = [(0.5, 0.05), "0.5:0.05", {"error": 0.5, "rate": 0.05}]
+        for contract in said:
+            first = nero.repeat(url, views=views, times=2, normalise="trim", contract=contract, out=self.dir / "first")
+            self.assertEqual((first.models[0].contract, first.data["models"][0]["contract"]["stream"]["n"]), ("broken", 6))
+        again = nero.repeat(url, views=views, times=2, normalise="trim", contract=(0.5, 0.05), after=self.dir / "first/repeat.json")
+        self.assertEqual(again.data["models"][0]["contract"]["stream"]["known"], 6)
+        for wrong, what in (({"error": 0.5}, "has error and rate"), ({"error": 0.5, "rate": 0.1, "p": 1}, "has error and rate")):
+            with self.assertRaisesRegex(TypeError, what):
+                nero.repeat(url, views=views, contract=wrong)
+        with self.assertRaisesRegex(nero.NeroError, "contract"):
+            nero.repeat(url, views=views, contract="0.5")
+
+    def test_arrays(self) -> None:
+        r = nero.repeat(EXACT, digits(12), "C4", times=2)
+        self.assertEqual((r.models[0].model, len(r.models[0].views), r.models[0].outcomes), ("digits-c4", 3, {"answered": 96}))
 
     def test_elements(self) -> None:
         r = nero.repeat(DIGITS / "demo.yaml", group="C4", times=1, limit=30, only=["original"])

@@ -1,14 +1,14 @@
 """Models asked the same again: what the program wrote, read. No number is computed here."""
 
 import json
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Mapping, Optional, Sequence, Tuple
 
 from nero._audit import Interval
-from nero._program import start
-from nero._study import PathLike, Progress, Providers, on
+from nero._guards import is_block
+from nero._study import PathLike, Progress, Providers
+from nero._subject import several, subject
 from nero._temporary import Temporary
 
 __all__ = ["Repeat", "RepeatModel", "RepeatView", "repeat"]
@@ -85,22 +85,25 @@ class Repeat:
 
 
 def repeat(
-    study: PathLike,
+    study: Any,
+    data: Any = None,
+    group: "str | Mapping[str, Any] | None" = None,
     *,
+    labels: Any = None,
     views: Optional[PathLike] = None,
-    data: Optional[PathLike] = None,
-    group: Optional[str] = None,
     times: Optional[int] = None,
-    normalise: Sequence[str] = (),
+    normalise: "str | Sequence[str]" = (),
     reference: Optional[str] = None,
     excess: Optional[float] = None,
     seeds: Sequence[int] = (),
     bust: Optional[str] = None,
-    only: Sequence[str] = (),
+    only: "str | Sequence[str]" = (),
+    contract: "str | Sequence[float] | Mapping[str, float] | None" = None,
     limit: Optional[int] = None,
     seed: Optional[int] = None,
     after: Optional[PathLike] = None,
     out: Optional[PathLike] = None,
+    export: "str | bool" = "auto",
     engine: str = "auto",
     provider: Providers = None,
     workers: Optional[int] = None,
@@ -111,17 +114,17 @@ def repeat(
     >>> nero.repeat("http://127.0.0.1:8080/assistant", views="views.csv", normalise=["trim", "case"]).passed  # doctest: +SKIP
     >>> nero.repeat("study.yaml", times=10).models[0].consistent_errors  # doctest: +SKIP
 
-    study is a file, a model, or the address of an endpoint. views lists what belongs together; with data and group the elements of the group are the views.
+    study is a file, a model, or the address of an endpoint; with data it may be any model that nero.audit takes. views lists what belongs together; with data
+    and group the elements of the group are the views. contract is what must hold of inputs like these: (0.5, 0.05) says that answers to at most 5 % of them
+    may be off by more than 0.5, (0.5, 0.05, 0.99) so with confidence 0.99.
     normalise are the rules that make texts equal which mean the same: trim, case, json, match=REGEXP, number. With out the report is kept there in every
     form, and after="out/repeat.json" goes on with its contract.
     """
     kept = Temporary()
     to = kept.path / "repeat" if out is None else Path(out)
-    args = ["repeat", os.fspath(study), "-f", "json", "-o", str(to)]
+    args = ["-f", "json", "-o", str(to)]
     said = {
         "views": views,
-        "data": data,
-        "group": group,
         "times": times,
         "reference": reference,
         "excess": excess,
@@ -130,19 +133,31 @@ def repeat(
         "limit": limit,
         "seed": seed,
         "after": after,
-        "workers": workers,
+        "contract": _contract(contract),
     }
     for name, value in said.items():
         if value is not None:
             args += [f"--{name}", repr(value) if isinstance(value, float) else str(value)]
-    for rule in normalise:
+    for rule in several(normalise):
         args += ["--normalise", rule]
-    for model in only:
+    for model in several(only):
         args += ["--only", model]
-    start([*args, "--engine", engine, *on(provider)], progress=progress).check()
+    subject(study, data, group, labels, export).ask("repeat", args, engine, provider, workers, progress)
     text, page = ((to / f"repeat.{end}").read_text(encoding="utf-8") for end in ("txt", "html"))
     found: Mapping[str, Any] = json.loads((to / "repeat.json").read_text(encoding="utf-8"))
     return Repeat(found["sentence"], found["verdict"], tuple(_model(m) for m in found["models"]), text, page, found)
+
+
+def _contract(said: "str | Sequence[float] | Mapping[str, float] | None") -> Optional[str]:
+    """A contract in the words of the command line."""
+    if said is None or isinstance(said, str):
+        return said
+    if is_block(said):
+        keys = ("error", "rate", "confidence")
+        if not {"error", "rate"} <= set(said) <= set(keys):
+            raise TypeError(f"contract has the keys {sorted(said)}; it has error and rate, and maybe confidence")
+        said = [said[k] for k in keys if k in said]
+    return ":".join(repr(float(x)) for x in said)
 
 
 def _model(m: Mapping[str, Any]) -> RepeatModel:

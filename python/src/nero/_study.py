@@ -159,6 +159,22 @@ class Study:
         self._check(ended)
         return Run.read(out, self, ended.out)
 
+    def ask(
+        self,
+        command: str,
+        args: Sequence[str] = (),
+        *,
+        engine: str = "auto",
+        provider: Providers = None,
+        workers: Optional[int] = None,
+        allow_program: bool = False,
+        progress: Progress = True,
+    ) -> Ended:
+        """Asks a command of the program about it, with the functions of this process at hand."""
+        ended = self._start(command, list(args), engine, provider, workers, allow_program, progress)
+        self._check(ended)
+        return ended
+
     def _check(self, ended: Ended) -> None:
         """Raises what the program refused; of a file that was exported here it is said that there is another way."""
         place = re.fullmatch(r"models\[(\d+)\]\.(onnx|witness)", ended.field)

@@ -8,6 +8,7 @@ from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
 from nero._program import start
 from nero._study import PathLike, Progress, Providers, on
+from nero._subject import several
 from nero._temporary import Temporary
 
 __all__ = ["WatchSeries", "Watch", "watch"]
@@ -75,7 +76,7 @@ def watch(
     folder: PathLike,
     *,
     by: Optional[str] = None,
-    metrics: Sequence[str] = (),
+    metrics: "str | Sequence[str]" = (),
     reference: str = "first",
     alarm: Optional[float] = None,
     allow_regression: float = 0.1,
@@ -107,7 +108,7 @@ def watch(
     for name, value in said.items():
         if value is not None:
             args += [f"--{name}", repr(value) if isinstance(value, float) else str(value)]
-    for name in metrics:
+    for name in several(metrics):
         args += ["--metric", name]
     args += ["--new-inputs"] if new_inputs else []
     args += ["--allow-program"] if allow_program else []

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Mapping, Optional, Sequence, Tuple
 
+from nero._guards import is_path
 from nero._program import start
 from nero._study import PathLike, Progress, Providers, on
 from nero._temporary import Temporary
@@ -36,12 +37,17 @@ class Weights:
     #: same file, same up to symmetries, same function, other weights, not told apart, or different; "" of one model.
     verdict: str
     #: Whether all that the graph promises holds, or the two compute the same.
-    good: bool
+    passed: bool
     symmetries: Tuple[WeightSymmetry, ...]
     #: The file with the model in canonical form, where it was asked for and the answers stay.
     canonical: Optional[Path]
     text: str = field(repr=False)
     data: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def good(self) -> bool:
+        """The same as passed, by its earlier name."""
+        return self.passed
 
     def __str__(self) -> str:
         return self.text
@@ -72,6 +78,12 @@ def weights(
     Answers are compared at samples of the study, else at noise from the seed; shape is that of the first input, where the file leaves axes free.
     canonical names a file that is written: the model in the form in which no choice is left.
     """
+    for m in [model] if other is None else [model, other]:
+        if not is_path(m):
+            raise TypeError(
+                f"{type(m).__name__} is no path, and weights are read from ONNX files: write one with torch.onnx.export, or with "
+                f'nero.study(model, data, export=True, out="folder"), which makes folder/{type(m).__name__}.onnx, and give that'
+            )
     args = ["weights", os.fspath(model)] + ([] if other is None else [os.fspath(other)])
     for name, value in {"study": study, "probes": probes, "seed": seed, "workers": workers}.items():
         if value is not None:
