@@ -13,7 +13,10 @@ func TestSupply(t *testing.T) {
 		want          string
 	}{
 		{"nobody counted", Supply{}, 60, 0, 72, "audit 72 inputs (--audit-samples 72), which would decide"},
-		{"enough", Supply{Study: 300, Data: 300}, 60, 0, 72, "audit 72 inputs (--audit-samples 72), which would decide"},
+		{
+			"enough", Supply{Study: 300, Data: 300}, 60, 0, 72,
+			"audit 72 inputs (--audit-samples 72), which would decide",
+		},
 		{
 			"limited", Supply{Study: 60, Data: 300}, 60, 0, 72,
 			"audit 72 inputs (--limit 72 --audit-samples 72), which would decide",

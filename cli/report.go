@@ -58,8 +58,8 @@ as the audit itself wrote in that format.`,
 			}
 			if len(args) == 1 && strings.EqualFold(filepath.Ext(args[0]), ".json") {
 				return fmt.Errorf("%s is a file; a run is a folder, and an audit needs --format, such as --format "+
-					"markdown; what other commands found is shown by nero serve %s, and the command that found it writes its page "+
-					"with -f html", args[0], args[0])
+					"markdown; what other commands found is shown by nero serve %s, and the command that found it "+
+					"writes its page with -f html", args[0], args[0])
 			}
 			page := strings.EqualFold(filepath.Ext(out), ".html") || strings.EqualFold(filepath.Ext(out), ".htm")
 			if page {

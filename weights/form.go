@@ -134,7 +134,8 @@ func (r *Report) how() sheet.Part {
 	return sheet.Part{Title: "How it is judged", Text: []string{fmt.Sprintf(
 		"%s, %s, seed %d%s. Scales are powers of two, which round nothing. A move holds where no answer moves by more "+
 			"than %g of its scale, which is how far the answers to the probes are from their mean. A scale before a "+
-			"normaliser is exact up to epsilon where the error stays as the scale grows, and grows with its square as it falls.",
+			"normaliser is exact up to epsilon where the error stays as the scale grows, and grows with its square as "+
+			"it falls.",
 		words.Plural(r.Probes, "probe", "probes"), r.From, r.Seed, by, mostError,
 	)}}
 }

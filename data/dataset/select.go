@@ -43,9 +43,9 @@ func Select(labels []int, n, limit int, balance bool, seed uint64) ([]int, error
 	return chosen, nil
 }
 
-// Even chooses exactly limit samples of the classes that occur: as many of each as Select takes with balance, and of the
-// first classes one more where limit is no multiple of their number. It begins with what Select takes, and a choice with
-// a smaller limit is its beginning.
+// Even chooses exactly limit samples of the classes that occur: as many of each as Select takes with balance, and of
+// the first classes one more where limit is no multiple of their number. It begins with what Select takes, and a choice
+// with a smaller limit is its beginning.
 func Even(labels []int, limit int, seed uint64) ([]int, error) {
 	if limit <= 0 {
 		return nil, fmt.Errorf("limit is %d, want a positive number", limit)
