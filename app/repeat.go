@@ -156,7 +156,7 @@ func (a *App) Repeat(ctx context.Context, s *job.Study, o RepeatOptions) (*Repea
 		return nil, err
 	}
 	if o.Out == "" {
-		return a.interviewed(ctx, s, w, how, o, nil)
+		return a.interviewed(ctx, w, how, o, nil)
 	}
 	var r *RepeatResult
 	err = fillFolder(o.Out, ours(), nil, func() error {
@@ -168,7 +168,7 @@ func (a *App) Repeat(ctx context.Context, s *job.Study, o RepeatOptions) (*Repea
 		if n := kept.Len(); n > 0 {
 			a.notef("%s are there from before, and are not asked again", words.Plural(n, "answer", "answers"))
 		}
-		if r, err = a.interviewed(ctx, s, w, how, o, kept); err != nil {
+		if r, err = a.interviewed(ctx, w, how, o, kept); err != nil {
 			if ctx.Err() != nil {
 				a.notef("what was answered is kept in %s, and the same command goes on there", o.Out)
 			}
@@ -229,12 +229,12 @@ func (w *interview) digest(s *job.Study, how repeat.Options) string {
 }
 
 // interviewed asks all models and judges their answers.
-func (a *App) interviewed(ctx context.Context, s *job.Study, w *interview, how repeat.Options, o RepeatOptions,
+func (a *App) interviewed(ctx context.Context, w *interview, how repeat.Options, o RepeatOptions,
 	kept *repeat.Notebook,
 ) (*RepeatResult, error) {
 	var models []*repeat.Model
 	for _, m := range w.models {
-		found, err := a.repeatModel(ctx, s, m, w, how, o, kept)
+		found, err := a.repeatModel(ctx, m, w, how, o, kept)
 		if err != nil {
 			return nil, err
 		}
@@ -306,7 +306,7 @@ func readRepeat(name string) (*repeat.Report, error) {
 }
 
 // repeatModel asks one model and judges its answers.
-func (a *App) repeatModel(ctx context.Context, s *job.Study, m *witness, w *interview, how repeat.Options,
+func (a *App) repeatModel(ctx context.Context, m *witness, w *interview, how repeat.Options,
 	o RepeatOptions, kept *repeat.Notebook,
 ) (*repeat.Model, error) {
 	step := begin(a.tell, TaskRepeat, m.name, "questions")

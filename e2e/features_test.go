@@ -66,7 +66,9 @@ func TestOtherFeatures(t *testing.T) {
 		}
 	}
 	step := func(x float64) *encoder.Step { return &encoder.Step{Ratio: at95(x, 0.05), Worst: "7", WorstRatio: 0.9} }
-	mrr := encoder.Retrieval{N: 20, MRR: at95(0.9, 0.05), H1: 0.8, H5: 1, H10: 1, Candidates: 4, Chance: 0.52}
+	mrr := encoder.Retrieval{
+		N: 20, MRR: at95(0.9, 0.05), H1: at95(0.8, 0.1), H5: at95(1, 0), H10: at95(1, 0), Candidates: 4, Chance: 0.52,
+	}
 	r := &encoder.Report{
 		Format: encoder.FormatNumber, Seed: 7, Confidence: 0.95, Group: "SE(2)", Measure: "of all elements",
 		Elements: []string{"0°", "90°"}, Models: []*encoder.Model{{

@@ -76,7 +76,7 @@ var (
 	version = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:v|version|release|rev)[-_. ]?(\d+(?:\.\d+)*)`)
 	epoch   = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:epoch|step|iter|iteration|ckpt|checkpoint)[-_=. ]?(\d+)`)
 	number  = regexp.MustCompile(`(?:^|[-_./ ])(\d+(?:\.\d+)*)(?:$|[-_./ ])`)
-	// plain is a name that is a number and nothing else
+	// plain is a name that is a number and nothing else.
 	plain = regexp.MustCompile(`^\d+(?:\.\d+)*$`)
 )
 
@@ -131,8 +131,10 @@ func (b *By) notes(in []*Release) []string {
 	}
 	if n, such := guessed(in); n > 0 {
 		out = append(out, fmt.Sprintf("No name of %s says %s: %s by the number in a name, such as %s in %q.",
-			words.Plural(n, "release", "releases"), b.Name, map[bool]string{true: "it stands",
-				false: "they stand"}[n == 1],
+			words.Plural(n, "release", "releases"), b.Name, map[bool]string{
+				true:  "it stands",
+				false: "they stand",
+			}[n == 1],
 			such.label, such.guessed))
 	}
 	files := map[string]bool{}

@@ -389,8 +389,9 @@ func (x *aligner) compare(ctx context.Context, r *Report, first, second *answers
 	}
 	if x.out.Numbers {
 		if f := x.out.Function; f.Bad != "" || !(float64(f.Error) <= mostError) {
-			return incomparable(r.Models[0].Name, r.Models[1].Name, "the stored weights are the same, and the answers are not "+
-				"(%s of their scale apart): the versions of their operators, functions, or what branches read differ",
+			return incomparable(r.Models[0].Name, r.Models[1].Name,
+				"the stored weights are the same, and the answers are not (%s of their scale apart): the versions of "+
+					"their operators, functions, or what branches read differ",
 				f.text())
 		}
 		x.out.Canonical, x.out.Moved = true, Apart{Equal: true}

@@ -537,8 +537,8 @@ func TestOtherArchitectures(t *testing.T) {
 	}
 }
 
-// Models whose stored weights are the same may be others all the same: here the version of the operators is another one,
-// before which Softmax looks at all axes from the first on.
+// Models whose stored weights are the same may be others all the same: here the version of the operators is another
+// one, before which Softmax looks at all axes from the first on.
 func TestSameWeightsOfOtherModels(t *testing.T) {
 	of := func(opset int64) *onnx.Model {
 		net := unitstest.New(1)
@@ -566,8 +566,8 @@ func TestSameWeightsOfOtherModels(t *testing.T) {
 	}
 }
 
-// What a file hides in its functions and branches is seen, whatever the answers say: a number that a branch reads, and a
-// function. A note on a function is none of its matter.
+// What a file hides in its functions and branches is seen, whatever the answers say: a number that a branch reads, and
+// a function. A note on a function is none of its matter.
 func TestUnseen(t *testing.T) {
 	of := func(inside, alpha float32, note string) *onnx.Model {
 		net := unitstest.New(1)

@@ -70,8 +70,8 @@ func (x *beside) open(name string) (*os.File, error) {
 	}
 	path := filepath.FromSlash(name)
 	if !filepath.IsLocal(path) {
-		return nil, errors.New("that is outside of the folder of the model, where nothing is read from; move the file " +
-			"into the folder and " + oneFile)
+		return nil, errors.New("that is outside of the folder of the model, where nothing is read from; move the " +
+			"file into the folder and " + oneFile)
 	}
 	switch st, err := x.root.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):

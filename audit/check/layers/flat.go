@@ -14,9 +14,6 @@ type flat struct {
 	first, second *layout
 }
 
-// length is how many numbers it has.
-func (f *flat) length() int { return f.first.length() * f.second.length() }
-
 // String is the two irreps.
 func (f *flat) String() string { return f.first.String() + " by " + f.second.String() }
 
