@@ -523,6 +523,7 @@ func (f *features) back(ctx context.Context, r *reader, side split.Side) ([]*mat
 				return nil, fmt.Errorf("sample %s, back from %s: %w", f.sides[side].Names[i],
 					group.Title(f.plan.Group, g), err)
 			}
+			there[i] = space.Nearest(there[i], f.values[side][i])
 		}
 		if out[k], err = r.of(ctx, there); err != nil {
 			return nil, err

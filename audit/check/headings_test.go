@@ -134,6 +134,39 @@ func solids(t *testing.T, lift float32) *audit.Subject {
 	})
 }
 
+// written are upright boxes with headings up to several turns, which the model turns by 0.1. It makes them longer with
+// the angle as it is written, by so much for each radian: of one box it says several things.
+func written(t *testing.T, by float32) *audit.Subject {
+	t.Helper()
+	return aliased(t, space.TypeBoxes, "SEg(3) x S(5)", func(r *rand.Rand) []float64 {
+		return []float64{
+			10 * r.NormFloat64(), 10 * r.NormFloat64(), r.NormFloat64(), 3 + r.Float64(), 1.5 + r.Float64(),
+			1 + r.Float64(), 2 * math.Pi * (3*r.Float64() - 1),
+		}
+	}, func(b *onnx.Builder, x string) string {
+		p := b.Ops("Split", 3, []string{x, b.Ints(3, 3, 1)}, onnx.AttrInt("axis", -1))
+		longer := b.Op("Add", []string{floats(b, 1), b.Op("Mul", []string{p[2], floats(b, by)})})
+		size, yaw := b.Op("Mul", []string{p[1], longer}), b.Op("Add", []string{p[2], floats(b, 0.1)})
+		return b.Op("Concat", []string{p[0], size, yaw}, onnx.AttrInt("axis", -1))
+	})
+}
+
+// Boxes that were moved there and back have other headings, a full turn apart, and are not resampled: what a model
+// makes of that is its own, and no interpolation excuses it.
+func TestWritingIsNoResampling(t *testing.T) {
+	for by, want := range map[float32]audit.Verdict{0: audit.Passed, 0.02: audit.Failed} {
+		r := audittest.Audit(t, audittest.Fixture{Subject: written(t, by)}, endtoend.Check)
+		if r.Verdict != want {
+			t.Errorf("%g: %s, want %s: %v", by, r.Verdict, want, r.Gist())
+		}
+		for _, s := range r.Sets() {
+			if s.Cause == audit.CauseResampling {
+				t.Errorf("%g: boxes are resampled: %v", by, r.Gist())
+			}
+		}
+	}
+}
+
 // quaternions are poses; the model turns each by a fixed rotation of its own frame, and answers with that of both signs
 // whose real part is positive. A tilt adds to one component.
 func quaternions(t *testing.T, tilt float32) *audit.Subject {

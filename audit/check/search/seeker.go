@@ -219,6 +219,8 @@ func (s *seeker) floors(ctx context.Context, probes []probe) ([]float64, error) 
 			}
 			if err != nil {
 				err = fmt.Errorf("sample %s at %s: %w", at.id, audit.Label(G, q.g), err)
+			} else {
+				home = space.Nearest(home, at.x)
 			}
 			if !yield(audit.Request{Sample: k, Input: home}, err) || err != nil {
 				return

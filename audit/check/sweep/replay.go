@@ -176,7 +176,7 @@ func (r *Replayed) stream(p *audit.Pass, at int) (iter.Seq2[audit.Request, error
 		if err != nil {
 			return nil, fmt.Errorf("sample %s at %s: %w", r.Sample.ID, r.Element.Label, err)
 		}
-		list = append(list, audit.Request{Sample: r.Index, Element: at, Role: returned, Input: home})
+		list = append(list, audit.Request{Sample: r.Index, Element: at, Role: returned, Input: space.Nearest(home, x)})
 	}
 	return each(list), nil
 }

@@ -369,6 +369,9 @@ func stream(p *audit.Pass, r *Result, from, to int) iter.Seq2[audit.Request, err
 				if home == nil {
 					continue // what cannot be moved back
 				}
+				// A heading that comes back a full turn off, or a quaternion of the other sign, was not resampled: a
+				// model that tells them apart is not excused.
+				home = space.Nearest(home, x)
 				if e.Exact {
 					share, err := loss(home, x)
 					if err != nil {
