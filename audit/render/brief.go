@@ -73,19 +73,27 @@ func (t *text) brief(m *document.Model) {
 	t.b.WriteString("\n")
 }
 
-// worstOf is the first of the worst cases that can be measured again, -1 if there is none: of a set that did not pass,
-// where there is one, since what passes is no case against a model.
+// worstOf is the first of the worst cases that can be measured again, -1 if there is none: where there is one, of a set
+// that has the verdict of the model, else of one that did not pass. What passes is no case against a model, and what is
+// undecided for want of inputs is none where another set fails.
 func worstOf(m *document.Model) int {
-	again := func(w document.Worst) bool { return w.Replay != "" }
-	passed := func(w document.Worst) bool {
-		return slices.ContainsFunc(m.Sets(), func(s *document.Set) bool {
-			return s.Verdict == document.Passed && strings.HasPrefix(w.What, s.Name)
-		})
+	for _, milder := range [][]document.Verdict{
+		{document.Passed, document.NeedsAttention}, {document.Passed}, nil,
+	} {
+		if slices.Contains(milder, m.Verdict) {
+			continue
+		}
+		of := func(w document.Worst) bool {
+			return slices.ContainsFunc(m.Sets(), func(s *document.Set) bool {
+				return slices.Contains(milder, s.Verdict) && strings.HasPrefix(w.What, s.Name)
+			})
+		}
+		i := slices.IndexFunc(m.WorstCases, func(w document.Worst) bool { return w.Replay != "" && !of(w) })
+		if i >= 0 {
+			return i
+		}
 	}
-	if i := slices.IndexFunc(m.WorstCases, func(w document.Worst) bool { return again(w) && !passed(w) }); i >= 0 {
-		return i
-	}
-	return slices.IndexFunc(m.WorstCases, again)
+	return -1
 }
 
 // beyond are the reasons of the verdict itself that the gist does not give: those that are no set's, and those of sets

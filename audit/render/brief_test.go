@@ -66,7 +66,8 @@ func TestBriefUndecided(t *testing.T) {
 	}
 }
 
-// The worst case on the screen is one of a set that did not pass, though another set comes first.
+// The worst case on the screen is one of a set that did not pass, of one that fails where others are undecided, though
+// another set comes first.
 func TestBriefWorst(t *testing.T) {
 	a := audit.Document(audittest.Report())
 	m := &a.Models[0]
@@ -88,8 +89,12 @@ func TestBriefWorst(t *testing.T) {
 	for _, c := range []struct {
 		of   document.Verdict
 		want string
-	}{{document.Passed, "nero audit second"}, {document.Failed, "nero audit first"}} {
-		sets[0].Verdict = c.of
+	}{
+		{document.Passed, "nero audit second"},
+		{document.NeedsAttention, "nero audit second"},
+		{document.Failed, "nero audit first"},
+	} {
+		sets[0].Verdict, m.Verdict = c.of, document.Failed
 		var b bytes.Buffer
 		if err := render.Brief(&b, a); err != nil {
 			t.Fatal(err)
