@@ -113,6 +113,10 @@ const (
 	// ClueDirection: rotations about one direction hold and the others do not; Location names the group.
 	ClueDirection ClueName = "direction"
 	ClueCentering ClueName = "centering" // shifts of space fail
+	// ClueStaysBehind: shifts leave the output where it is, though it is declared to move with them.
+	ClueStaysBehind ClueName = "stays-behind"
+	// ClueMovesAlong: shifts move the output along, though it is declared to stay.
+	ClueMovesAlong ClueName = "moves-along"
 	// ClueWarmup: the first frames after a start differ from what the same frames give later.
 	ClueWarmup ClueName = "warmup"
 	ClueMoving ClueName = "moving" // static shifts hold and moving ones do not

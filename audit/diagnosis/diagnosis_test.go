@@ -512,6 +512,23 @@ func TestAdviceWhereTheErrorIsEven(t *testing.T) {
 	}
 }
 
+// A centre that was taken out already is not to be taken out once more: it is to be put back.
+func TestAdviceWhereShiftsFail(t *testing.T) {
+	for clue, want := range map[audit.ClueName]string{
+		"": "^subtract the mean", audit.ClueStaysBehind: "^add the centre",
+		audit.ClueMovesAlong: "or declare positions$",
+	} {
+		clues := seen(audit.ClueCentering)
+		if clue != "" {
+			clues = seen(audit.ClueCentering, clue)
+		}
+		d := diagnosis.Weigh(diagnosis.Rules(), clues)
+		if len(d) == 0 || d[0].ID != "centering" || !regexp.MustCompile(want).MatchString(d[0].Fix) {
+			t.Errorf("%q: %+v", clue, d)
+		}
+	}
+}
+
 // Where nearly all layers break by themselves none of them is to blame: the model is generic, and no place is named.
 // One layer that breaks alone is.
 func TestGenericModel(t *testing.T) {

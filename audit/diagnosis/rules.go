@@ -677,7 +677,21 @@ func Rules() []Rule {
 				{audit.ClueOrder, -weak, 0},
 				{audit.ClueHandedness, -weak, 0},
 			},
-			Fix:    "subtract the mean of the points inside the model, or use differences and distances alone",
+			Fix: "subtract the mean of the points inside the model, or use differences and distances alone",
+			Instead: []Instead{
+				{
+					audit.ClueStaysBehind,
+					"the answer stays where it is when everything is shifted, and is declared to move along: a " +
+						"centre that was taken out was not put back",
+					"add the centre again that the model subtracts, or declare a type that shifts leave as it is",
+				},
+				{
+					audit.ClueMovesAlong,
+					"the answer moves along when everything is shifted, and is declared to stay: places where " +
+						"displacements are declared",
+					"subtract from each answer the point that it starts at, or declare positions",
+				},
+			},
 			Verify: "the check subgroup finds that T(3) holds",
 		},
 		{

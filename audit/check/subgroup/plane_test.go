@@ -119,6 +119,75 @@ func quarters(p *space.Rows) float64 {
 	return sum(p, func(_, _, dx, dy float64) float64 { return math.Exp(-dx*dx*dx*dx - dy*dy*dy*dy) })
 }
 
+// Of an answer that shifts do not move as declared it is said what they do: a centre that was not put back stays,
+// places declared as displacements move along, and places that count otherwise do neither.
+func TestShiftsOtherwise(t *testing.T) {
+	centred := func(x *space.Rows, back, scale float64) *space.Rows {
+		y := &space.Rows{N: x.N, W: x.W}
+		for i := range x.N {
+			for k := range x.W {
+				var m float64
+				for j := range x.N {
+					m += x.Row(j)[k] / float64(x.N)
+				}
+				y.Val = append(y.Val, scale*(x.Row(i)[k]-m)+back*m)
+			}
+		}
+		return y
+	}
+	for _, x := range []struct {
+		name, typ   string
+		back, scale float64
+		want        audit.ClueName
+	}{
+		{"put back", space.TypePositions, 1, 2, ""},
+		{"not put back", space.TypePositions, 0, 2, audit.ClueStaysBehind},
+		{"half", space.TypePositions, 0.5, 2, ""},
+		{"displacements", space.TypeVectors, 0, 2, ""},
+		{"places", space.TypeVectors, 1, 2, audit.ClueMovesAlong},
+		{"half a place", space.TypeVectors, 0.5, 2, ""},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			turns := []group.Element{{0, 0, 0, 0}, {30, 0, 0.5, 0}, {100, 1, 0, 0.25}}
+			s := plane(t, "E(2)", distances, turns...)
+			s.OutSpec = space.Spec{
+				Name: "y", Kind: space.KindRows, Type: x.typ, Per: space.PerNode, Shape: []int{-1, 2},
+			}
+			out, err := action.Rules().For(s.Plan.Group, s.OutSpec, action.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Plan = audittest.Plan(t, s.Plan.In, out, turns...)
+			s.Predictor = audit.PredictFunc(func(_ context.Context, values []space.Value) ([]space.Value, error) {
+				out := make([]space.Value, len(values))
+				for i, v := range values {
+					p, ok := v.(*space.Rows)
+					if !ok {
+						return nil, fmt.Errorf("want points, got %s", v.Kind())
+					}
+					out[i] = centred(p, x.back, x.scale)
+				}
+				return out, nil
+			})
+			r := largest(t, s)
+			shifts := x.typ == space.TypePositions && x.back == 1 || x.typ == space.TypeVectors && x.back == 0
+			var seen audit.ClueName
+			for _, c := range r.Clues() {
+				switch {
+				case c.Check != "subgroup":
+				case c.Name == audit.ClueStaysBehind, c.Name == audit.ClueMovesAlong:
+					seen = c.Name
+				case c.Name == audit.ClueCentering && c.Holds == shifts:
+					t.Errorf("shifts fail: %v: %s", c.Holds, c.Text)
+				}
+			}
+			if seen != x.want {
+				t.Errorf("clue %q, want %q", seen, x.want)
+			}
+		})
+	}
+}
+
 // Of points in the plane rotations, mirrors and shifts are told apart as in space.
 func TestPlane(t *testing.T) {
 	turns := []group.Element{{0, 0, 0, 0}, {30, 0, 0.5, 0}, {100, 1, 0, 0.25}, {200, 1, -0.5, 0.5}}

@@ -19,6 +19,7 @@ import (
 	"nero/data/space"
 	"nero/internal/elementary"
 	"nero/measure/scale"
+	"nero/symmetry/action"
 	"nero/symmetry/group"
 )
 
@@ -166,6 +167,9 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	if err := u.lengths(ctx); err != nil {
 		return nil, err
 	}
+	if err := u.shifted(ctx); err != nil {
+		return nil, err
+	}
 	u.report()
 	return u.r, nil
 }
@@ -244,6 +248,8 @@ type tester struct {
 	// SO(3) or SO(2) holds and the mirrors do not
 	handed      bool
 	directional string
+	// shifts fail, and the output stays where it is though it is declared to move, or moves along though it is not
+	stays, along bool
 	// what other checks found
 	seen []seen
 }
@@ -283,6 +289,12 @@ func (u *tester) measure(ctx context.Context, c candidate) (Group, error) {
 	} else if err != nil {
 		return g, fmt.Errorf("%s: %w", c.name, err)
 	}
+	return u.under(ctx, c, t, g)
+}
+
+// under measures a candidate under actions of it.
+func (u *tester) under(ctx context.Context, c candidate, t *trial.Trial, g Group) (Group, error) {
+	var err error
 	if t.Elements, err = visited(u.p, c, int(u.p.Param("elements")), u.size); err != nil {
 		return g, err
 	}
@@ -309,6 +321,35 @@ func (u *tester) measure(ctx context.Context, c candidate) (Group, error) {
 		g.State = Fails
 	}
 	return g, nil
+}
+
+// shifted looks, where shifts fail, whether the output does the opposite of what is declared.
+func (u *tester) shifted(ctx context.Context) error {
+	i := slices.IndexFunc(u.list, func(c candidate) bool { return c.part == shift })
+	if i < 0 || u.r.Find(u.list[i].name).State != Fails {
+		return nil
+	}
+	c, spec := u.list[i], u.p.Subject.OutSpec
+	t, err := u.actions(c)
+	if err != nil {
+		return err
+	}
+	opposite := &trial.Trial{In: t.In, Out: action.Trivial{G: c.group}}
+	answer := &u.stays
+	if spec.Type == space.TypeVectors {
+		answer, spec.Type = &u.along, space.TypePositions
+		_, opposite.Out, err = u.p.Subject.Actions(c.group, u.p.Subject.InSpec, spec)
+		if errors.Is(err, errors.ErrUnsupported) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	} else if _, rests := t.Out.(action.Trivial); rests {
+		return nil
+	}
+	g, err := u.under(ctx, c, opposite, Group{Name: c.name})
+	*answer = g.State == Passes
+	return err
 }
 
 // plain reports whether a quarter of the inputs err by ten times the limit, which few of them leave no interval above
@@ -749,6 +790,21 @@ func (u *tester) clues() {
 				c.Text += "; the inputs are centred, which hides it as long as the preprocessing centres them"
 			}
 			p.Clue(c)
+			for _, o := range []struct {
+				name  audit.ClueName
+				holds bool
+				text  string
+			}{
+				{audit.ClueStaysBehind, u.stays, "shifts leave the output where it is, and it is declared to move"},
+				{audit.ClueMovesAlong, u.along, "shifts move the output along, and it is declared to stay"},
+			} {
+				if o.holds {
+					p.Clue(audit.Clue{
+						Name: o.name, Holds: true, Strength: 1, Location: c.Location, Text: o.text,
+						Evidence: c.Evidence,
+					})
+				}
+			}
 		}
 	}
 	u.steps()
