@@ -44,6 +44,7 @@ func looks() []look {
 		{ClueIdentityError, "whether moving by nothing changes anything", []string{"controls"}},
 		{ClueInputScale, "whether the inputs are in the range that the model was made for", []string{"controls"}},
 		{ClueIrreps, "whether another type of the output passes", []string{"irreps"}},
+		{ClueMovesAlong, "whether shifts move what is declared to stay", []string{"subgroup"}},
 		{ClueMoving, "whether static shifts hold and moving ones do not", []string{"moving"}},
 		{ClueNarrowPeak, "whether larger errors lie between the elements", []string{"search"}},
 		{ClueNeighbors, "whether the answer jumps where a distance crosses a cut-off", []string{"neighbors"}},

@@ -512,6 +512,22 @@ func TestAdviceWhereTheErrorIsEven(t *testing.T) {
 	}
 }
 
+// Where the claim holds once the numbers of the output are left where they were, no nonlinearity before it is to blame,
+// though its layer is the first that cannot be told apart from the output.
+func TestOutputBeforeNonlinearity(t *testing.T) {
+	clues := seen(audit.ClueNonlinearity, audit.ClueFirstLayer, audit.ClueSingleLayer, audit.ClueMends,
+		audit.ClueSlopeViolation, audit.ClueCentering)
+	for _, c := range []struct {
+		more []audit.Clue
+		want string
+	}{{nil, "nonlinearity"}, {seen(audit.ClueOutputLayer), "output-action"}} {
+		if d := names(diagnosis.Weigh(diagnosis.Rules(), append(slices.Clone(clues), c.more...))); len(d) == 0 ||
+			d[0] != c.want {
+			t.Errorf("named %v, want %s first", d, c.want)
+		}
+	}
+}
+
 // A centre that was taken out already is not to be taken out once more: it is to be put back.
 func TestAdviceWhereShiftsFail(t *testing.T) {
 	for clue, want := range map[audit.ClueName]string{

@@ -421,7 +421,8 @@ func Rules() []Rule {
 			Weigh: []Weight{
 				{audit.ClueMends, some, 0},
 				{audit.ClueOddLayer, -sure - some, 0},
-				{audit.ClueHandedness, -strong, 0}, // turns would fail as well
+				{audit.ClueOutputLayer, -sure - some, 0}, // without it the claim holds, nonlinearities and all
+				{audit.ClueHandedness, -strong, 0},       // turns would fail as well
 				{audit.ClueNonlinearity, strong + weak, -strong},
 				{audit.ClueSingleLayer, some, 0},
 				{audit.ClueKernelAsymmetry, -weak, weak},
@@ -673,6 +674,9 @@ func Rules() []Rule {
 			Needs: []audit.ClueName{audit.ClueCentering},
 			Weigh: []Weight{
 				{audit.ClueCentering, strong + weak, -sure},
+				{audit.ClueOutputLayer, -strong, 0}, // the output says why shifts fail
+				{audit.ClueMovesAlong, strong, 0},
+				{audit.ClueStaysBehind, some, 0},
 				{audit.ClueDirection, -some, 0},
 				{audit.ClueOrder, -weak, 0},
 				{audit.ClueHandedness, -weak, 0},

@@ -790,20 +790,24 @@ func (u *tester) clues() {
 				c.Text += "; the inputs are centred, which hides it as long as the preprocessing centres them"
 			}
 			p.Clue(c)
-			for _, o := range []struct {
-				name  audit.ClueName
-				holds bool
-				text  string
-			}{
-				{audit.ClueStaysBehind, u.stays, "shifts leave the output where it is, and it is declared to move"},
-				{audit.ClueMovesAlong, u.along, "shifts move the output along, and it is declared to stay"},
+			for _, o := range []audit.Clue{
+				{
+					Name: audit.ClueStaysBehind, Holds: u.stays,
+					Text: "shifts leave the output where it is, and it is declared to move",
+				},
+				{
+					Name: audit.ClueMovesAlong, Holds: u.along,
+					Text: "shifts move the output along, and it is declared to stay",
+				},
 			} {
-				if o.holds {
-					p.Clue(audit.Clue{
-						Name: o.name, Holds: true, Strength: 1, Location: c.Location, Text: o.text,
-						Evidence: c.Evidence,
-					})
+				if !c.Holds {
+					break
 				}
+				if !o.Holds {
+					o.Text = "shifts do not do the opposite of what is declared"
+				}
+				o.Strength, o.Location, o.Evidence = 1, c.Location, c.Evidence
+				p.Clue(o)
 			}
 		}
 	}
