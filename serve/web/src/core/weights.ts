@@ -73,8 +73,10 @@ export interface Symmetry {
   tensors: string[];
   /** Element is what was drawn. */
   element: string;
-  /** Error is the largest ‖difference‖/s over probes and outputs, with s the centred scale of the output. */
+  /** Error is the largest ‖difference‖/s over probes and outputs, with s the centred scale of the output; or that of a part of one on its own scale, where rounding alone takes that part less far. */
   error: Num;
+  /** At is the output, or the part of one, that is furthest apart, where there is more than one; a part is written as Python does: "y"[:, 2]. */
+  at?: string;
   /** Equal says that they are the same bit for bit. */
   equal: boolean;
   /** Bad says where an answer is not finite, or has another shape; then there is no number. */
@@ -110,8 +112,10 @@ export interface Canonical {
   axes: CanonicalAxis[];
   /** Same says that the weights had that form already. */
   same: boolean;
-  /** Error is the largest ‖difference‖/s over probes and outputs, with s the centred scale of the output. */
+  /** Error is the largest ‖difference‖/s over probes and outputs, with s the centred scale of the output; or that of a part of one on its own scale, where rounding alone takes that part less far. */
   error: Num;
+  /** At is the output, or the part of one, that is furthest apart, where there is more than one; a part is written as Python does: "y"[:, 2]. */
+  at?: string;
   /** Equal says that they are the same bit for bit. */
   equal: boolean;
   /** Bad says where an answer is not finite, or has another shape; then there is no number. */
@@ -154,8 +158,10 @@ export interface Aligned {
 /** Step is a scale and what it does to the answers. */
 export interface Step {
   scale: number;
-  /** Error is the largest ‖difference‖/s over probes and outputs, with s the centred scale of the output. */
+  /** Error is the largest ‖difference‖/s over probes and outputs, with s the centred scale of the output; or that of a part of one on its own scale, where rounding alone takes that part less far. */
   error: Num;
+  /** At is the output, or the part of one, that is furthest apart, where there is more than one; a part is written as Python does: "y"[:, 2]. */
+  at?: string;
   /** Equal says that they are the same bit for bit. */
   equal: boolean;
   /** Bad says where an answer is not finite, or has another shape; then there is no number. */
@@ -164,8 +170,10 @@ export interface Step {
 
 /** Apart is how far answers are from others. */
 export interface Apart {
-  /** Error is the largest ‖difference‖/s over probes and outputs, with s the centred scale of the output. */
+  /** Error is the largest ‖difference‖/s over probes and outputs, with s the centred scale of the output; or that of a part of one on its own scale, where rounding alone takes that part less far. */
   error: Num;
+  /** At is the output, or the part of one, that is furthest apart, where there is more than one; a part is written as Python does: "y"[:, 2]. */
+  at?: string;
   /** Equal says that they are the same bit for bit. */
   equal: boolean;
   /** Bad says where an answer is not finite, or has another shape; then there is no number. */
