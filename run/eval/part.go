@@ -10,7 +10,7 @@ import (
 func (e *Evaluation) On(plan *orbit.Plan, metrics []*metric.Metric) (*Evaluation, error) {
 	o := &Evaluation{
 		Data: e.Data, Samples: e.Samples, Plan: plan, Models: e.Models, Metrics: metrics, Scales: e.Scales,
-		FieldScales: e.FieldScales, Centres: e.Centres, FieldCentres: e.FieldCentres,
+		FieldScales: e.FieldScales, Sizes: e.Sizes, Centres: e.Centres, FieldCentres: e.FieldCentres,
 		Classes: e.Classes, Target: e.Target, Averaging: e.Averaging,
 		LeaveOut: e.LeaveOut, KeepGoing: e.KeepGoing, Places: e.Places,
 	}
