@@ -37,7 +37,7 @@ def subject(model: Any, data: Any, group: "str | Mapping[str, Any] | None", labe
             raise TypeError("a study says what its data are; leave data and labels out, or hand them to nero.study")
         return Subject(_flags(group=_name(group)), model)
     places = [v for v in (model, data, labels) if v is not None]
-    if all(is_path(v) for v in places) and not isinstance(group, Mapping):
+    if is_path(model) and all(is_path(v) for v in places) and not isinstance(group, Mapping):
         return Subject((os.fspath(model), *_flags(data=data, labels=labels, group=group)))
     if is_path(model) and os.fspath(model).endswith((".yaml", ".yml")):
         raise TypeError(f"{os.fspath(model)} is a study, which says what its data and its group are; give the path of other data and the name of another group, or the model in place of the study")
