@@ -334,9 +334,9 @@ func correlations(before, after *mat.Dense, groups [][]int, opt Options) (diagon
 			two[g] += c.by[i]
 			for j := range d {
 				a, b := float64(p[j]*p[j]), float64(q[j]*q[j])
-				s := float64(p[j]*q[j]) - float64(own[j]*(a+b))/2
+				s := float64(p[j]*q[j]) - float64(own[j]/2*(a+b))
 				one[g] += s
-				two[g] -= float64(own[j]*s) + float64(c.rows[j]*a)/2 + float64(c.columns[j]*b)/2
+				two[g] -= float64(own[j]*s) + float64(c.rows[j]/2*a) + float64(c.columns[j]/2*b)
 			}
 		}
 		size[g] = float64(len(rows))
